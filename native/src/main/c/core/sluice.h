@@ -1,0 +1,80 @@
+/*
+ * The plain C core of the shim, which knows nothing of the virtual machine. The functions mean what the Java methods of
+ * the same names say. A negative result is -errno.
+ */
+#ifndef SLUICE_H
+#define SLUICE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The longest message of an error number, with its end. */
+#define SLUICE_ERROR_MESSAGE_BYTES 128
+
+/* An IPv6 address and a port. */
+#define SLUICE_ADDRESS_BYTES 18
+
+static inline int sluice_result(int result) {
+    return result < 0 ? -errno : result;
+}
+
+static inline int64_t sluice_long_result(int64_t result) {
+    return result < 0 ? -(int64_t)errno : result;
+}
+
+const char *sluice_description(void);
+void sluice_error_message(int error, char message[SLUICE_ERROR_MESSAGE_BYTES]);
+
+int sluice_socket_open(bool ipv6);
+int sluice_socket_bind(int fd, const uint8_t *address, size_t length, int scope, int port);
+int sluice_socket_listen(int fd, int backlog);
+int sluice_socket_connect(int fd, const uint8_t *address, size_t length, int scope, int port);
+int sluice_socket_connect_result(int fd);
+int sluice_socket_accept(int fd);
+int sluice_socket_local_port(int fd);
+/* Both give the number of bytes that they wrote. */
+int sluice_socket_local_address(int fd, uint8_t address[SLUICE_ADDRESS_BYTES]);
+int sluice_socket_peer_address(int fd, uint8_t address[SLUICE_ADDRESS_BYTES]);
+int sluice_socket_set_no_delay(int fd, bool on);
+int sluice_socket_set_send_buffer(int fd, int bytes);
+int sluice_socket_set_receive_buffer(int fd, int bytes);
+int sluice_socket_set_quick_ack(int fd, bool on);
+int sluice_socket_set_keep_alive(int fd, bool on);
+int sluice_socket_set_user_timeout(int fd, int milliseconds);
+int sluice_socket_shutdown(int fd);
+int sluice_socket_close(int fd);
+int sluice_socket_unacknowledged_bytes(int fd);
+
+int64_t sluice_stream_send(int fd, const void *bytes, int64_t length);
+int64_t sluice_stream_receive(int fd, void *bytes, int64_t length);
+int64_t sluice_stream_send_vector(int fd, void *vector, int count);
+int64_t sluice_stream_receive_vector(int fd, void *vector, int count);
+
+/* What sluice_epoll_await writes. */
+struct sluice_epoll_record {
+    uint32_t events;
+    uint32_t zero;
+    uint64_t data;
+};
+
+int sluice_epoll_create(void);
+int sluice_epoll_add(int epoll, int fd, uint32_t events, uint64_t data);
+int sluice_epoll_modify(int epoll, int fd, uint32_t events, uint64_t data);
+int sluice_epoll_remove(int epoll, int fd);
+int sluice_epoll_await(int epoll, void *records, int maximum, int64_t timeout_nanos);
+/* The same for kernels without epoll_pwait2. */
+int sluice_epoll_await_milliseconds(int epoll, void *records, int maximum, int64_t timeout_nanos);
+
+int sluice_event_create(void);
+int sluice_event_signal(int fd);
+int sluice_event_drain(int fd);
+
+int64_t sluice_memory_map(int64_t bytes, bool prefault);
+int sluice_memory_unmap(void *address, int64_t bytes);
+int sluice_memory_page_size(void);
+
+int sluice_thread_set_affinity(int cpu);
+
+#endif

@@ -1,0 +1,16 @@
+/* What the wrappers share. Each of them converts arguments and results, and does nothing else. */
+#ifndef JNI_SUPPORT_H
+#define JNI_SUPPORT_H
+
+#include "sluice.h"
+
+#include <jni.h>
+
+/* javac generates the headers from the classes, so a wrapper that does not fit its native method does not compile. */
+#define UNUSED __attribute__((unused))
+
+static inline void *sluice_pointer(jlong address) {
+    return (void *)(intptr_t)address;
+}
+
+#endif

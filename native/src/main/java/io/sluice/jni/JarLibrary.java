@@ -1,0 +1,67 @@
+package io.sluice.jni;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/** The library that the jar brings. A library has to be a file to be loaded, so it becomes one for a moment. */
+record JarLibrary(String platform, Path parent) {
+    static final String FOLDER_PROPERTY = "sluice.native.tmpdir";
+
+    void load(Linker linker) throws IOException {
+        String resource = "/META-INF/native/" + platform + "/libsluice.so";
+        try (InputStream library = JarLibrary.class.getResourceAsStream(resource)) {
+            if (library == null) {
+                throw new FileNotFoundException("there is no " + resource + " beside Sluice's classes");
+            }
+            // Nobody else may enter the folder, so nobody can put another file in the place of this one.
+            Path folder = Files.createTempDirectory(
+                    parent,
+                    "sluice-native-",
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            Path file = folder.resolve("libsluice.so");
+            try {
+                Files.copy(library, file);
+                load(file, linker);
+            } finally {
+                delete(file);
+                delete(folder);
+            }
+        }
+    }
+
+    private void load(Path file, Linker linker) throws IOException {
+        try {
+            linker.load(file.toAbsolutePath().toString());
+        } catch (UnsatisfiedLinkError e) {
+            if (isOnNoexecMount(file)) {
+                throw new IOException(
+                        "the file system of " + parent + " is mounted noexec, so it holds no libraries", e);
+            }
+            throw e;
+        }
+    }
+
+    private static void delete(Path path) {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException e) {
+            // A network file system may keep a file that is in use. The library is loaded all the same.
+            path.toFile().deleteOnExit();
+        }
+    }
+
+    private static boolean isOnNoexecMount(Path file) throws IOException {
+        String mounts = Files.readString(Path.of("/proc/self/mounts"), StandardCharsets.ISO_8859_1);
+        return ProcFiles.isOnNoexecMount(mounts.lines().toList(), file.toRealPath());
+    }
+
+    @Override
+    public String toString() {
+        return "the jar's library for " + platform + ", by way of " + parent;
+    }
+}

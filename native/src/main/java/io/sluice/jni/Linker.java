@@ -1,0 +1,32 @@
+package io.sluice.jni;
+
+/** What loading needs of the virtual machine. */
+interface Linker {
+    /** As {@link System#load}. */
+    void load(String file);
+
+    /** As {@link System#loadLibrary}. */
+    void loadLibrary(String name);
+
+    /** As {@link Shim#abiVersion}. */
+    int abiVersion();
+
+    /** The virtual machine that runs this. */
+    @SuppressWarnings("restricted") // loading native code is what this package is for
+    final class System implements Linker {
+        @Override
+        public void load(String file) {
+            java.lang.System.load(file);
+        }
+
+        @Override
+        public void loadLibrary(String name) {
+            java.lang.System.loadLibrary(name);
+        }
+
+        @Override
+        public int abiVersion() {
+            return Shim.abiVersion();
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.sluice.jni;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Reads meaning out of the text of {@code /proc} and {@code /sys} files. */
+final class ProcFiles {
+    private static final String LOCKED_MEMORY = "Max locked memory";
+
+    private ProcFiles() {}
+
+    /** Bytes of the soft limit in {@code /proc/self/limits}, -1 if unlimited. */
+    static long lockedMemoryLimit(List<String> limits) {
+        String value = limits.stream()
+                .filter(line -> line.startsWith(LOCKED_MEMORY))
+                .map(line -> line.substring(LOCKED_MEMORY.length()).strip().split("\\s+")[0])
+                .findFirst()
+                .orElseThrow(() -> missing(LOCKED_MEMORY));
+        return value.equals("unlimited") ? -1 : Long.parseLong(value);
+    }
+
+    /** Bytes of {@code MemTotal} in {@code /proc/meminfo}. */
+    static long totalMemory(List<String> meminfo) {
+        String value = values(meminfo, "MemTotal").findFirst().orElseThrow(() -> missing("MemTotal"));
+        return Long.parseLong(value.replace("kB", "").strip()) * 1024;
+    }
+
+    /** The first processor's name in {@code /proc/cpuinfo}. */
+    static String cpuModel(List<String> cpuinfo) {
+        return values(cpuinfo, "model name")
+                .findFirst()
+                .or(() -> armModel(cpuinfo))
+                .orElse("unknown");
+    }
+
+    /** The number of processors in a list like {@code 0-3,8,10-11}. */
+    static int countOfCpuList(String list) {
+        int count = 0;
+        for (String range : list.split(",")) {
+            String[] ends = range.split("-", 2);
+            count += Integer.parseInt(ends[ends.length - 1]) - Integer.parseInt(ends[0]) + 1;
+        }
+        return count;
+    }
+
+    /** Whether the file system that holds a file forbids to map it for execution, by {@code /proc/self/mounts}. */
+    static boolean isOnNoexecMount(List<String> mounts, Path file) {
+        int depth = -1;
+        boolean noexec = false;
+        for (String line : mounts) {
+            String[] fields = line.split(" ");
+            if (fields.length < 4) {
+                continue;
+            }
+            Path point = Path.of(unescaped(fields[1]));
+            // The deepest mount holds the file, and of several at one point the last.
+            if (file.startsWith(point) && point.getNameCount() >= depth) {
+                depth = point.getNameCount();
+                noexec = List.of(fields[3].split(",")).contains("noexec");
+            }
+        }
+        return noexec;
+    }
+
+    private static String unescaped(String mountPoint) {
+        return mountPoint.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
+    }
+
+    private static Optional<String> armModel(List<String> cpuinfo) {
+        return values(cpuinfo, "CPU implementer")
+                .findFirst()
+                .flatMap(implementer -> values(cpuinfo, "CPU part")
+                        .findFirst()
+                        .map(part -> "ARM implementer " + implementer + " part " + part));
+    }
+
+    private static Stream<String> values(List<String> lines, String key) {
+        return lines.stream()
+                .map(line -> line.split(":", 2))
+                .filter(pair -> pair.length == 2 && pair[0].strip().equals(key))
+                .map(pair -> pair[1].strip());
+    }
+
+    private static UncheckedIOException missing(String what) {
+        return new UncheckedIOException(new IOException("the kernel does not tell: " + what));
+    }
+}
