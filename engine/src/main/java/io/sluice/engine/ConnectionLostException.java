@@ -1,0 +1,29 @@
+package io.sluice.engine;
+
+import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+
+/** The connection ended while a transfer or request needed it: the peer closed, died, froze, or a lane stalled. */
+public class ConnectionLostException extends SluiceException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Makes one.
+     *
+     * @param message what happened, and where it helps what to do
+     */
+    public ConnectionLostException(String message) {
+        super(message);
+    }
+
+    /**
+     * Makes one with its cause.
+     *
+     * @param message what happened, and where it helps what to do
+     * @param cause what led to it, or {@code null}
+     */
+    public ConnectionLostException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

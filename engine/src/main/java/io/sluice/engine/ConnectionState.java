@@ -1,0 +1,11 @@
+package io.sluice.engine;
+
+/** The life of a connection. It only ever moves forward. */
+public enum ConnectionState {
+    /** Both sides agreed; transfers run. */
+    OPEN,
+    /** Closed by either side, in order. */
+    CLOSED,
+    /** The peer was lost. */
+    LOST
+}

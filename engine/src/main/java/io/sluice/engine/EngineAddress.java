@@ -1,0 +1,142 @@
+package io.sluice.engine;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a peer needs to connect to an engine: a host, a port and, so that stale metadata is noticed, the engine's
+ * identity.
+ *
+ * <p>Text form: {@code host:port} or {@code host:port#engine-id}; an IPv6 literal stands in brackets.
+ *
+ * @param host a host name or a literal address, without brackets
+ * @param port the TCP port of the bootstrap, 1 to 65535
+ * @param engineId the engine that must answer there, or {@code null} for whichever does
+ */
+public record EngineAddress(String host, int port, @Nullable EngineId engineId) {
+    private static final byte VERSION = 1;
+    private static final int MAX_HOST_BYTES = 255;
+
+    /** Checks the ranges. */
+    public EngineAddress {
+        Objects.requireNonNull(host, "host");
+        int bytes = host.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes == 0
+                || bytes > MAX_HOST_BYTES
+                || host.indexOf('#') >= 0
+                || host.chars().anyMatch(c -> c <= ' ')) {
+            throw new IllegalArgumentException("'" + host + "' is not a host name or address");
+        }
+        if (port < 1 || port > 65_535) {
+            throw new IllegalArgumentException("a port is 1 to 65535, not " + port);
+        }
+    }
+
+    /**
+     * An address whose engine is not known beforehand.
+     *
+     * @param host a host name or a literal address
+     * @param port 1 to 65535
+     * @return the address
+     */
+    public static EngineAddress of(String host, int port) {
+        return new EngineAddress(host, port, null);
+    }
+
+    /**
+     * Reads the text form.
+     *
+     * @param text {@code host:port} or {@code host:port#engine-id}
+     * @return the address
+     * @throws IllegalArgumentException if the text is anything else; the message says which form is expected
+     */
+    public static EngineAddress parse(String text) {
+        EngineId id = null;
+        String rest = text.strip();
+        int hash = rest.indexOf('#');
+        if (hash >= 0) {
+            id = EngineId.parse(rest.substring(hash + 1));
+            rest = rest.substring(0, hash);
+        }
+        int colon = rest.lastIndexOf(':');
+        String host = colon < 0 ? "" : rest.substring(0, colon);
+        boolean bracketed = host.startsWith("[") && host.endsWith("]");
+        if (colon < 0 || (!bracketed && host.indexOf(':') >= 0)) {
+            throw new IllegalArgumentException("'" + text
+                    + "' is not an address; write HOST:PORT, and an IPv6 address in brackets, as [::1]:7000");
+        }
+        int port;
+        try {
+            port = Integer.parseInt(rest.substring(colon + 1));
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("'" + text + "' has no port number after the last colon", e);
+        }
+        return new EngineAddress(bracketed ? host.substring(1, host.length() - 1) : host, port, id);
+    }
+
+    /**
+     * The form for directories and wires: version (1 byte), flags (1; bit 0: an engine id follows), port (2), engine id
+     * (16, if flagged), length of the host (1), host in UTF-8; network byte order.
+     *
+     * @return at most 276 bytes
+     */
+    public byte[] toBytes() {
+        byte[] name = host.getBytes(StandardCharsets.UTF_8);
+        ByteBuffer out = ByteBuffer.allocate(4 + (engineId == null ? 0 : 16) + 1 + name.length);
+        out.put(VERSION).put((byte) (engineId == null ? 0 : 1)).putShort((short) port);
+        if (engineId != null) {
+            out.putLong(engineId.high()).putLong(engineId.low());
+        }
+        out.put((byte) name.length).put(name);
+        return out.array();
+    }
+
+    /**
+     * Reads what {@link #toBytes()} writes.
+     *
+     * @param bytes the whole form, nothing after it
+     * @return the address
+     * @throws IllegalArgumentException if the bytes are damaged or of another version
+     */
+    public static EngineAddress fromBytes(byte[] bytes) {
+        ByteBuffer in = ByteBuffer.wrap(bytes);
+        if (bytes.length < 5 || in.get() != VERSION) {
+            throw new IllegalArgumentException(
+                    "these " + bytes.length + " bytes are not an engine address of version 1");
+        }
+        int flags = in.get();
+        int port = Short.toUnsignedInt(in.getShort());
+        EngineId id = null;
+        if ((flags & ~1) != 0 || in.remaining() < (flags == 1 ? 17 : 1)) {
+            throw new IllegalArgumentException("the engine address is cut short or damaged");
+        }
+        if (flags == 1) {
+            id = new EngineId(in.getLong(), in.getLong());
+        }
+        int length = Byte.toUnsignedInt(in.get());
+        if (in.remaining() != length) {
+            throw new IllegalArgumentException(
+                    "the engine address names a host of " + length + " bytes but carries " + in.remaining());
+        }
+        return new EngineAddress(new String(bytes, bytes.length - length, length, StandardCharsets.UTF_8), port, id);
+    }
+
+    /**
+     * Resolves the host name. This may block on the resolver: never call it on a poller.
+     *
+     * @return the address for a socket, possibly unresolved
+     */
+    public InetSocketAddress resolve() {
+        return new InetSocketAddress(host, port);
+    }
+
+    /** Returns the text form that {@link #parse(String)} reads. */
+    @Override
+    public String toString() {
+        String name = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
+        return name + ":" + port + (engineId == null ? "" : "#" + engineId);
+    }
+}

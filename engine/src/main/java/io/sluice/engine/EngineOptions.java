@@ -1,0 +1,693 @@
+package io.sluice.engine;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All settings of an engine. Immutable; made by {@link #builder()}, or from the environment by
+ * {@link #fromEnvironment()}. Each method of {@link Builder} documents its default and its variable.
+ */
+public final class EngineOptions {
+    private final Builder settings;
+
+    private EngineOptions(Builder settings) {
+        this.settings = new Builder(settings);
+    }
+
+    /**
+     * A builder that holds the defaults.
+     *
+     * @return a new builder
+     */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * The defaults.
+     *
+     * @return options as an untouched builder gives
+     */
+    public static EngineOptions defaults() {
+        return builder().build();
+    }
+
+    /**
+     * The defaults, overridden by the {@code SLUICE_*} variables of this process.
+     *
+     * @return the options
+     * @throws IllegalArgumentException if a variable cannot be read; the message names it
+     */
+    public static EngineOptions fromEnvironment() {
+        return builder().environment(System.getenv()).build();
+    }
+
+    /**
+     * A builder that holds these settings.
+     *
+     * @return a new builder
+     */
+    public Builder toBuilder() {
+        return new Builder(settings);
+    }
+
+    /**
+     * See {@link Builder#listen(String, int)}.
+     *
+     * @return the host to bind, or {@code null} if the engine does not listen
+     */
+    public @Nullable String listenHost() {
+        return settings.listenHost;
+    }
+
+    /**
+     * See {@link Builder#listen(String, int)}.
+     *
+     * @return 0 for any free port
+     */
+    public int listenPort() {
+        return settings.listenPort;
+    }
+
+    /**
+     * See {@link Builder#advertise(String, int)}.
+     *
+     * @return the host that peers are told, or {@code null} for the bound one
+     */
+    public @Nullable String advertisedHost() {
+        return settings.advertisedHost;
+    }
+
+    /**
+     * See {@link Builder#advertise(String, int)}.
+     *
+     * @return the port that peers are told, 0 for the bound one
+     */
+    public int advertisedPort() {
+        return settings.advertisedPort;
+    }
+
+    /**
+     * See {@link Builder#transports(List)}.
+     *
+     * @return names in order of preference; empty for all that are available
+     */
+    public List<String> transports() {
+        return settings.transports;
+    }
+
+    /**
+     * See {@link Builder#pollers(int)}.
+     *
+     * @return the number of poller threads
+     */
+    public int pollers() {
+        return settings.pollers;
+    }
+
+    /**
+     * See {@link Builder#windowOperations(int)}.
+     *
+     * @return operations a connection
+     */
+    public int windowOperations() {
+        return settings.windowOperations;
+    }
+
+    /**
+     * See {@link Builder#windowBytes(long)}.
+     *
+     * @return bytes a connection
+     */
+    public long windowBytes() {
+        return settings.windowBytes;
+    }
+
+    /**
+     * See {@link Builder#engineWindowOperations(int)}.
+     *
+     * @return operations over all connections
+     */
+    public int engineWindowOperations() {
+        return settings.engineWindowOperations;
+    }
+
+    /**
+     * See {@link Builder#engineWindowBytes(long)}.
+     *
+     * @return bytes over all connections
+     */
+    public long engineWindowBytes() {
+        return settings.engineWindowBytes;
+    }
+
+    /**
+     * See {@link Builder#maxPending(int)}.
+     *
+     * @return transfers a connection
+     */
+    public int maxPending() {
+        return settings.maxPending;
+    }
+
+    /**
+     * See {@link Builder#maxConnections(int)}.
+     *
+     * @return connections
+     */
+    public int maxConnections() {
+        return settings.maxConnections;
+    }
+
+    /**
+     * See {@link Builder#lanes(int)}.
+     *
+     * @return lanes a connection
+     */
+    public int lanes() {
+        return settings.lanes;
+    }
+
+    /**
+     * See {@link Builder#livenessTimeout(Duration)}.
+     *
+     * @return the time-out
+     */
+    public Duration livenessTimeout() {
+        return settings.livenessTimeout;
+    }
+
+    /**
+     * See {@link Builder#connectTimeout(Duration)}.
+     *
+     * @return the time-out
+     */
+    public Duration connectTimeout() {
+        return settings.connectTimeout;
+    }
+
+    /**
+     * See {@link Builder#notificationCredits(int)}.
+     *
+     * @return notifications
+     */
+    public int notificationCredits() {
+        return settings.notificationCredits;
+    }
+
+    /**
+     * See {@link Builder#maxNotificationBytes(int)}.
+     *
+     * @return bytes
+     */
+    public int maxNotificationBytes() {
+        return settings.maxNotificationBytes;
+    }
+
+    /**
+     * See {@link Builder#maxAttachedRegions(int)}.
+     *
+     * @return regions a connection
+     */
+    public int maxAttachedRegions() {
+        return settings.maxAttachedRegions;
+    }
+
+    /**
+     * See {@link Builder#spin(Duration)}.
+     *
+     * @return the time
+     */
+    public Duration spin() {
+        return settings.spin;
+    }
+
+    /**
+     * See {@link Builder#yield(Duration)}.
+     *
+     * @return the time
+     */
+    public Duration yield() {
+        return settings.yield;
+    }
+
+    /**
+     * See {@link Builder#stallThreshold(Duration)}.
+     *
+     * @return the time
+     */
+    public Duration stallThreshold() {
+        return settings.stallThreshold;
+    }
+
+    /**
+     * See {@link Builder#socketBufferBytes(int)}.
+     *
+     * @return bytes, 0 for the system's own
+     */
+    public int socketBufferBytes() {
+        return settings.socketBufferBytes;
+    }
+
+    /**
+     * The shared secret, if there is one; a copy.
+     *
+     * @return the secret's bytes, or {@code null}
+     */
+    public byte @Nullable [] token() {
+        byte[] token = settings.token;
+        return token == null ? null : token.clone();
+    }
+
+    /**
+     * See {@link Builder#allowUnauthenticatedPeers(boolean)}.
+     *
+     * @return whether an engine without a token may listen beyond loopback
+     */
+    public boolean allowUnauthenticatedPeers() {
+        return settings.allowUnauthenticatedPeers;
+    }
+
+    /** Leaves the token out. */
+    @Override
+    public String toString() {
+        return "EngineOptions[listen=" + settings.listenHost + ":" + settings.listenPort + ", transports="
+                + settings.transports + ", window=" + settings.windowOperations + " operations/" + settings.windowBytes
+                + " bytes, lanes=" + settings.lanes + ", authenticated=" + (settings.token != null) + "]";
+    }
+
+    /** Collects settings. Not for use by several threads. */
+    public static final class Builder {
+        private static final int MIN_WINDOW_BYTES = 64 * 1024;
+
+        private @Nullable String listenHost = "127.0.0.1";
+        private int listenPort;
+        private @Nullable String advertisedHost;
+        private int advertisedPort;
+        private List<String> transports = List.of();
+        private int pollers = 1;
+        private int windowOperations = 256;
+        private long windowBytes = 64L << 20;
+        private int engineWindowOperations = 65_536;
+        private long engineWindowBytes = 1L << 30;
+        private int maxPending = 65_536;
+        private int maxConnections = 4096;
+        private int lanes = 1;
+        private Duration livenessTimeout = Duration.ofSeconds(10);
+        private Duration connectTimeout = Duration.ofSeconds(10);
+        private int notificationCredits = 256;
+        private int maxNotificationBytes = 64 * 1024;
+        private int maxAttachedRegions = 65_536;
+        private Duration spin = Duration.ofNanos(50_000);
+        private Duration yield = Duration.ofMillis(1);
+        private Duration stallThreshold = Duration.ofMillis(200);
+        private int socketBufferBytes;
+        private byte @Nullable [] token;
+        private boolean allowUnauthenticatedPeers;
+
+        private Builder() {}
+
+        private Builder(Builder other) {
+            listenHost = other.listenHost;
+            listenPort = other.listenPort;
+            advertisedHost = other.advertisedHost;
+            advertisedPort = other.advertisedPort;
+            transports = other.transports;
+            pollers = other.pollers;
+            windowOperations = other.windowOperations;
+            windowBytes = other.windowBytes;
+            engineWindowOperations = other.engineWindowOperations;
+            engineWindowBytes = other.engineWindowBytes;
+            maxPending = other.maxPending;
+            maxConnections = other.maxConnections;
+            lanes = other.lanes;
+            livenessTimeout = other.livenessTimeout;
+            connectTimeout = other.connectTimeout;
+            notificationCredits = other.notificationCredits;
+            maxNotificationBytes = other.maxNotificationBytes;
+            maxAttachedRegions = other.maxAttachedRegions;
+            spin = other.spin;
+            yield = other.yield;
+            stallThreshold = other.stallThreshold;
+            socketBufferBytes = other.socketBufferBytes;
+            token = other.token;
+            allowUnauthenticatedPeers = other.allowUnauthenticatedPeers;
+        }
+
+        /**
+         * Where to listen. Default 127.0.0.1 and any free port; {@code SLUICE_LISTEN=HOST:PORT}. Beyond loopback a
+         * {@linkplain #token token} is needed.
+         *
+         * @param host a name or literal address; {@code 0.0.0.0} and {@code ::} are all interfaces
+         * @param port 0 (any free one) to 65535
+         * @return this
+         */
+        public Builder listen(String host, int port) {
+            this.listenHost = Objects.requireNonNull(host, "host");
+            this.listenPort = (int) between("port", port, 0, 65_535);
+            return this;
+        }
+
+        /**
+         * Does not listen: this engine only connects. {@code SLUICE_LISTEN=none}.
+         *
+         * @return this
+         */
+        public Builder listenNowhere() {
+            this.listenHost = null;
+            return this;
+        }
+
+        /**
+         * The host and port that {@link TransferEngine#address()} tells peers, where they differ from the bound ones (NAT,
+         * Kubernetes). Default: the bound ones; {@code SLUICE_ADVERTISE=HOST:PORT}.
+         *
+         * @param host what peers can resolve
+         * @param port 0 for the bound port, to 65535
+         * @return this
+         */
+        public Builder advertise(String host, int port) {
+            this.advertisedHost = Objects.requireNonNull(host, "host");
+            this.advertisedPort = (int) between("port", port, 0, 65_535);
+            return this;
+        }
+
+        /**
+         * The transports to use, the most preferred first. Default: all that are available; {@code SLUICE_TRANSPORTS},
+         * separated by commas ({@code auto} is the default).
+         *
+         * @param names of providers
+         * @return this
+         */
+        public Builder transports(List<String> names) {
+            this.transports = List.copyOf(names);
+            return this;
+        }
+
+        /**
+         * Poller threads; each connection is served by one. Default 1; {@code SLUICE_POLLERS}.
+         *
+         * @param count 1 to 256
+         * @return this
+         */
+        public Builder pollers(int count) {
+            this.pollers = (int) between("pollers", count, 1, 256);
+            return this;
+        }
+
+        /**
+         * The most operations in flight on a connection. Default 256; {@code SLUICE_WINDOW_OPERATIONS}.
+         *
+         * @param count 1 to 65,536
+         * @return this
+         */
+        public Builder windowOperations(int count) {
+            this.windowOperations = (int) between("windowOperations", count, 1, 65_536);
+            return this;
+        }
+
+        /**
+         * The most bytes in flight on a connection. Default 64 MiB; {@code SLUICE_WINDOW_BYTES}.
+         *
+         * @param bytes at least 64 KiB
+         * @return this
+         */
+        public Builder windowBytes(long bytes) {
+            this.windowBytes = between("windowBytes", bytes, MIN_WINDOW_BYTES, 1L << 40);
+            return this;
+        }
+
+        /**
+         * The most operations in flight over all connections. Default 65,536; {@code SLUICE_ENGINE_WINDOW_OPERATIONS}.
+         *
+         * @param count at least 1
+         * @return this
+         */
+        public Builder engineWindowOperations(int count) {
+            this.engineWindowOperations = (int) between("engineWindowOperations", count, 1, 1 << 24);
+            return this;
+        }
+
+        /**
+         * The most bytes in flight over all connections. Default 1 GiB; {@code SLUICE_ENGINE_WINDOW_BYTES}. No less than a
+         * connection's largest chunk, an eighth of {@link #windowBytes(long)}, is ever granted.
+         *
+         * @param bytes at least 64 KiB
+         * @return this
+         */
+        public Builder engineWindowBytes(long bytes) {
+            this.engineWindowBytes = between("engineWindowBytes", bytes, MIN_WINDOW_BYTES, 1L << 40);
+            return this;
+        }
+
+        /**
+         * The most transfers submitted on a connection and not ended. Default 65,536; {@code SLUICE_MAX_PENDING}.
+         *
+         * @param count at least 1
+         * @return this
+         */
+        public Builder maxPending(int count) {
+            this.maxPending = (int) between("maxPending", count, 1, 1 << 24);
+            return this;
+        }
+
+        /**
+         * The most connections open at once, made by either side. Default 4,096; {@code SLUICE_MAX_CONNECTIONS}.
+         *
+         * @param count at least 1
+         * @return this
+         */
+        public Builder maxConnections(int count) {
+            this.maxConnections = (int) between("maxConnections", count, 1, 1 << 20);
+            return this;
+        }
+
+        /**
+         * Lanes a connection: sockets on tcp, queue pairs on verbs. The lesser of both sides' wishes is taken. Default 1;
+         * {@code SLUICE_LANES}.
+         *
+         * @param count 1 to 16
+         * @return this
+         */
+        public Builder lanes(int count) {
+            this.lanes = (int) between("lanes", count, 1, 16);
+            return this;
+        }
+
+        /**
+         * How long a peer may be silent, or a lane make no progress, before the connection is lost. Heartbeats go four
+         * times as often. Default 10 s; {@code SLUICE_LIVENESS_TIMEOUT}.
+         *
+         * @param time 100 ms to 1 h
+         * @return this
+         */
+        public Builder livenessTimeout(Duration time) {
+            this.livenessTimeout = between("livenessTimeout", time, Duration.ofMillis(100), Duration.ofHours(1));
+            return this;
+        }
+
+        /**
+         * How long connecting may take, authentication and lanes included. Default 10 s; {@code SLUICE_CONNECT_TIMEOUT}.
+         *
+         * @param time 10 ms to 1 h
+         * @return this
+         */
+        public Builder connectTimeout(Duration time) {
+            this.connectTimeout = between("connectTimeout", time, Duration.ofMillis(10), Duration.ofHours(1));
+            return this;
+        }
+
+        /**
+         * Notifications that a peer may have sent and this side not yet consumed. Default 256;
+         * {@code SLUICE_NOTIFICATION_CREDITS}.
+         *
+         * @param count 1 to 65,536
+         * @return this
+         */
+        public Builder notificationCredits(int count) {
+            this.notificationCredits = (int) between("notificationCredits", count, 1, 65_536);
+            return this;
+        }
+
+        /**
+         * The longest notification that this side accepts. With the credits it bounds the memory that a peer can occupy.
+         * Default 64 KiB; {@code SLUICE_MAX_NOTIFICATION_BYTES}.
+         *
+         * @param bytes 0 to 1 MiB
+         * @return this
+         */
+        public Builder maxNotificationBytes(int bytes) {
+            this.maxNotificationBytes = (int) between("maxNotificationBytes", bytes, 0, 1 << 20);
+            return this;
+        }
+
+        /**
+         * Regions that a peer may have attached at once on a connection. Default 65,536;
+         * {@code SLUICE_MAX_ATTACHED_REGIONS}.
+         *
+         * @param count at least 1
+         * @return this
+         */
+        public Builder maxAttachedRegions(int count) {
+            this.maxAttachedRegions = (int) between("maxAttachedRegions", count, 1, 1 << 24);
+            return this;
+        }
+
+        /**
+         * How long an idle poller spins before it yields. On a machine of one processor it does not spin. Default 50 µs;
+         * {@code SLUICE_SPIN}.
+         *
+         * @param time zero or more
+         * @return this
+         */
+        public Builder spin(Duration time) {
+            this.spin = between("spin", time, Duration.ZERO, Duration.ofDays(1));
+            return this;
+        }
+
+        /**
+         * How long an idle poller yields, after it has spun, before it parks in the kernel. Default 1 ms;
+         * {@code SLUICE_YIELD}.
+         *
+         * @param time zero or more
+         * @return this
+         */
+        public Builder yield(Duration time) {
+            this.yield = between("yield", time, Duration.ZERO, Duration.ofDays(1));
+            return this;
+        }
+
+        /**
+         * A poller's duty cycle that takes longer than this is reported: in a callback something blocked or worked too
+         * long. Default 200 ms; {@code SLUICE_STALL_THRESHOLD}.
+         *
+         * @param time 1 ms or more
+         * @return this
+         */
+        public Builder stallThreshold(Duration time) {
+            this.stallThreshold = between("stallThreshold", time, Duration.ofMillis(1), Duration.ofHours(1));
+            return this;
+        }
+
+        /**
+         * The size of the kernel's buffers of each tcp lane. Default 0, the system's own automatic sizes;
+         * {@code SLUICE_SOCKET_BUFFER_BYTES}.
+         *
+         * @param bytes 0 to 1 GiB
+         * @return this
+         */
+        public Builder socketBufferBytes(int bytes) {
+            this.socketBufferBytes = (int) between("socketBufferBytes", bytes, 0, 1 << 30);
+            return this;
+        }
+
+        /**
+         * The secret that both engines must know; each proves it to the other without sending it. Default: none, which is
+         * allowed on loopback alone; {@code SLUICE_TOKEN}.
+         *
+         * @param secret at least 16 bytes, copied
+         * @return this
+         */
+        public Builder token(byte[] secret) {
+            if (secret.length < 16) {
+                throw new IllegalArgumentException("a token is at least 16 bytes; this one has " + secret.length);
+            }
+            this.token = secret.clone();
+            return this;
+        }
+
+        /**
+         * Lets an engine without a token listen beyond loopback, where whoever reaches the port may connect. Default
+         * false; {@code SLUICE_ALLOW_UNAUTHENTICATED_PEERS=true}.
+         *
+         * @param allow true to take the risk
+         * @return this
+         */
+        public Builder allowUnauthenticatedPeers(boolean allow) {
+            this.allowUnauthenticatedPeers = allow;
+            return this;
+        }
+
+        /**
+         * Overrides what the {@code SLUICE_*} variables set. A time is {@code 500ms}, {@code 10s}, {@code 5m},
+         * {@code 50us} or an ISO-8601 duration; a size is a number of bytes, or {@code 64KiB}, {@code 64MiB},
+         * {@code 1GiB}.
+         *
+         * @param variables by name; others are ignored
+         * @return this
+         * @throws IllegalArgumentException if a variable cannot be read; the message names it
+         */
+        public Builder environment(Map<String, String> variables) {
+            Environment from = new Environment(variables);
+            from.address("SLUICE_LISTEN", this::listen, this::listenNowhere);
+            from.address("SLUICE_ADVERTISE", this::advertise, null);
+            from.text(
+                    "SLUICE_TRANSPORTS",
+                    value -> transports(
+                            value.equals("auto")
+                                    ? List.of()
+                                    : Arrays.stream(value.split(","))
+                                            .map(String::strip)
+                                            .toList()));
+            from.number("SLUICE_POLLERS", this::pollers);
+            from.number("SLUICE_WINDOW_OPERATIONS", this::windowOperations);
+            from.size("SLUICE_WINDOW_BYTES", this::windowBytes);
+            from.number("SLUICE_ENGINE_WINDOW_OPERATIONS", this::engineWindowOperations);
+            from.size("SLUICE_ENGINE_WINDOW_BYTES", this::engineWindowBytes);
+            from.number("SLUICE_MAX_PENDING", this::maxPending);
+            from.number("SLUICE_MAX_CONNECTIONS", this::maxConnections);
+            from.number("SLUICE_LANES", this::lanes);
+            from.time("SLUICE_LIVENESS_TIMEOUT", this::livenessTimeout);
+            from.time("SLUICE_CONNECT_TIMEOUT", this::connectTimeout);
+            from.number("SLUICE_NOTIFICATION_CREDITS", this::notificationCredits);
+            from.size("SLUICE_MAX_NOTIFICATION_BYTES", bytes -> maxNotificationBytes(Math.toIntExact(bytes)));
+            from.number("SLUICE_MAX_ATTACHED_REGIONS", this::maxAttachedRegions);
+            from.time("SLUICE_SPIN", this::spin);
+            from.time("SLUICE_YIELD", this::yield);
+            from.time("SLUICE_STALL_THRESHOLD", this::stallThreshold);
+            from.size("SLUICE_SOCKET_BUFFER_BYTES", bytes -> socketBufferBytes(Math.toIntExact(bytes)));
+            from.secret("SLUICE_TOKEN", this::token);
+            from.flag("SLUICE_ALLOW_UNAUTHENTICATED_PEERS", this::allowUnauthenticatedPeers);
+            return this;
+        }
+
+        /**
+         * Applies a function, for chains.
+         *
+         * @param change is given this builder
+         * @return this
+         */
+        public Builder with(Consumer<Builder> change) {
+            change.accept(this);
+            return this;
+        }
+
+        /**
+         * The options.
+         *
+         * @return an immutable copy of the settings
+         */
+        public EngineOptions build() {
+            return new EngineOptions(this);
+        }
+
+        private static long between(String name, long value, long lowest, long highest) {
+            if (value < lowest || value > highest) {
+                throw new IllegalArgumentException(name + " is " + lowest + " to " + highest + ", not " + value);
+            }
+            return value;
+        }
+
+        private static Duration between(String name, Duration value, Duration lowest, Duration highest) {
+            if (value.compareTo(lowest) < 0 || value.compareTo(highest) > 0) {
+                throw new IllegalArgumentException(name + " is " + lowest + " to " + highest + ", not " + value);
+            }
+            return value;
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package io.sluice.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import java.util.function.LongConsumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads settings out of environment variables; every complaint names its variable. */
+final class Environment {
+    private static final Pattern QUANTITY = Pattern.compile("(\\d+)\\s*([a-zA-Zµ]*)");
+
+    private final Map<String, String> variables;
+
+    Environment(Map<String, String> variables) {
+        this.variables = variables;
+    }
+
+    /** Takes a host and a port. */
+    interface HostAndPort {
+        void set(String host, int port);
+    }
+
+    void text(String name, Consumer<String> setter) {
+        String value = variables.get(name);
+        if (value == null || value.isBlank()) {
+            return;
+        }
+        try {
+            setter.accept(value.strip());
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw new IllegalArgumentException("environment variable " + name + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** As {@link #text}, but no complaint may carry the value. */
+    void secret(String name, Consumer<byte[]> setter) {
+        String value = variables.get(name);
+        if (value != null && !value.isBlank()) {
+            byte[] bytes = value.strip().getBytes(StandardCharsets.UTF_8);
+            try {
+                setter.accept(bytes);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("environment variable " + name + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    void number(String name, IntConsumer setter) {
+        text(name, value -> {
+            try {
+                setter.accept(Integer.parseInt(value));
+            } catch (NumberFormatException e) {
+                throw new IllegalArgumentException("'" + value + "' is not a whole number", e);
+            }
+        });
+    }
+
+    void flag(String name, Consumer<Boolean> setter) {
+        text(name, value -> {
+            switch (value.toLowerCase(Locale.ROOT)) {
+                case "true", "yes", "1" -> setter.accept(true);
+                case "false", "no", "0" -> setter.accept(false);
+                default -> throw new IllegalArgumentException("'" + value + "' is neither true nor false");
+            }
+        });
+    }
+
+    void size(String name, LongConsumer setter) {
+        text(name, value -> setter.accept(bytes(value)));
+    }
+
+    void time(String name, Consumer<Duration> setter) {
+        text(name, value -> setter.accept(duration(value)));
+    }
+
+    void address(String name, HostAndPort setter, @Nullable Runnable none) {
+        text(name, value -> {
+            if (none != null && value.equals("none")) {
+                none.run();
+                return;
+            }
+            int colon = value.lastIndexOf(':');
+            if (colon <= 0) {
+                throw new IllegalArgumentException("'" + value + "' is not HOST:PORT");
+            }
+            String host = value.substring(0, colon);
+            if (host.startsWith("[") && host.endsWith("]")) {
+                host = host.substring(1, host.length() - 1);
+            }
+            try {
+                setter.set(host, Integer.parseInt(value.substring(colon + 1)));
+            } catch (NumberFormatException e) {
+                throw new IllegalArgumentException("'" + value + "' has no port number after the last colon", e);
+            }
+        });
+    }
+
+    private static long bytes(String value) {
+        Matcher quantity = QUANTITY.matcher(value);
+        if (quantity.matches()) {
+            int shift = switch (quantity.group(2).toLowerCase(Locale.ROOT)) {
+                case "", "b" -> 0;
+                case "kib" -> 10;
+                case "mib" -> 20;
+                case "gib" -> 30;
+                default -> -1;
+            };
+            if (shift >= 0) {
+                return Math.multiplyExact(Long.parseLong(quantity.group(1)), 1L << shift);
+            }
+        }
+        throw new IllegalArgumentException("'" + value + "' is not a size; write 65536, 64KiB, 64MiB or 1GiB");
+    }
+
+    private static Duration duration(String value) {
+        Matcher quantity = QUANTITY.matcher(value);
+        if (quantity.matches()) {
+            long count = Long.parseLong(quantity.group(1));
+            switch (quantity.group(2).toLowerCase(Locale.ROOT)) {
+                case "ns":
+                    return Duration.ofNanos(count);
+                case "us", "µs":
+                    return Duration.ofNanos(Math.multiplyExact(count, 1000L));
+                case "ms":
+                    return Duration.ofMillis(count);
+                case "s":
+                    return Duration.ofSeconds(count);
+                case "m":
+                    return Duration.ofMinutes(count);
+                default:
+                    break;
+            }
+        }
+        try {
+            return Duration.parse(value);
+        } catch (DateTimeParseException e) {
+            throw new IllegalArgumentException("'" + value + "' is not a time; write 500ms, 10s or 5m", e);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package io.sluice.engine;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Memory of this process that is registered for transfers. All methods may be called from any thread.
+ *
+ * <p>Reading or writing {@link #segment()} while a transfer uses the same bytes is a data race, as with any memory; wait
+ * for the transfer's terminal signal, and after a cancel, time-out or error for {@link Transfer#quiesced()}.
+ */
+public interface MemoryRegion {
+    /**
+     * The region's length.
+     *
+     * @return bytes
+     */
+    long length();
+
+    /**
+     * Where this slice begins in its region.
+     *
+     * @return bytes; 0 for a whole region
+     */
+    long offset();
+
+    /**
+     * Where the bytes lie.
+     *
+     * @return the kind
+     */
+    MemoryKind kind();
+
+    /**
+     * What peers may do.
+     *
+     * @return an unmodifiable set, empty for a local region
+     */
+    Set<Access> access();
+
+    /**
+     * The name under which peers can look the region up.
+     *
+     * @return the name, or {@code null}; slices have none
+     */
+    @Nullable
+    String name();
+
+    /**
+     * The bytes, for code of this process. For an allocated region the segment dies with {@link #close()}, and touching
+     * it then throws {@link IllegalStateException}.
+     *
+     * @return a view of exactly {@link #length()} bytes, usable from any thread
+     */
+    MemorySegment segment();
+
+    /**
+     * A view of a part. It has no lifetime of its own: it lives as long as the region.
+     *
+     * @param offset bytes from the start of this region or slice
+     * @param length bytes
+     * @return the slice; its descriptor lets a peer reach these bytes alone
+     * @throws IndexOutOfBoundsException if the range leaves this region or slice
+     */
+    MemoryRegion slice(long offset, long length);
+
+    /**
+     * What a peer needs to reach this region or slice with all of {@link #access()}.
+     *
+     * @return the descriptor
+     * @throws IllegalStateException if no right is given to peers
+     */
+    RegionDescriptor descriptor();
+
+    /**
+     * The same with fewer rights.
+     *
+     * @param rights a subset of {@link #access()}, not empty
+     * @return the descriptor
+     * @throws IllegalArgumentException if the region does not have one of the rights, or none is named
+     */
+    RegionDescriptor descriptor(Set<Access> rights);
+
+    /**
+     * Whether the region can still be used.
+     *
+     * @return false from the first call of {@link #close()} on
+     */
+    boolean isOpen();
+
+    /**
+     * Ends the region. From now on peers are refused and transfers that have not been posted fail with
+     * {@link RegionClosedException}; what is posted already is waited for, at most for the liveness time-out.
+     *
+     * @return completes once nothing can touch the bytes any more and, for an allocated region, the memory is given back;
+     *     the same future at every call. A slice cannot be closed: it answers with {@link IllegalStateException}
+     */
+    CompletableFuture<Void> close();
+}

@@ -1,0 +1,14 @@
+package io.sluice.engine;
+
+/** The one listener's hold on a connection's notifications. All methods may be called from any thread. */
+public interface NotificationSubscription {
+    /**
+     * Asks for more. What is not asked for stays with the connection and holds the sender's credits.
+     *
+     * @param count how many more, at least 1; adds up, {@link Long#MAX_VALUE} means all
+     */
+    void request(long count);
+
+    /** Stops the delivery; another listener may subscribe, and gets what was not delivered. */
+    void cancel();
+}

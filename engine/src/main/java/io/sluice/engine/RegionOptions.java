@@ -1,0 +1,70 @@
+package io.sluice.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a region is registered.
+ *
+ * @param access what peers may do; none keeps the region local
+ * @param name the name under which any authenticated peer may {@linkplain Connection#lookup look the region up}, or
+ *     {@code null} to keep it out of the directory; at most {@value #MAX_NAME_BYTES} bytes of UTF-8
+ */
+public record RegionOptions(Set<Access> access, @Nullable String name) {
+    /** The longest name, in bytes of UTF-8. */
+    public static final int MAX_NAME_BYTES = 255;
+
+    /** Checks and copies. */
+    public RegionOptions {
+        Objects.requireNonNull(access, "access");
+        access = access.isEmpty() ? Set.of() : Collections.unmodifiableSet(EnumSet.copyOf(access));
+        if (name != null) {
+            int bytes = name.getBytes(StandardCharsets.UTF_8).length;
+            if (bytes == 0 || bytes > MAX_NAME_BYTES) {
+                throw new IllegalArgumentException(
+                        "a region's name is 1 to " + MAX_NAME_BYTES + " bytes, not " + bytes);
+            }
+        }
+    }
+
+    /**
+     * Not reachable by any peer: a source or target of this engine's own transfers.
+     *
+     * @return options with no remote rights
+     */
+    public static RegionOptions local() {
+        return new RegionOptions(Set.of(), null);
+    }
+
+    /**
+     * Peers may read, not write.
+     *
+     * @return options with {@link Access#REMOTE_READ}
+     */
+    public static RegionOptions readOnly() {
+        return new RegionOptions(Set.of(Access.REMOTE_READ), null);
+    }
+
+    /**
+     * Peers may read and write.
+     *
+     * @return options with both rights
+     */
+    public static RegionOptions readWrite() {
+        return new RegionOptions(Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE), null);
+    }
+
+    /**
+     * The same rights under a name that peers can look up.
+     *
+     * @param regionName unique among the engine's open regions
+     * @return new options
+     */
+    public RegionOptions named(String regionName) {
+        return new RegionOptions(access, Objects.requireNonNull(regionName, "regionName"));
+    }
+}

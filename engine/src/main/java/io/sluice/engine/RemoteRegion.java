@@ -1,0 +1,41 @@
+package io.sluice.engine;
+
+import java.util.Set;
+
+/**
+ * A peer's region, attached on one connection. It stays valid until the connection ends or the peer closes the region;
+ * transfers then fail with a typed error.
+ */
+public interface RemoteRegion {
+    /**
+     * The connection it was attached on, the only one it can be used with.
+     *
+     * @return the connection
+     */
+    Connection connection();
+
+    /**
+     * What was attached.
+     *
+     * @return the descriptor
+     */
+    RegionDescriptor descriptor();
+
+    /**
+     * How many bytes can be reached; offsets of transfers run from 0 to this.
+     *
+     * @return bytes
+     */
+    default long length() {
+        return descriptor().length();
+    }
+
+    /**
+     * What may be done.
+     *
+     * @return an unmodifiable set
+     */
+    default Set<Access> access() {
+        return descriptor().access();
+    }
+}

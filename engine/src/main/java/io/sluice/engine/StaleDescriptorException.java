@@ -1,0 +1,29 @@
+package io.sluice.engine;
+
+import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+
+/** A descriptor names a region that is closed, or an earlier run of the peer's engine. Ask the peer for a new one. */
+public final class StaleDescriptorException extends SluiceException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Makes one.
+     *
+     * @param message what happened, and where it helps what to do
+     */
+    public StaleDescriptorException(String message) {
+        super(message);
+    }
+
+    /**
+     * Makes one with its cause.
+     *
+     * @param message what happened, and where it helps what to do
+     * @param cause what led to it, or {@code null}
+     */
+    public StaleDescriptorException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,18 @@
+package io.sluice.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Receives the one terminal signal of a transfer. It is called on a poller's thread: it must not block, and what it takes
+ * is taken from every connection of that poller. Starting further transfers from it is fine, in any number.
+ */
+@FunctionalInterface
+public interface TransferCallback {
+    /**
+     * The transfer has ended.
+     *
+     * @param transfer the transfer
+     * @param error {@code null} for success
+     */
+    void terminated(Transfer transfer, @Nullable SluiceException error);
+}

@@ -1,0 +1,178 @@
+package io.sluice.engine;
+
+import io.sluice.engine.progress.PollerThread;
+import io.sluice.engine.session.LocalEngine;
+import java.lang.foreign.MemorySegment;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Owns the pollers, the regions and the connections of a process. One is enough for a process; each is independent of the
+ * others. All methods may be called from any thread.
+ */
+public interface TransferEngine extends AutoCloseable {
+    /**
+     * Opens an engine with {@link EngineOptions#fromEnvironment() the defaults and the environment}.
+     *
+     * @return the engine, listening on a free loopback port
+     * @throws SluiceException if it cannot listen or no transport is available
+     */
+    static TransferEngine open() {
+        return open(EngineOptions.fromEnvironment());
+    }
+
+    /**
+     * Opens an engine: starts its pollers and listens if the options say so.
+     *
+     * @param options all settings
+     * @return the engine
+     * @throws SluiceException if it cannot listen or a transport that the options name is not available
+     */
+    static TransferEngine open(EngineOptions options) {
+        return LocalEngine.open(options);
+    }
+
+    /**
+     * What every transport that is on the class path says of itself, without opening an engine.
+     *
+     * @return one entry a transport, sorted by name
+     */
+    static List<TransportStatus> transports() {
+        return LocalEngine.transports();
+    }
+
+    /**
+     * Whether a thread is a poller of some engine: it serves many connections and must never block.
+     *
+     * @param thread any thread
+     * @return true for pollers
+     */
+    static boolean isPollerThread(Thread thread) {
+        return thread instanceof PollerThread;
+    }
+
+    /**
+     * This engine's identity.
+     *
+     * @return drawn at {@link #open()}
+     */
+    EngineId id();
+
+    /**
+     * This run of the engine. Descriptors carry it, so that those of an earlier run are refused.
+     *
+     * @return a random number
+     */
+    long epoch();
+
+    /**
+     * The settings.
+     *
+     * @return as given to {@link #open(EngineOptions)}
+     */
+    EngineOptions options();
+
+    /**
+     * What a peer needs to connect to this engine.
+     *
+     * @return the advertised host and the bound port, with the identity
+     * @throws IllegalStateException if the engine does not listen
+     */
+    EngineAddress address();
+
+    /**
+     * Allocates zeroed, page-aligned memory and registers it. The safe path: the engine owns the memory, and gives it back
+     * only when nothing can touch it any more.
+     *
+     * @param bytes at least 1
+     * @param options access and name
+     * @return the region
+     * @throws RegistrationException if the memory is not to be had, or the name is taken
+     */
+    MemoryRegion allocate(long bytes, RegionOptions options);
+
+    /**
+     * Registers memory of the caller.
+     *
+     * <p><strong>The segment must outlive the region: do not close its arena before {@link MemoryRegion#close()} has
+     * completed.</strong> No Java call can enforce this for a foreign arena. If it is broken, the engine refuses new
+     * transfers as soon as it sees the arena closed, but one under way may touch memory that by then belongs to something
+     * else.
+     *
+     * @param segment native memory that every thread may use: of a shared, automatic or global arena, or a mapped file.
+     *     Heap and confined segments are refused
+     * @param options access and name; a read-only segment can neither be given {@link Access#REMOTE_WRITE} nor be the
+     *     target of a read
+     * @return the region
+     * @throws RegistrationException if the segment cannot be registered, or the name is taken
+     */
+    MemoryRegion register(MemorySegment segment, RegionOptions options);
+
+    /**
+     * The regions that are open.
+     *
+     * @return a snapshot
+     */
+    Collection<MemoryRegion> regions();
+
+    /**
+     * Makes a new connection.
+     *
+     * @param address of the peer
+     * @return the connection; or {@link ConnectFailedException}, {@link AuthenticationException},
+     *     {@link TransportUnavailableException} within the connect time-out
+     */
+    CompletableFuture<Connection> connect(EngineAddress address);
+
+    /**
+     * The cached connection to an address. The first call connects, later ones share the result; when that connection has
+     * ended, the next call makes another.
+     *
+     * @param address of the peer
+     * @return as {@link #connect}
+     */
+    CompletableFuture<Connection> connection(EngineAddress address);
+
+    /**
+     * The connections that are open, made by either side.
+     *
+     * @return a snapshot
+     */
+    Collection<Connection> connections();
+
+    /**
+     * Hears of connections that peers make, first of those that are open already. Peers may connect whether or not
+     * anybody listens here.
+     *
+     * @param listener called on a poller's thread
+     * @return closing it ends the calls
+     */
+    Registration onConnection(ConnectionListener listener);
+
+    /**
+     * The figures.
+     *
+     * @return live counters
+     */
+    EngineMetrics metrics();
+
+    /**
+     * Ends all connections, then the regions, then the pollers.
+     *
+     * @return completes when nothing of the engine touches memory any more; the same at every call
+     */
+    CompletableFuture<Void> closeAsync();
+
+    /** As {@link #closeAsync()}, and waits, at most a little longer than the liveness time-out. Not for pollers. */
+    @Override
+    void close();
+
+    /** What a listener is removed with. */
+    @FunctionalInterface
+    interface Registration extends AutoCloseable {
+        /** Removes the listener. */
+        @Override
+        void close();
+    }
+}

@@ -1,0 +1,50 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.ConnectionClosedException;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.OutcomeUnknownException;
+import io.sluice.engine.SluiceException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a connection ended, and the errors that follow from it for transfers.
+ *
+ * @param kind who ended it
+ * @param reason in words
+ * @param cause what was caught, or {@code null}
+ */
+public record ConnectionEnd(
+        Kind kind, String reason, @Nullable Throwable cause) {
+    /** Who ended it. */
+    public enum Kind {
+        /** This side closed it. */
+        CLOSED_HERE,
+        /** The peer said goodbye. */
+        CLOSED_BY_PEER,
+        /** The peer is lost. */
+        LOST
+    }
+
+    /**
+     * For what no part of has reached the peer, and for reads.
+     *
+     * @return a new exception
+     */
+    public SluiceException error() {
+        return kind == Kind.CLOSED_HERE
+                ? new ConnectionClosedException(reason, cause)
+                : new ConnectionLostException(reason, cause);
+    }
+
+    /**
+     * For a write of which parts may have reached the peer.
+     *
+     * @return a new exception
+     */
+    public SluiceException outcomeUnknown() {
+        return new OutcomeUnknownException(
+                "the write was under way when the connection ended (" + reason
+                        + "): the target's bytes may be the old ones, the new ones, or a mixture",
+                cause);
+    }
+}

@@ -1,0 +1,71 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.SluiceException;
+import org.jspecify.annotations.Nullable;
+
+/** An element in flight: it holds an operation credit from its first chunk to its last completion. Pooled by its flow. */
+final class ElementOperation {
+    private @Nullable DataTransfer transfer;
+    private int index;
+    private int outstanding;
+    private boolean posted;
+    private @Nullable SluiceException error;
+
+    void begin(DataTransfer owner, int element) {
+        transfer = owner;
+        index = element;
+        outstanding = 0;
+        posted = false;
+        error = null;
+    }
+
+    DataTransfer transfer() {
+        DataTransfer owner = transfer;
+        if (owner == null) {
+            throw new IllegalStateException("the operation is not in use");
+        }
+        return owner;
+    }
+
+    int index() {
+        return index;
+    }
+
+    void chunkPosted() {
+        outstanding++;
+    }
+
+    void chunkDone() {
+        outstanding--;
+    }
+
+    /** No further chunk will be posted. */
+    void allPosted() {
+        posted = true;
+    }
+
+    /** Keeps the first error; nothing more of this element is worth posting. */
+    void fail(SluiceException first) {
+        if (error == null) {
+            error = first;
+        }
+    }
+
+    boolean hasFailed() {
+        return error != null;
+    }
+
+    @Nullable
+    SluiceException error() {
+        return error;
+    }
+
+    boolean isDone() {
+        return posted && outstanding == 0;
+    }
+
+    void retire() {
+        transfer = null;
+        error = null;
+    }
+}

@@ -1,0 +1,98 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.ElementsFailedException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
+
+/** A transfer of many elements, each with its own result. */
+final class VectoredTransfer extends DataTransfer {
+    private final ElementPlan[] plan;
+    private final VectoredTransferCallback callback;
+    private final BitSet ended;
+    private int unfinished;
+    private int failed;
+    private @Nullable SluiceException firstError;
+
+    VectoredTransfer(
+            ConnectionFlow flow,
+            WorkRequest.Operation operation,
+            ElementPlan[] plan,
+            TransferOptions options,
+            VectoredTransferCallback callback) {
+        super(flow, operation, options, callback);
+        this.plan = plan;
+        this.callback = callback;
+        this.ended = new BitSet(plan.length);
+        this.unfinished = plan.length;
+    }
+
+    @Override
+    int elements() {
+        return plan.length;
+    }
+
+    @Override
+    LeasedMemory local(int element) {
+        return plan[element].local();
+    }
+
+    @Override
+    long localOffset(int element) {
+        return plan[element].localOffset();
+    }
+
+    @Override
+    RemoteKey remote(int element) {
+        return plan[element].remote();
+    }
+
+    @Override
+    long remoteOffset(int element) {
+        return plan[element].remoteOffset();
+    }
+
+    @Override
+    long length(int element) {
+        return plan[element].length();
+    }
+
+    @Override
+    boolean elementEnded(int element, @Nullable SluiceException error) {
+        end(element, error, true);
+        return unfinished == 0;
+    }
+
+    @Override
+    void endUnfinished(SluiceException error, boolean report) {
+        for (int i = ended.nextClearBit(0); i < plan.length; i = ended.nextClearBit(i + 1)) {
+            end(i, error, report);
+        }
+    }
+
+    @Override
+    @Nullable
+    SluiceException outcome() {
+        SluiceException first = firstError;
+        return first == null ? null : new ElementsFailedException(failed, plan.length, first);
+    }
+
+    private void end(int element, @Nullable SluiceException error, boolean report) {
+        ended.set(element);
+        unfinished--;
+        if (error != null) {
+            failed++;
+            if (firstError == null) {
+                firstError = error;
+            }
+        }
+        flow().count(kind(), error, plan[element].length());
+        if (report) {
+            flow().call(() -> callback.element(element, error));
+        }
+    }
+}

@@ -1,0 +1,390 @@
+package io.sluice.engine.progress;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.jni.Epoll;
+import io.sluice.jni.Errno;
+import io.sluice.jni.EventDescriptor;
+import io.sluice.jni.Sockets;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A thread that drives connections. One duty cycle: run what other threads handed over, hear of ready descriptors, expire
+ * deadlines, then flush what all of this has queued, so that many small frames leave in one system call.
+ */
+public final class Poller implements EventLoop {
+    private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
+    private static final int MAX_EVENTS = 256;
+    private static final long WAKE_UP = -1;
+    private static final int MAX_TASKS_A_CYCLE = 1024;
+    private static final long STALL_REPORT_NANOS = 1_000_000_000L;
+
+    private enum State {
+        RUNNING,
+        STOPPING,
+        TERMINATED
+    }
+
+    private final MpscUnboundedAtomicArrayQueue<Runnable> tasks = new MpscUnboundedAtomicArrayQueue<>(1024);
+    private final DeadlineQueue deadlines = new DeadlineQueue();
+    private final PollerCounters counters;
+    private final PollerThread thread;
+    private final IdleStrategy idleStrategy;
+    private final long stallNanos;
+    private final CompletableFuture<Void> terminated = new CompletableFuture<>();
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment events = arena.allocate((long) MAX_EVENTS * Epoll.RECORD_BYTES, Epoll.RECORD_BYTES);
+    private final int epoll;
+    private final int wakeUp;
+
+    private @Nullable DescriptorWatch[] watches = new @Nullable DescriptorWatch[64];
+    private int[] generations = new int[64];
+    private ArrayList<Runnable> endOfCycle = new ArrayList<>();
+    private ArrayList<Runnable> endOfCycleSpare = new ArrayList<>();
+    private long now = System.nanoTime();
+    private long lastStallReport = now - STALL_REPORT_NANOS;
+    private volatile boolean parked;
+    private volatile State state = State.RUNNING;
+
+    /**
+     * Makes a poller; {@link #start()} starts it.
+     *
+     * @param name the thread's name
+     * @param options the engine's settings
+     * @param indexedCounters how many indexed counters it has
+     */
+    public Poller(String name, EngineOptions options, int indexedCounters) {
+        counters = new PollerCounters(indexedCounters);
+        idleStrategy =
+                new IdleStrategy(options.spin().toNanos(), options.yield().toNanos());
+        stallNanos = options.stallThreshold().toNanos();
+        epoll = checked(Epoll.create(), "create an epoll descriptor");
+        wakeUp = checked(EventDescriptor.create(), "create an event descriptor");
+        checked(Epoll.add(epoll, wakeUp, Epoll.READABLE, WAKE_UP), "watch the event descriptor");
+        thread = new PollerThread(this::run, name);
+    }
+
+    /** Starts the thread. */
+    public void start() {
+        thread.start();
+    }
+
+    /**
+     * What it counts.
+     *
+     * @return the counters, for any thread to read
+     */
+    public PollerCounters counters() {
+        return counters;
+    }
+
+    /**
+     * Whether the calling thread is this poller's.
+     *
+     * @return true on the poller's thread
+     */
+    public boolean inLoop() {
+        return Thread.currentThread() == thread;
+    }
+
+    /**
+     * Asks the thread to end, from any thread. What was handed over still runs.
+     *
+     * @return completes when the thread has given everything back
+     */
+    public CompletableFuture<Void> stop() {
+        execute(() -> {
+            if (state == State.RUNNING) {
+                state = State.STOPPING;
+            }
+        });
+        return terminated;
+    }
+
+    @Override
+    public long now() {
+        return now;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        tasks.offer(task);
+        // the poller sets `parked` before it looks at the queue for the last time, so one of the two sees the other
+        if (parked) {
+            signal();
+        }
+        if (state == State.TERMINATED) {
+            runLeftOver();
+        }
+    }
+
+    @Override
+    public void atEndOfCycle(Runnable task) {
+        endOfCycle.add(task);
+    }
+
+    @Override
+    public void arm(Deadline deadline, long at) {
+        deadlines.arm(deadline, at);
+    }
+
+    @Override
+    public void disarm(Deadline deadline) {
+        deadlines.disarm(deadline);
+    }
+
+    @Override
+    public Watch watch(int descriptor, ReadinessHandler handler) {
+        if (descriptor >= watches.length) {
+            int length = Integer.highestOneBit(descriptor) * 2;
+            watches = Arrays.copyOf(watches, length);
+            generations = Arrays.copyOf(generations, length);
+        }
+        // the kernel reuses descriptors at once; the generation tells a stale event from a fresh one
+        int generation = ++generations[descriptor];
+        DescriptorWatch watch = new DescriptorWatch(descriptor, generation, handler);
+        watches[descriptor] = watch;
+        checked(Epoll.add(epoll, descriptor, Epoll.READABLE, watch.data()), "watch a descriptor");
+        return watch;
+    }
+
+    private void run() {
+        try {
+            while (state == State.RUNNING) {
+                cycle();
+            }
+        } catch (Throwable e) {
+            LOG.error("{} has failed; its connections make no progress any more", thread.getName(), e);
+        } finally {
+            terminate();
+        }
+    }
+
+    private void cycle() {
+        now = System.nanoTime();
+        int work = runTasks();
+        work += pollDescriptors(0);
+        work += expireDeadlines();
+        work += runEndOfCycle();
+        if (work > 0) {
+            counters.add(PollerCounters.Counter.BUSY_POLLS, 1);
+            idleStrategy.worked();
+            long took = System.nanoTime() - now;
+            if (took > stallNanos) {
+                stalled(took);
+            }
+            return;
+        }
+        counters.add(PollerCounters.Counter.EMPTY_POLLS, 1);
+        if (idleStrategy.idle(now)) {
+            park();
+        }
+    }
+
+    private void park() {
+        parked = true;
+        if (tasks.isEmpty()) {
+            long timeout = -1;
+            if (!deadlines.isEmpty()) {
+                timeout = Math.max(0, deadlines.earliest() - System.nanoTime());
+            }
+            int ready = await(timeout);
+            parked = false;
+            now = System.nanoTime();
+            if (ready > 0) {
+                dispatch(ready);
+                runEndOfCycle();
+                idleStrategy.worked();
+            }
+        } else {
+            parked = false;
+        }
+    }
+
+    private int runTasks() {
+        int count = 0;
+        while (count < MAX_TASKS_A_CYCLE) {
+            Runnable task = tasks.relaxedPoll();
+            if (task == null) {
+                break;
+            }
+            run(task);
+            count++;
+        }
+        return count;
+    }
+
+    private int expireDeadlines() {
+        int count = 0;
+        Deadline deadline;
+        while ((deadline = deadlines.pollExpired(now)) != null) {
+            try {
+                deadline.expire();
+            } catch (Throwable e) {
+                report(e);
+            }
+            count++;
+        }
+        return count;
+    }
+
+    private int runEndOfCycle() {
+        ArrayList<Runnable> due = endOfCycle;
+        if (due.isEmpty()) {
+            return 0;
+        }
+        endOfCycle = endOfCycleSpare;
+        endOfCycleSpare = due;
+        // by index: an iterator would be garbage in every cycle
+        for (int i = 0; i < due.size(); i++) {
+            run(due.get(i));
+        }
+        int count = due.size();
+        due.clear();
+        return count;
+    }
+
+    private int pollDescriptors(long timeout) {
+        int ready = await(timeout);
+        dispatch(ready);
+        return ready;
+    }
+
+    private int await(long timeout) {
+        int ready = Epoll.await(epoll, events.address(), MAX_EVENTS, timeout);
+        if (ready < 0) {
+            throw new SluiceException("waiting for descriptors failed: " + Errno.message(-ready));
+        }
+        return ready;
+    }
+
+    private void dispatch(int ready) {
+        for (int i = 0; i < ready; i++) {
+            long at = (long) i * Epoll.RECORD_BYTES;
+            int flags = events.get(ValueLayout.JAVA_INT, at + Epoll.RECORD_EVENTS_OFFSET);
+            long data = events.get(ValueLayout.JAVA_LONG, at + Epoll.RECORD_DATA_OFFSET);
+            if (data == WAKE_UP) {
+                EventDescriptor.drain(wakeUp);
+                continue;
+            }
+            DescriptorWatch watch = watches[(int) data];
+            if (watch == null || watch.generation != (int) (data >>> 32)) {
+                continue;
+            }
+            boolean failed = (flags & (Epoll.ERROR | Epoll.HANGUP)) != 0;
+            try {
+                watch.handler.ready(failed || (flags & Epoll.READABLE) != 0, failed || (flags & Epoll.WRITABLE) != 0);
+            } catch (Throwable e) {
+                report(e);
+            }
+        }
+    }
+
+    private void run(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable e) {
+            report(e);
+        }
+    }
+
+    // an error in one connection's code must not end the service of all others
+    private void report(Throwable e) {
+        LOG.error("an unexpected error on {}", thread.getName(), e);
+    }
+
+    private void stalled(long took) {
+        counters.add(PollerCounters.Counter.STALLS, 1);
+        if (now - lastStallReport >= STALL_REPORT_NANOS) {
+            lastStallReport = now;
+            LOG.warn(
+                    "{} was held up for {} ms in one duty cycle: a callback blocks or works too long; move the work to"
+                            + " another thread",
+                    thread.getName(),
+                    took / 1_000_000);
+        }
+    }
+
+    // the kernel reuses descriptors at once: without the lock a late signal could go into a stranger's socket
+    private void signal() {
+        synchronized (terminated) {
+            if (state != State.TERMINATED) {
+                EventDescriptor.signal(wakeUp);
+            }
+        }
+    }
+
+    private void terminate() {
+        synchronized (terminated) {
+            state = State.TERMINATED;
+            Sockets.close(wakeUp);
+            Sockets.close(epoll);
+            arena.close();
+        }
+        runLeftOver();
+        terminated.complete(null);
+    }
+
+    /** After the end there is no thread of its own: whoever hands something over runs it, one at a time. */
+    private void runLeftOver() {
+        synchronized (terminated) {
+            Runnable task;
+            while ((task = tasks.poll()) != null) {
+                run(task);
+            }
+            runEndOfCycle();
+        }
+    }
+
+    private static int checked(int result, String what) {
+        if (result < 0) {
+            throw new SluiceException("cannot " + what + ": " + Errno.message(-result));
+        }
+        return result;
+    }
+
+    private final class DescriptorWatch implements Watch {
+        private final int descriptor;
+        private final int generation;
+        private final ReadinessHandler handler;
+        private int interest = Epoll.READABLE;
+
+        DescriptorWatch(int descriptor, int generation, ReadinessHandler handler) {
+            this.descriptor = descriptor;
+            this.generation = generation;
+            this.handler = handler;
+        }
+
+        long data() {
+            return ((long) generation << 32) | descriptor;
+        }
+
+        @Override
+        public void interest(boolean readable, boolean writable) {
+            int wanted = (readable ? Epoll.READABLE : 0) | (writable ? Epoll.WRITABLE : 0);
+            if (wanted != interest && watches[descriptor] == this) {
+                interest = wanted;
+                checked(Epoll.modify(epoll, descriptor, wanted, data()), "change a watch");
+            }
+        }
+
+        @Override
+        public void cancel() {
+            if (watches[descriptor] == this) {
+                watches[descriptor] = null;
+                Epoll.remove(epoll, descriptor);
+            }
+        }
+    }
+}

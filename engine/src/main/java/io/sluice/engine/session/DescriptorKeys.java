@@ -1,0 +1,58 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.EngineId;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.RegionDescriptor;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.SecureRandom;
+import java.util.Set;
+
+/**
+ * Issues descriptors and recognises them. The key of a descriptor is the head of a MAC over what it grants, under a secret
+ * that never leaves the engine: so nobody can widen a slice, add a right or name another region, and the engine need not
+ * remember what it issued.
+ */
+final class DescriptorKeys {
+    private final byte[] secret = new byte[32];
+    private final EngineId engineId;
+    private final long epoch;
+
+    DescriptorKeys(EngineId engineId, long epoch) {
+        new SecureRandom().nextBytes(secret);
+        this.engineId = engineId;
+        this.epoch = epoch;
+    }
+
+    RegionDescriptor issue(long regionId, MemoryKind kind, Set<Access> access, long offset, long length) {
+        return new RegionDescriptor(
+                engineId, epoch, regionId, key(regionId, kind, access, offset, length), kind, access, offset, length);
+    }
+
+    boolean isGenuine(RegionDescriptor descriptor) {
+        long key = key(
+                descriptor.regionId(),
+                descriptor.kind(),
+                descriptor.access(),
+                descriptor.offset(),
+                descriptor.length());
+        return MessageDigest.isEqual(toBytes(key), toBytes(descriptor.key()));
+    }
+
+    private long key(long regionId, MemoryKind kind, Set<Access> access, long offset, long length) {
+        byte[] granted = ByteBuffer.allocate(34)
+                .putLong(epoch)
+                .putLong(regionId)
+                .putLong(offset)
+                .putLong(length)
+                .put((byte) kind.ordinal())
+                .put((byte) Access.toBits(access))
+                .array();
+        return ByteBuffer.wrap(SessionSecret.mac(secret, "descriptor", granted)).getLong();
+    }
+
+    private static byte[] toBytes(long value) {
+        return ByteBuffer.allocate(8).putLong(value).array();
+    }
+}

@@ -1,0 +1,65 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.WorkRequest;
+import java.lang.foreign.MemorySegment;
+
+/** What a descriptor grants, attached by one peer on one connection: every request of the peer is checked against it. */
+final class Exposure implements ExposedRegion {
+    private final LocalRegion region;
+    private final long key;
+    private final long epoch;
+    private final boolean readable;
+    private final boolean writable;
+    private final MemorySegment segment;
+
+    Exposure(LocalRegion region, RegionDescriptor descriptor) {
+        this.region = region;
+        this.key = descriptor.key();
+        this.epoch = descriptor.epoch();
+        this.readable = descriptor.access().contains(Access.REMOTE_READ);
+        this.writable = descriptor.access().contains(Access.REMOTE_WRITE);
+        this.segment = region.leasedSegment().asSlice(descriptor.offset(), descriptor.length());
+    }
+
+    LocalRegion region() {
+        return region;
+    }
+
+    @Override
+    public CompletionStatus acquire(
+            WorkRequest.Operation operation, long presentedKey, long presentedEpoch, long offset, long length) {
+        if (presentedEpoch != epoch) {
+            return CompletionStatus.STALE_EPOCH;
+        }
+        if (presentedKey != key) {
+            return CompletionStatus.BAD_KEY;
+        }
+        long size = segment.byteSize();
+        if (offset < 0 || length < 0 || offset > size - length) {
+            return CompletionStatus.OUT_OF_BOUNDS;
+        }
+        if (!(operation == WorkRequest.Operation.WRITE ? writable : readable)) {
+            return CompletionStatus.ACCESS_DENIED;
+        }
+        return region.acquire() ? CompletionStatus.SUCCESS : CompletionStatus.UNKNOWN_REGION;
+    }
+
+    @Override
+    public void release() {
+        region.release();
+    }
+
+    @Override
+    public boolean isOpen() {
+        return region.isOpen();
+    }
+
+    @Override
+    public MemorySegment segment() {
+        return segment;
+    }
+}

@@ -1,0 +1,48 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.transport.Deadline;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says goodbye on a control channel and waits a moment for the peer to hang up: closing at once, with the peer's last bytes
+ * unread, would make the kernel reset the connection and could take the goodbye from the peer.
+ */
+final class Farewell extends Deadline implements FramedSocket.Handler {
+    private static final long PATIENCE_NANOS = 1_000_000_000L;
+
+    private final Poller loop;
+    private final FramedSocket control;
+
+    private Farewell(Poller loop, FramedSocket control) {
+        this.loop = loop;
+        this.control = control;
+    }
+
+    static void say(Poller loop, FramedSocket control, String reason) {
+        Farewell farewell = new Farewell(loop, control);
+        control.handler(farewell, 1 << 21, false);
+        control.send(MessageType.GOODBYE, reason.getBytes(StandardCharsets.UTF_8));
+        control.flushNow();
+        if (!control.isClosed()) {
+            loop.arm(farewell, loop.now() + PATIENCE_NANOS);
+        }
+    }
+
+    @Override
+    public void message(int type, ByteBuffer body) {
+        // nothing that the peer says now matters
+    }
+
+    @Override
+    public void broken(String reason, @Nullable Throwable cause) {
+        loop.disarm(this);
+    }
+
+    @Override
+    protected void expired() {
+        control.close();
+    }
+}

@@ -1,0 +1,297 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.jni.Errno;
+import io.sluice.jni.Sockets;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A socket that carries bounded messages: magic (2 bytes), version (1), type (1), length (4), body; network byte order.
+ * Confined to one event loop.
+ */
+final class FramedSocket {
+    private static final short MAGIC = 0x534C;
+    private static final byte VERSION = 1;
+    private static final int HEADER = 8;
+    private static final int INITIAL_BUFFER = 4096;
+    private static final int SEND_BUFFER = 16 * 1024;
+    private static final int MAX_QUEUED_BYTES = 64 << 20;
+    private static final int MAX_READS_A_CYCLE = 64;
+
+    private final EventLoop loop;
+    private final int descriptor;
+    private final EventLoop.Watch watch;
+    private final Runnable flush = this::flush;
+    private Handler handler;
+    private int maxBody;
+    private boolean exact;
+    private boolean connecting;
+    private boolean closed;
+    private boolean flushScheduled;
+    private ByteBuffer in = ByteBuffer.allocateDirect(INITIAL_BUFFER);
+    private final ArrayDeque<byte[]> queued = new ArrayDeque<>();
+    private long queuedBytes;
+    private int sentOfFirst;
+    private @Nullable ByteBuffer out;
+
+    /** Hears of messages and of the end. */
+    interface Handler {
+        /** The connect that was under way has succeeded. */
+        default void connected() {}
+
+        /** A whole message. The body is valid during the call. */
+        void message(int type, ByteBuffer body);
+
+        /** The socket is broken or at its end, and is closed. */
+        void broken(String reason, @Nullable Throwable cause);
+    }
+
+    /**
+     * Takes a socket over.
+     *
+     * @param connecting whether a connect is under way
+     * @param exact whether to read no byte beyond the current message, so that the descriptor can be given on
+     */
+    FramedSocket(EventLoop loop, int descriptor, boolean connecting, boolean exact, int maxBody, Handler handler) {
+        this.loop = loop;
+        this.descriptor = descriptor;
+        this.connecting = connecting;
+        this.exact = exact;
+        this.maxBody = maxBody;
+        this.handler = handler;
+        Sockets.setNoDelay(descriptor, true);
+        this.watch = loop.watch(descriptor, this::ready);
+        if (connecting) {
+            watch.interest(true, true);
+        }
+    }
+
+    /** The next stage of the conversation takes over. */
+    void handler(Handler next, int maxBodyBytes, boolean exactReads) {
+        handler = next;
+        maxBody = maxBodyBytes;
+        exact = exactReads;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    void send(int type, byte[] body) {
+        if (closed) {
+            return;
+        }
+        byte[] frame = ByteBuffer.allocate(HEADER + body.length)
+                .putShort(MAGIC)
+                .put(VERSION)
+                .put((byte) type)
+                .putInt(body.length)
+                .put(body)
+                .array();
+        queued.addLast(frame);
+        queuedBytes += frame.length;
+        if (queuedBytes > MAX_QUEUED_BYTES) {
+            breakOff("the peer does not read its control channel", null);
+            return;
+        }
+        if (!flushScheduled) {
+            flushScheduled = true;
+            loop.atEndOfCycle(flush);
+        }
+    }
+
+    /** Sends what the kernel takes at once, and closes. */
+    void close() {
+        if (!closed) {
+            if (!connecting) {
+                sendQueued();
+            }
+            discard();
+        }
+    }
+
+    /** Gives the descriptor on; nothing is queued or half read. */
+    int release() {
+        if (closed || !queued.isEmpty() || in.position() != 0) {
+            throw new IllegalStateException("the socket is in use");
+        }
+        closed = true;
+        watch.cancel();
+        return descriptor;
+    }
+
+    /** Sends what is queued now, not at the end of the cycle. */
+    void flushNow() {
+        if (!closed && !connecting && !sendQueued()) {
+            watch.interest(true, true);
+        }
+    }
+
+    private void discard() {
+        closed = true;
+        queued.clear();
+        watch.cancel();
+        Sockets.close(descriptor);
+    }
+
+    private void breakOff(String reason, @Nullable Throwable cause) {
+        if (!closed) {
+            discard();
+            handler.broken(reason, cause);
+        }
+    }
+
+    private void ready(boolean readable, boolean writable) {
+        if (connecting) {
+            int result = Sockets.connectResult(descriptor);
+            if (result < 0) {
+                breakOff(Errno.message(-result), null);
+                return;
+            }
+            if (!writable) {
+                return;
+            }
+            connecting = false;
+            watch.interest(true, false);
+            handler.connected();
+            return;
+        }
+        if (writable) {
+            flush();
+        }
+        if (readable && !closed) {
+            try {
+                receive();
+            } catch (ProtocolException e) {
+                breakOff(String.valueOf(e.getMessage()), e);
+            }
+        }
+    }
+
+    private void flush() {
+        flushScheduled = false;
+        if (closed || connecting) {
+            return;
+        }
+        watch.interest(true, !sendQueued());
+    }
+
+    /** True if everything has left. */
+    private boolean sendQueued() {
+        while (!queued.isEmpty()) {
+            ByteBuffer staging = out;
+            if (staging == null) {
+                staging = ByteBuffer.allocateDirect(SEND_BUFFER);
+                out = staging;
+            }
+            staging.clear();
+            int skip = sentOfFirst;
+            for (byte[] frame : queued) {
+                int part = Math.min(staging.remaining(), frame.length - skip);
+                staging.put(frame, skip, part);
+                skip = 0;
+                if (!staging.hasRemaining()) {
+                    break;
+                }
+            }
+            long sent = Sockets.send(
+                    descriptor, MemorySegment.ofBuffer(staging.flip()).address(), staging.limit());
+            if (sent < 0) {
+                if (sent == -Errno.EAGAIN) {
+                    return false;
+                }
+                // the reading side finds the error too, after what the peer said last
+                queued.clear();
+                return true;
+            }
+            queuedBytes -= sent;
+            long rest = sent;
+            while (rest > 0) {
+                int remaining = queued.getFirst().length - sentOfFirst;
+                if (rest < remaining) {
+                    sentOfFirst += (int) rest;
+                    break;
+                }
+                rest -= remaining;
+                sentOfFirst = 0;
+                queued.removeFirst();
+            }
+        }
+        return true;
+    }
+
+    private void receive() {
+        for (int i = 0; i < MAX_READS_A_CYCLE && !closed; i++) {
+            int wanted = wanted();
+            long received =
+                    Sockets.receive(descriptor, MemorySegment.ofBuffer(in).address(), exact ? wanted : in.remaining());
+            if (received == -Errno.EAGAIN) {
+                return;
+            }
+            if (received <= 0) {
+                breakOff(received == 0 ? "the peer closed the socket" : Errno.message((int) -received), null);
+                return;
+            }
+            in.position(in.position() + (int) received);
+            if (!takeMessages() && !exact && in.hasRemaining()) {
+                return;
+            }
+        }
+    }
+
+    /** How many bytes the current message lacks; makes room for them. */
+    private int wanted() {
+        int have = in.position();
+        if (have < HEADER) {
+            return HEADER - have;
+        }
+        int total = HEADER + in.getInt(4);
+        if (in.capacity() < total) {
+            ByteBuffer larger = ByteBuffer.allocateDirect(Math.max(total, Math.min(in.capacity() * 2, maxBody)));
+            in.flip();
+            larger.put(in);
+            in = larger;
+        }
+        return total - have;
+    }
+
+    /** Hands out the whole messages; true if there was one. */
+    private boolean takeMessages() {
+        in.flip();
+        boolean some = false;
+        while (!closed && in.remaining() >= HEADER) {
+            int at = in.position();
+            if (in.getShort(at) != MAGIC) {
+                throw new ProtocolException("these bytes are not of this protocol");
+            }
+            if (in.get(at + 2) != VERSION) {
+                throw new ProtocolException("the peer speaks version " + in.get(at + 2) + ", this is " + VERSION);
+            }
+            int type = Byte.toUnsignedInt(in.get(at + 3));
+            int length = in.getInt(at + 4);
+            if (length < 0 || length > maxBody) {
+                throw new ProtocolException("a message of type " + type + " claims " + Integer.toUnsignedString(length)
+                        + " bytes; at most " + maxBody + " are allowed");
+            }
+            if (in.remaining() < HEADER + length) {
+                break;
+            }
+            ByteBuffer body = in.slice(at + HEADER, length);
+            in.position(at + HEADER + length);
+            some = true;
+            if (exact) {
+                // the handler may give the descriptor on, so nothing may be left in the buffer
+                in.clear();
+                handler.message(type, body);
+                return true;
+            }
+            handler.message(type, body);
+        }
+        in.compact();
+        return some;
+    }
+}

@@ -1,0 +1,216 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.Transport;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The accepting side of a socket that says nothing of itself yet: it becomes a control channel (HELLO) or a lane (LANE), or
+ * is closed within the connect time-out. Until the peer has proved that it may connect, it costs a few kilobytes at most.
+ */
+final class IncomingBootstrap extends Deadline implements FramedSocket.Handler {
+    private static final Logger LOG = LoggerFactory.getLogger(IncomingBootstrap.class);
+    private static final int MAX_BODY = 32 * 1024;
+
+    private final LocalEngine engine;
+    private final Poller loop;
+    private final FramedSocket socket;
+    private final long deadline;
+
+    private boolean over;
+    private @Nullable SessionSecret secret;
+    private @Nullable PeerTerms terms;
+    private @Nullable String transportName;
+
+    private IncomingBootstrap(LocalEngine engine, Poller loop, int descriptor) {
+        this.engine = engine;
+        this.loop = loop;
+        this.deadline = loop.now() + engine.options().connectTimeout().toNanos();
+        // exact: if it is a lane, what follows its first message belongs to the transport
+        this.socket = new FramedSocket(loop, descriptor, false, true, MAX_BODY, this);
+    }
+
+    /** Takes an accepted socket, on the loop's thread. */
+    static void begin(LocalEngine engine, Poller loop, int descriptor) {
+        IncomingBootstrap bootstrap = new IncomingBootstrap(engine, loop, descriptor);
+        loop.arm(bootstrap, bootstrap.deadline);
+    }
+
+    @Override
+    public void message(int type, ByteBuffer body) {
+        try {
+            switch (type) {
+                case MessageType.HELLO -> hello(body);
+                case MessageType.AUTHENTICATE -> authenticated(body);
+                case MessageType.LANE -> lane(body);
+                default -> throw new ProtocolException("a message of type " + type + " in the bootstrap");
+            }
+        } catch (SluiceException e) {
+            reject(Rejection.MALFORMED, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void hello(ByteBuffer body) {
+        if (terms != null) {
+            throw new ProtocolException("the peer says hello twice");
+        }
+        byte[] helloBytes = new byte[body.remaining()];
+        body.duplicate().get(helloBytes);
+        FieldReader fields = new FieldReader(body);
+        byte[] expected = fields.optional(Tag.EXPECTED_ENGINE_ID);
+        if (expected != null && !Arrays.equals(expected, FieldReader.toBytes(engine.id()))) {
+            reject(Rejection.WRONG_ENGINE, "another engine than the expected one listens here: it has been restarted");
+            return;
+        }
+        byte[] token = engine.token();
+        if ((fields.number(Tag.AUTHENTICATION, 0, 1) == 1) != (token != null)) {
+            reject(
+                    Rejection.AUTHENTICATION,
+                    token == null ? "this engine has no token, and yours has" : "this engine asks for a token");
+            return;
+        }
+        if (!engine.hasRoomForConnection()) {
+            reject(Rejection.BUSY, "this engine has as many connections as maxConnections allows");
+            return;
+        }
+        List<String> offered = List.of(fields.text(Tag.TRANSPORTS).split(","));
+        String chosen = engine.transportNames().stream()
+                .filter(offered::contains)
+                .findFirst()
+                .orElse(null);
+        if (chosen == null) {
+            reject(
+                    Rejection.NO_COMMON_TRANSPORT,
+                    "no transport in common: this engine has " + String.join(",", engine.transportNames()));
+            return;
+        }
+        welcome(helloBytes, fields, token, chosen);
+    }
+
+    private void welcome(byte[] helloBytes, FieldReader fields, byte @Nullable [] token, String chosen) {
+        EngineOptions options = engine.options();
+        EngineId peer = fields.engineId(Tag.ENGINE_ID);
+        long peerEpoch = fields.number(Tag.EPOCH, Long.MIN_VALUE, Long.MAX_VALUE);
+        fields.bytes(Tag.NONCE, OutgoingBootstrap.NONCE_BYTES);
+        SecureRandom random = new SecureRandom();
+        byte[] nonce = new byte[OutgoingBootstrap.NONCE_BYTES];
+        random.nextBytes(nonce);
+        byte[] connectionId = new byte[Welcome.CONNECTION_ID_BYTES];
+        random.nextBytes(connectionId);
+        FieldWriter answer = new FieldWriter()
+                .put(Tag.ENGINE_ID, FieldReader.toBytes(engine.id()))
+                .put(Tag.EPOCH, engine.epoch())
+                .put(Tag.NONCE, nonce)
+                .put(Tag.CONNECTION_ID, connectionId)
+                .put(Tag.TRANSPORT, chosen)
+                .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
+                .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
+                .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
+                .put(Tag.AUTHENTICATION, token == null ? 0 : 1);
+        byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(answer.toBytes())));
+        SessionSecret derived = new SessionSecret(token, helloBytes, unproven);
+        secret = derived;
+        transportName = chosen;
+        terms = new PeerTerms(
+                false,
+                peer,
+                peerEpoch,
+                connectionId,
+                derived,
+                (int) fields.number(Tag.NOTIFICATION_CREDITS, 1, 1 << 16),
+                (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
+                fields.number(Tag.LIVENESS_MILLIS, 1, 1 << 24) * 1_000_000,
+                null);
+        socket.send(
+                MessageType.WELCOME,
+                answer.put(Tag.PROOF, derived.acceptorProof()).toBytes());
+    }
+
+    private void authenticated(ByteBuffer body) {
+        SessionSecret derived = secret;
+        PeerTerms agreed = terms;
+        String name = transportName;
+        if (derived == null || agreed == null || name == null) {
+            throw new ProtocolException("the peer authenticates before it says hello");
+        }
+        FieldReader fields = new FieldReader(body);
+        byte[] proof = fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES);
+        if (!SessionSecret.matches(derived.initiatorProof(), proof)) {
+            reject(Rejection.AUTHENTICATION, "the token is wrong");
+            return;
+        }
+        byte[] offer = fields.bytes(Tag.OFFER);
+        Transport transport = engine.transport(name);
+        if (transport == null) {
+            throw new IllegalStateException("transport " + name + " has gone");
+        }
+        PeerSession session = new PeerSession(engine, loop, socket, agreed, name, transport, new CompletableFuture<>());
+        finish();
+        engine.expectLanes(session);
+        socket.send(
+                MessageType.ACCEPT,
+                new FieldWriter().put(Tag.OFFER, session.offer()).toBytes());
+        session.begin(offer, deadline);
+    }
+
+    private void lane(ByteBuffer body) {
+        FieldReader fields = new FieldReader(body);
+        byte[] connectionId = fields.bytes(Tag.CONNECTION_ID, Welcome.CONNECTION_ID_BYTES);
+        int index = (int) fields.number(Tag.LANE_INDEX, 0, 255);
+        byte[] proof = fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES);
+        PeerSession session = engine.sessionOf(connectionId);
+        if (terms != null
+                || session == null
+                || !SessionSecret.matches(session.terms().secret().laneProof(connectionId, index), proof)) {
+            reject(Rejection.AUTHENTICATION, "the lane does not belong to a connection of this engine");
+            return;
+        }
+        finish();
+        socket.send(MessageType.LANE_ACCEPT, new byte[0]);
+        socket.flushNow();
+        if (socket.isClosed()) {
+            return;
+        }
+        int descriptor = socket.release();
+        session.poller().execute(() -> session.laneOpened(index, descriptor));
+    }
+
+    private void reject(int code, String message) {
+        LOG.info("a connection was rejected: {}", message);
+        socket.send(MessageType.REJECT, Rejection.write(code, message));
+        finish();
+        socket.close();
+    }
+
+    @Override
+    public void broken(String reason, @Nullable Throwable cause) {
+        LOG.debug("a socket was closed before it became a connection: {}", reason, cause);
+        finish();
+    }
+
+    @Override
+    protected void expired() {
+        finish();
+        socket.close();
+    }
+
+    private void finish() {
+        if (!over) {
+            over = true;
+            loop.disarm(this);
+            engine.bootstrapEnded();
+        }
+    }
+}

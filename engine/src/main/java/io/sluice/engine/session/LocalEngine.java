@@ -1,0 +1,431 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionClosedException;
+import io.sluice.engine.ConnectionListener;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineMetrics;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransportStatus;
+import io.sluice.engine.flow.ConnectionEnd;
+import io.sluice.engine.flow.EngineWindow;
+import io.sluice.engine.flow.FlowCounters;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.transport.Transport;
+import io.sluice.jni.NativeLibrary;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The engine: it owns pollers, regions and connections, and finds them for each other. */
+public final class LocalEngine implements TransferEngine {
+    private static final Logger LOG = LoggerFactory.getLogger(LocalEngine.class);
+    private static final AtomicInteger ENGINES = new AtomicInteger();
+    private static final int MAX_BOOTSTRAPS = 256;
+    private static final int MIN_CONTROL_BYTES = 128 * 1024;
+    private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
+
+    private final EngineOptions options;
+    private final byte @Nullable [] token;
+    private final EngineId id = EngineId.random();
+    private final long epoch = new SecureRandom().nextLong();
+    private final DescriptorKeys descriptorKeys = new DescriptorKeys(id, epoch);
+    private final EngineWindow engineWindow;
+    private final List<Poller> pollers;
+    private final Map<String, Transport> transports;
+    private final RegionRegistry registry = new RegionRegistry(this);
+    private final EngineFigures figures;
+    private final AtomicInteger nextPoller = new AtomicInteger();
+    private final AtomicLong nextConnection = new AtomicLong(1);
+    private final AtomicInteger bootstraps = new AtomicInteger();
+    private final Map<ByteBuffer, PeerSession> sessionsByConnectionId = new ConcurrentHashMap<>();
+    private final Map<PeerSession, PeerConnection> open = new ConcurrentHashMap<>();
+    private final Map<EngineAddress, CompletableFuture<Connection>> cached = new ConcurrentHashMap<>();
+    private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
+    private final AtomicBoolean closing = new AtomicBoolean();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    // for what may block: host names, giving memory back
+    private final ExecutorService housekeeping;
+    private @Nullable PeerListener listener;
+    private @Nullable String boundHost;
+
+    private LocalEngine(EngineOptions options) {
+        NativeLibrary.ensureAvailable();
+        this.options = options;
+        this.token = options.token();
+        this.engineWindow = new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes());
+        this.transports = Transports.open(options);
+        int number = ENGINES.incrementAndGet();
+        List<Poller> made = new ArrayList<>();
+        for (int i = 0; i < options.pollers(); i++) {
+            made.add(new Poller("sluice-" + number + "-poller-" + i, options, FlowCounters.COUNT));
+        }
+        this.pollers = List.copyOf(made);
+        this.figures = new EngineFigures(this, pollers);
+        this.housekeeping = Executors.newSingleThreadExecutor(task -> {
+            Thread thread = new Thread(task, "sluice-" + number + "-housekeeping");
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /**
+     * Opens an engine.
+     *
+     * @param options all settings
+     * @return the engine
+     */
+    public static TransferEngine open(EngineOptions options) {
+        LocalEngine engine = new LocalEngine(options);
+        engine.pollers.forEach(Poller::start);
+        try {
+            engine.listen();
+        } catch (RuntimeException e) {
+            engine.close();
+            throw e;
+        }
+        return engine;
+    }
+
+    /**
+     * What each transport says of itself.
+     *
+     * @return sorted by name
+     */
+    public static List<TransportStatus> transports() {
+        return Transports.status();
+    }
+
+    private void listen() {
+        String host = options.listenHost();
+        if (host == null) {
+            return;
+        }
+        InetAddress address;
+        try {
+            address = InetAddress.getByName(host);
+        } catch (UnknownHostException e) {
+            throw new SluiceException("cannot listen on '" + host + "': the name is not known", e);
+        }
+        if (!address.isLoopbackAddress() && token == null && !options.allowUnauthenticatedPeers()) {
+            throw new SluiceException(
+                    "refusing to listen on " + host + " without a token: whoever reaches the port could"
+                            + " connect. Set a token (SLUICE_TOKEN), or listen on 127.0.0.1, or, where the network itself keeps"
+                            + " strangers out, set SLUICE_ALLOW_UNAUTHENTICATED_PEERS=true");
+        }
+        PeerListener bound = PeerListener.bind(this, pollers.getFirst(), address, options.listenPort());
+        listener = bound;
+        boundHost = advertisable(address);
+        pollers.getFirst().execute(bound::start);
+    }
+
+    /** A wildcard address is none that a peer could connect to. */
+    private static String advertisable(InetAddress address) {
+        if (!address.isAnyLocalAddress()) {
+            return address.getHostAddress();
+        }
+        try {
+            return InetAddress.getLocalHost().getHostAddress();
+        } catch (UnknownHostException e) {
+            LOG.warn("this host's name does not resolve; advertising loopback. Set the advertised address", e);
+            return InetAddress.getLoopbackAddress().getHostAddress();
+        }
+    }
+
+    // ---- what the other classes of this package need ----
+
+    DescriptorKeys descriptorKeys() {
+        return descriptorKeys;
+    }
+
+    EngineWindow engineWindow() {
+        return engineWindow;
+    }
+
+    byte @Nullable [] token() {
+        return token;
+    }
+
+    /** In order of preference. */
+    Collection<String> transportNames() {
+        return transports.keySet();
+    }
+
+    @Nullable
+    Transport transport(String name) {
+        return transports.get(name);
+    }
+
+    int maxControlBytes() {
+        return Math.max(MIN_CONTROL_BYTES, options.maxNotificationBytes());
+    }
+
+    long nextConnectionNumber() {
+        return nextConnection.getAndIncrement();
+    }
+
+    Poller nextPoller() {
+        return pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
+    }
+
+    /** False if too many sockets are between accept and bootstrap. */
+    boolean bootstrapBegins() {
+        if (bootstraps.incrementAndGet() > MAX_BOOTSTRAPS || closing.get()) {
+            bootstraps.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    void bootstrapEnded() {
+        bootstraps.decrementAndGet();
+    }
+
+    boolean hasRoomForConnection() {
+        return open.size() < options.maxConnections() && !closing.get();
+    }
+
+    void expectLanes(PeerSession session) {
+        sessionsByConnectionId.put(ByteBuffer.wrap(session.terms().connectionId()), session);
+    }
+
+    @Nullable
+    PeerSession sessionOf(byte[] connectionId) {
+        return sessionsByConnectionId.get(ByteBuffer.wrap(connectionId));
+    }
+
+    void connectionOpened(PeerSession session) {
+        PeerConnection connection = session.connection();
+        open.put(session, connection);
+        if (closing.get()) {
+            session.poller().execute(session::closeHere);
+        }
+        if (!session.initiator()) {
+            listeners.forEach(each -> tell(each, connection));
+        }
+    }
+
+    void connectionEnded(PeerSession session, ConnectionEnd why) {
+        LOG.debug("{} has ended: {}", session.connection(), why.reason());
+        sessionsByConnectionId.remove(ByteBuffer.wrap(session.terms().connectionId()));
+        open.remove(session);
+    }
+
+    @Nullable
+    LocalRegion region(long regionId) {
+        return registry.get(regionId);
+    }
+
+    @Nullable
+    LocalRegion region(String name) {
+        return registry.get(name);
+    }
+
+    void regionClosing(LocalRegion region) {
+        registry.remove(region);
+        open.keySet().forEach(session -> session.poller().execute(() -> session.regionClosing(region)));
+    }
+
+    void regionClosed(LocalRegion region, Runnable giveBack) {
+        LOG.debug("{} is closed", region);
+        housekeeping.execute(giveBack);
+    }
+
+    // ---- the engine ----
+
+    @Override
+    public EngineId id() {
+        return id;
+    }
+
+    @Override
+    public long epoch() {
+        return epoch;
+    }
+
+    @Override
+    public EngineOptions options() {
+        return options;
+    }
+
+    @Override
+    public EngineAddress address() {
+        PeerListener bound = listener;
+        String host = options.advertisedHost() != null ? options.advertisedHost() : boundHost;
+        if (bound == null || host == null) {
+            throw new IllegalStateException("the engine does not listen, so it has no address");
+        }
+        int port = options.advertisedHost() != null && options.advertisedPort() != 0
+                ? options.advertisedPort()
+                : bound.port();
+        return new EngineAddress(host, port, id);
+    }
+
+    @Override
+    public MemoryRegion allocate(long bytes, RegionOptions regionOptions) {
+        ensureOpen();
+        return registry.allocate(bytes, regionOptions);
+    }
+
+    @Override
+    public MemoryRegion register(MemorySegment segment, RegionOptions regionOptions) {
+        ensureOpen();
+        return registry.register(segment, regionOptions);
+    }
+
+    private void ensureOpen() {
+        if (closing.get()) {
+            throw new ConnectionClosedException("the engine is closed");
+        }
+    }
+
+    @Override
+    public Collection<MemoryRegion> regions() {
+        return List.copyOf(registry.all());
+    }
+
+    @Override
+    public CompletableFuture<Connection> connect(EngineAddress address) {
+        if (closing.get()) {
+            return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is closed"));
+        }
+        if (!hasRoomForConnection()) {
+            return CompletableFuture.failedFuture(
+                    new ConnectFailedException("this engine has as many connections as maxConnections allows"));
+        }
+        CompletableFuture<PeerConnection> opened = new CompletableFuture<>();
+        Poller home = nextPoller();
+        CompletableFuture.supplyAsync(() -> resolve(address), housekeeping).whenComplete((hosts, error) -> {
+            if (error != null) {
+                opened.completeExceptionally(
+                        error.getCause() instanceof SluiceException known
+                                ? known
+                                : new ConnectFailedException("cannot resolve " + address, error));
+            } else {
+                home.execute(() -> OutgoingBootstrap.begin(this, home, address, hosts, opened));
+            }
+        });
+        return opened.thenApply(connection -> connection);
+    }
+
+    private static List<InetAddress> resolve(EngineAddress address) {
+        try {
+            return Arrays.asList(InetAddress.getAllByName(address.host()));
+        } catch (UnknownHostException e) {
+            throw new ConnectFailedException("the host name of " + address + " is not known", e);
+        }
+    }
+
+    @Override
+    public CompletableFuture<Connection> connection(EngineAddress address) {
+        return cached.compute(address, (key, known) -> {
+                    boolean usable = known != null
+                            && !known.isCompletedExceptionally()
+                            && (!known.isDone() || known.join().state() == io.sluice.engine.ConnectionState.OPEN);
+                    return usable ? known : connect(address);
+                })
+                .copy();
+    }
+
+    @Override
+    public Collection<Connection> connections() {
+        return List.copyOf(open.values());
+    }
+
+    @Override
+    public Registration onConnection(ConnectionListener added) {
+        // a connection that opens meanwhile may be told of twice, so each listener remembers
+        OnceListener once = new OnceListener(added);
+        listeners.add(once);
+        open.forEach((session, connection) -> {
+            if (!session.initiator()) {
+                session.poller().execute(() -> tell(once, connection));
+            }
+        });
+        return () -> listeners.remove(once);
+    }
+
+    private static void tell(ConnectionListener to, PeerConnection connection) {
+        try {
+            to.accepted(connection);
+        } catch (RuntimeException e) {
+            LOG.error("a connection listener has thrown", e);
+        }
+    }
+
+    @Override
+    public EngineMetrics metrics() {
+        return figures;
+    }
+
+    @Override
+    public CompletableFuture<Void> closeAsync() {
+        if (closing.compareAndSet(false, true)) {
+            Poller first = pollers.getFirst();
+            PeerListener bound = listener;
+            if (bound != null) {
+                first.execute(bound::close);
+            }
+            CompletableFuture<?>[] ends =
+                    open.values().stream().map(PeerConnection::close).toArray(CompletableFuture<?>[]::new);
+            CompletableFuture.allOf(ends)
+                    .thenCompose(nothing -> CompletableFuture.allOf(
+                            registry.all().stream().map(LocalRegion::close).toArray(CompletableFuture<?>[]::new)))
+                    .whenComplete((nothing, error) -> stopPollers());
+        }
+        return closed.copy();
+    }
+
+    private void stopPollers() {
+        CompletableFuture.allOf(pollers.stream().map(Poller::stop).toArray(CompletableFuture<?>[]::new))
+                .whenComplete((nothing, error) -> {
+                    transports.values().forEach(Transport::close);
+                    housekeeping.shutdown();
+                    closed.complete(null);
+                });
+    }
+
+    @Override
+    public void close() {
+        try {
+            closeAsync().get(options.livenessTimeout().plus(CLOSE_GRACE).toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.warn("the engine did not close in order", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "TransferEngine[" + id + (listener == null ? "" : ", " + address()) + "]";
+    }
+}

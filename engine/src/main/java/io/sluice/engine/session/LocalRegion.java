@@ -1,0 +1,166 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.flow.LeasedMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** A region of this engine. Whoever lets the kernel or a loop touch its bytes holds a lease meanwhile. */
+final class LocalRegion implements MemoryRegion, LeasedMemory {
+    private static final long CLOSING = Long.MIN_VALUE;
+
+    private final LocalEngine engine;
+    private final long id;
+    private final RegionOptions options;
+    private final MemorySegment segment;
+    private final Runnable giveBack;
+    // the number of leases; the sign bit says that no more are given
+    private final AtomicLong leases = new AtomicLong();
+    private final AtomicBoolean givenBack = new AtomicBoolean();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    LocalRegion(LocalEngine engine, long id, RegionOptions options, MemorySegment segment, Runnable giveBack) {
+        this.engine = engine;
+        this.id = id;
+        this.options = options;
+        this.segment = segment;
+        this.giveBack = giveBack;
+    }
+
+    long id() {
+        return id;
+    }
+
+    LocalEngine engine() {
+        return engine;
+    }
+
+    @Override
+    public boolean acquire() {
+        // an arena of the caller may have been closed against the rules; its addresses are not to be used then
+        if (!segment.scope().isAlive()) {
+            return false;
+        }
+        long count;
+        do {
+            count = leases.get();
+            if (count < 0) {
+                return false;
+            }
+        } while (!leases.compareAndSet(count, count + 1));
+        return true;
+    }
+
+    @Override
+    public void release() {
+        if (leases.decrementAndGet() == CLOSING) {
+            finish();
+        }
+    }
+
+    @Override
+    public MemorySegment leasedSegment() {
+        return segment;
+    }
+
+    @Override
+    public long length() {
+        return segment.byteSize();
+    }
+
+    @Override
+    public long offset() {
+        return 0;
+    }
+
+    @Override
+    public MemoryKind kind() {
+        return MemoryKind.HOST;
+    }
+
+    @Override
+    public Set<Access> access() {
+        return options.access();
+    }
+
+    @Override
+    public @Nullable String name() {
+        return options.name();
+    }
+
+    @Override
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    @Override
+    public MemoryRegion slice(long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, length());
+        return new RegionSlice(this, offset, length);
+    }
+
+    @Override
+    public RegionDescriptor descriptor() {
+        return descriptor(access());
+    }
+
+    @Override
+    public RegionDescriptor descriptor(Set<Access> rights) {
+        return descriptor(rights, 0, length());
+    }
+
+    RegionDescriptor descriptor(Set<Access> rights, long offset, long length) {
+        if (access().isEmpty()) {
+            throw new IllegalStateException("the region is local: it gives peers no right, so no descriptor");
+        }
+        if (rights.isEmpty() || !access().containsAll(rights)) {
+            throw new IllegalArgumentException("rights " + rights + " are not a part of the region's " + access());
+        }
+        return engine.descriptorKeys().issue(id, kind(), rights, offset, length);
+    }
+
+    @Override
+    public boolean isOpen() {
+        return leases.get() >= 0;
+    }
+
+    @Override
+    public CompletableFuture<Void> close() {
+        long count;
+        do {
+            count = leases.get();
+            if (count < 0) {
+                return closed.copy();
+            }
+        } while (!leases.compareAndSet(count, count | CLOSING));
+        engine.regionClosing(this);
+        if (count == 0) {
+            finish();
+        }
+        return closed.copy();
+    }
+
+    private void finish() {
+        if (givenBack.compareAndSet(false, true)) {
+            engine.regionClosed(this, () -> {
+                giveBack.run();
+                closed.complete(null);
+            });
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "MemoryRegion[" + id + (name() == null ? "" : " '" + name() + "'") + ", " + length() + " bytes, "
+                + access() + (isOpen() ? "]" : ", closed]");
+    }
+}

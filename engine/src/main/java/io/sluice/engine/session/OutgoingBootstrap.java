@@ -1,0 +1,221 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.AuthenticationException;
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportUnavailableException;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.Transport;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** The connecting side of a bootstrap: HELLO, then WELCOME is checked and answered, then ACCEPT. */
+final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler {
+    static final int MAX_BODY = 32 * 1024;
+    static final int NONCE_BYTES = 32;
+
+    private final LocalEngine engine;
+    private final Poller loop;
+    private final EngineAddress target;
+    private final List<InetAddress> hosts;
+    private final CompletableFuture<PeerConnection> opened;
+    private final long deadline;
+    private final StringBuilder attempts = new StringBuilder();
+
+    private int nextHost;
+    private @Nullable InetSocketAddress address;
+    private @Nullable FramedSocket socket;
+    private byte[] hello = {};
+    private @Nullable PeerSession session;
+    private boolean over;
+
+    private OutgoingBootstrap(
+            LocalEngine engine,
+            Poller loop,
+            EngineAddress target,
+            List<InetAddress> hosts,
+            CompletableFuture<PeerConnection> opened) {
+        this.engine = engine;
+        this.loop = loop;
+        this.target = target;
+        this.hosts = hosts;
+        this.opened = opened;
+        this.deadline = System.nanoTime() + engine.options().connectTimeout().toNanos();
+    }
+
+    /** Begins on the loop's thread. */
+    static void begin(
+            LocalEngine engine,
+            Poller loop,
+            EngineAddress target,
+            List<InetAddress> hosts,
+            CompletableFuture<PeerConnection> opened) {
+        OutgoingBootstrap bootstrap = new OutgoingBootstrap(engine, loop, target, hosts, opened);
+        loop.arm(bootstrap, bootstrap.deadline);
+        bootstrap.tryNextHost();
+    }
+
+    private void tryNextHost() {
+        while (nextHost < hosts.size()) {
+            InetSocketAddress next = new InetSocketAddress(hosts.get(nextHost++), target.port());
+            address = next;
+            int descriptor = SocketConnect.begin(next);
+            if (descriptor >= 0) {
+                socket = new FramedSocket(loop, descriptor, true, false, MAX_BODY, this);
+                return;
+            }
+            attempts.append(attempts.isEmpty() ? "" : "; ").append(SocketConnect.describe(descriptor, next));
+        }
+        fail(new ConnectFailedException("cannot connect to " + target + ": " + attempts));
+    }
+
+    @Override
+    public void connected() {
+        EngineOptions options = engine.options();
+        byte[] nonce = new byte[NONCE_BYTES];
+        new SecureRandom().nextBytes(nonce);
+        FieldWriter fields = new FieldWriter()
+                .put(Tag.ENGINE_ID, FieldReader.toBytes(engine.id()))
+                .put(Tag.EPOCH, engine.epoch())
+                .put(Tag.NONCE, nonce)
+                .put(Tag.TRANSPORTS, String.join(",", engine.transportNames()))
+                .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
+                .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
+                .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
+                .put(Tag.AUTHENTICATION, engine.token() == null ? 0 : 1);
+        EngineId expected = target.engineId();
+        if (expected != null) {
+            fields.put(Tag.EXPECTED_ENGINE_ID, FieldReader.toBytes(expected));
+        }
+        hello = fields.toBytes();
+        socket().send(MessageType.HELLO, hello);
+    }
+
+    @Override
+    public void message(int type, ByteBuffer body) {
+        try {
+            switch (type) {
+                case MessageType.WELCOME -> welcomed(body);
+                case MessageType.ACCEPT -> accepted(body);
+                case MessageType.REJECT -> fail(Rejection.read(body, target));
+                default -> throw new ProtocolException("a message of type " + type + " in the bootstrap");
+            }
+        } catch (SluiceException e) {
+            fail(
+                    e instanceof ProtocolException
+                            ? new ConnectFailedException(target + " does not speak the protocol: " + e.getMessage(), e)
+                            : e);
+        }
+    }
+
+    private void welcomed(ByteBuffer body) {
+        if (session != null) {
+            throw new ProtocolException("the peer welcomes twice");
+        }
+        FieldReader fields = new FieldReader(body);
+        EngineId peer = fields.engineId(Tag.ENGINE_ID);
+        EngineId expected = target.engineId();
+        if (expected != null && !expected.equals(peer)) {
+            throw new ConnectFailedException("engine " + peer + " answers at " + target
+                    + ": the address is of an engine that is not there any more");
+        }
+        boolean peerAuthenticates = fields.number(Tag.AUTHENTICATION, 0, 1) == 1;
+        byte[] token = engine.token();
+        if (peerAuthenticates != (token != null)) {
+            throw new AuthenticationException(
+                    token == null
+                            ? target + " asks for a token, and this engine has none"
+                            : "this engine has a token, and " + target + " does not ask for one");
+        }
+        SessionSecret secret = new SessionSecret(token, hello, Welcome.unproven(fields));
+        if (!SessionSecret.matches(secret.acceptorProof(), fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES))) {
+            throw new AuthenticationException(target + " does not know this engine's token");
+        }
+        String transportName = fields.text(Tag.TRANSPORT);
+        Transport transport = engine.transport(transportName);
+        if (transport == null) {
+            throw new TransportUnavailableException(
+                    target + " chose transport '" + transportName + "', which was not offered");
+        }
+        PeerTerms terms = new PeerTerms(
+                true,
+                peer,
+                fields.number(Tag.EPOCH, Long.MIN_VALUE, Long.MAX_VALUE),
+                fields.bytes(Tag.CONNECTION_ID, Welcome.CONNECTION_ID_BYTES),
+                secret,
+                (int) fields.number(Tag.NOTIFICATION_CREDITS, 1, 1 << 16),
+                (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
+                fields.number(Tag.LIVENESS_MILLIS, 1, 1 << 24) * 1_000_000,
+                address);
+        PeerSession begun = new PeerSession(engine, loop, socket(), terms, transportName, transport, opened);
+        session = begun;
+        socket().send(
+                        MessageType.AUTHENTICATE,
+                        new FieldWriter()
+                                .put(Tag.PROOF, secret.initiatorProof())
+                                .put(Tag.OFFER, begun.offer())
+                                .toBytes());
+    }
+
+    private void accepted(ByteBuffer body) {
+        PeerSession begun = session;
+        if (begun == null) {
+            throw new ProtocolException("the peer accepts before it welcomes");
+        }
+        byte[] offer = new FieldReader(body).bytes(Tag.OFFER);
+        over = true;
+        loop.disarm(this);
+        begun.begin(offer, deadline);
+    }
+
+    @Override
+    public void broken(String reason, @Nullable Throwable cause) {
+        if (hello.length == 0 && !over) {
+            // not even connected: a host may have several addresses
+            attempts.append(attempts.isEmpty() ? "" : "; ")
+                    .append(address)
+                    .append(": ")
+                    .append(reason);
+            tryNextHost();
+            return;
+        }
+        fail(new ConnectFailedException("the bootstrap with " + target + " broke off: " + reason, cause));
+    }
+
+    @Override
+    protected void expired() {
+        fail(new ConnectFailedException("no connection to " + target + " within the connect time-out of "
+                + engine.options().connectTimeout()));
+    }
+
+    private void fail(SluiceException error) {
+        if (over) {
+            return;
+        }
+        over = true;
+        loop.disarm(this);
+        FramedSocket current = socket;
+        if (current != null) {
+            current.close();
+        }
+        opened.completeExceptionally(error);
+    }
+
+    private FramedSocket socket() {
+        FramedSocket current = socket;
+        if (current == null) {
+            throw new IllegalStateException("not connected");
+        }
+        return current;
+    }
+}

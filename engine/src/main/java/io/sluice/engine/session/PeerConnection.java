@@ -1,0 +1,383 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.EngineId;
+import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.InvalidDescriptorException;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.NotificationListener;
+import io.sluice.engine.NotificationSubscription;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionNotFoundException;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StaleDescriptorException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.flow.ElementPlan;
+import io.sluice.engine.transport.WorkRequest.Operation;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A connection's face to other threads: it checks what it is given and hands it over. */
+final class PeerConnection implements Connection {
+    private final PeerSession session;
+    private final long id;
+    private final PeerTerms terms;
+    private final String transport;
+    private final AtomicReference<@Nullable Subscription> subscription = new AtomicReference<>();
+    private volatile ConnectionState state = ConnectionState.OPEN;
+
+    PeerConnection(PeerSession session, long id, PeerTerms terms, String transport) {
+        this.session = session;
+        this.id = id;
+        this.terms = terms;
+        this.transport = transport;
+    }
+
+    void moveTo(ConnectionState next) {
+        state = next;
+    }
+
+    @Override
+    public long id() {
+        return id;
+    }
+
+    @Override
+    public EngineId peer() {
+        return terms.peer();
+    }
+
+    @Override
+    public long peerEpoch() {
+        return terms.peerEpoch();
+    }
+
+    @Override
+    public String transport() {
+        return transport;
+    }
+
+    @Override
+    public ConnectionState state() {
+        return state;
+    }
+
+    @Override
+    public InFlightWindow window() {
+        return session.flow().window();
+    }
+
+    @Override
+    public int pending() {
+        return session.flow().pending();
+    }
+
+    // ---- regions ----
+
+    @Override
+    public CompletableFuture<RemoteRegion> attach(RegionDescriptor descriptor) {
+        return attach(List.of(descriptor)).thenApply(List::getFirst);
+    }
+
+    @Override
+    public CompletableFuture<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors) {
+        List<RegionDescriptor> wanted = List.copyOf(descriptors);
+        for (RegionDescriptor descriptor : wanted) {
+            SluiceException wrong = notOfThePeer(descriptor);
+            if (wrong != null) {
+                return CompletableFuture.failedFuture(wrong);
+            }
+        }
+        List<CompletableFuture<List<RemoteRegion>>> parts = new ArrayList<>();
+        for (int from = 0; from < wanted.size(); from += RegionExchange.BATCH) {
+            List<RegionDescriptor> part = wanted.subList(from, Math.min(from + RegionExchange.BATCH, wanted.size()));
+            parts.add(ask(
+                    result -> session.regions().attach(part, session.poller().now(), result)));
+        }
+        return CompletableFuture.allOf(parts.toArray(CompletableFuture<?>[]::new))
+                .handle((nothing, error) -> {
+                    if (error == null) {
+                        return parts.stream()
+                                .flatMap(part -> part.join().stream())
+                                .toList();
+                    }
+                    parts.stream()
+                            .filter(part -> !part.isCompletedExceptionally())
+                            .forEach(part -> part.join().forEach(this::detach));
+                    throw error instanceof SluiceException known
+                            ? known
+                            : error.getCause() instanceof SluiceException cause
+                                    ? cause
+                                    : new SluiceException("attach failed", error);
+                });
+    }
+
+    private @Nullable SluiceException notOfThePeer(RegionDescriptor descriptor) {
+        if (!descriptor.engineId().equals(terms.peer())) {
+            return new InvalidDescriptorException("the region belongs to engine " + descriptor.engineId()
+                    + ", but this connection leads to " + terms.peer());
+        }
+        if (descriptor.epoch() != terms.peerEpoch()) {
+            return new StaleDescriptorException("the descriptor is of an earlier run of engine " + terms.peer());
+        }
+        return null;
+    }
+
+    @Override
+    public CompletableFuture<Void> detach(RemoteRegion region) {
+        AttachedRegion attached = mine(region);
+        return ask(result -> session.regions().detach(attached, session.poller().now(), result));
+    }
+
+    @Override
+    public CompletableFuture<RegionDescriptor> lookup(String name) {
+        if (name.getBytes(StandardCharsets.UTF_8).length > RegionOptions.MAX_NAME_BYTES) {
+            return CompletableFuture.failedFuture(new RegionNotFoundException(
+                    "no region has a name longer than " + RegionOptions.MAX_NAME_BYTES + " bytes"));
+        }
+        return ask(result -> session.regions().lookup(name, session.poller().now(), result));
+    }
+
+    private <T> CompletableFuture<T> ask(Consumer<CompletableFuture<T>> question) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        session.poller().execute(() -> {
+            SluiceException error = session.endError();
+            if (error == null) {
+                question.accept(result);
+            } else {
+                result.completeExceptionally(error);
+            }
+        });
+        return result;
+    }
+
+    // ---- transfers ----
+
+    @Override
+    public Transfer write(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options,
+            TransferCallback callback) {
+        return submit(Operation.WRITE, local, localOffset, remote, remoteOffset, length, options, callback);
+    }
+
+    @Override
+    public Transfer read(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options,
+            TransferCallback callback) {
+        return submit(Operation.READ, local, localOffset, remote, remoteOffset, length, options, callback);
+    }
+
+    private Transfer submit(
+            Operation operation,
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options,
+            TransferCallback callback) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(callback, "callback");
+        LocalRegion region = check(operation, local, localOffset, length);
+        AttachedRegion attached = check(operation, remote, remoteOffset, length);
+        return session.flow()
+                .submit(
+                        operation,
+                        region,
+                        local.offset() + localOffset,
+                        attached.key(),
+                        remoteOffset,
+                        length,
+                        options,
+                        callback);
+    }
+
+    @Override
+    public Transfer writeVectored(
+            List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
+        return submit(Operation.WRITE, elements, options, callback);
+    }
+
+    @Override
+    public Transfer readVectored(
+            List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
+        return submit(Operation.READ, elements, options, callback);
+    }
+
+    private Transfer submit(
+            Operation operation,
+            List<TransferElement> elements,
+            TransferOptions options,
+            VectoredTransferCallback callback) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(callback, "callback");
+        if (elements.isEmpty()) {
+            throw new IllegalArgumentException("a vectored transfer has at least one element");
+        }
+        ElementPlan[] plan = new ElementPlan[elements.size()];
+        int at = 0;
+        for (TransferElement element : elements) {
+            LocalRegion region = check(operation, element.local(), element.localOffset(), element.length());
+            AttachedRegion attached = check(operation, element.remote(), element.remoteOffset(), element.length());
+            plan[at++] = new ElementPlan(
+                    region,
+                    element.local().offset() + element.localOffset(),
+                    attached.key(),
+                    element.remoteOffset(),
+                    element.length());
+        }
+        return session.flow().submit(operation, plan, options, callback);
+    }
+
+    private LocalRegion check(Operation operation, MemoryRegion local, long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, local.length());
+        LocalRegion region = switch (local) {
+            case LocalRegion whole -> whole;
+            case RegionSlice slice -> slice.region();
+            default -> throw new IllegalArgumentException("not a region of a Sluice engine: " + local);
+        };
+        if (region.engine() != session.engine()) {
+            throw new IllegalArgumentException("the local region belongs to another engine than the connection");
+        }
+        if (operation == Operation.READ && region.leasedSegment().isReadOnly()) {
+            throw new IllegalArgumentException("a read-only segment cannot be the target of a read");
+        }
+        return region;
+    }
+
+    private AttachedRegion check(Operation operation, RemoteRegion remote, long offset, long length) {
+        AttachedRegion attached = mine(remote);
+        Objects.checkFromIndexSize(offset, length, attached.length());
+        Access needed = operation == Operation.WRITE ? Access.REMOTE_WRITE : Access.REMOTE_READ;
+        if (!attached.access().contains(needed)) {
+            throw new RemoteAccessException(
+                    RemoteAccessException.Reason.ACCESS_DENIED,
+                    "the descriptor gives " + attached.access() + ", not " + needed);
+        }
+        return attached;
+    }
+
+    private AttachedRegion mine(RemoteRegion remote) {
+        Objects.requireNonNull(remote, "remote");
+        if (!(remote instanceof AttachedRegion attached) || attached.connection() != this) {
+            throw new IllegalArgumentException("the remote region was attached on another connection");
+        }
+        return attached;
+    }
+
+    // ---- notifications ----
+
+    @Override
+    public Transfer notify(byte[] payload, TransferOptions options, TransferCallback callback) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(callback, "callback");
+        if (payload.length > maxNotificationBytes()) {
+            throw new IllegalArgumentException("a notification to this peer has at most " + maxNotificationBytes()
+                    + " bytes, not " + payload.length);
+        }
+        return session.flow().submitNotification(payload.clone(), options, callback);
+    }
+
+    @Override
+    public int maxNotificationBytes() {
+        return terms.maxNotificationBytes();
+    }
+
+    @Override
+    public NotificationSubscription subscribe(NotificationListener listener) {
+        Subscription mine = new Subscription(Objects.requireNonNull(listener, "listener"));
+        if (!subscription.compareAndSet(null, mine)) {
+            throw new IllegalStateException("the connection's notifications have a listener already");
+        }
+        session.poller().execute(() -> session.inbox().listen(mine));
+        return mine;
+    }
+
+    private final class Subscription implements NotificationSubscription, NotificationListener {
+        private final NotificationListener listener;
+        private volatile boolean cancelled;
+
+        Subscription(NotificationListener listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void request(long count) {
+            if (count < 1) {
+                throw new IllegalArgumentException("a request is for at least 1, not " + count);
+            }
+            session.poller().execute(() -> session.inbox().request(this, count));
+        }
+
+        @Override
+        public void cancel() {
+            if (!cancelled) {
+                cancelled = true;
+                session.poller().execute(() -> {
+                    session.inbox().leave(this);
+                    subscription.compareAndSet(this, null);
+                });
+            }
+        }
+
+        @Override
+        public void notification(byte[] payload) {
+            listener.notification(payload);
+        }
+
+        @Override
+        public void ended(@Nullable SluiceException error) {
+            subscription.compareAndSet(this, null);
+            listener.ended(error);
+        }
+    }
+
+    // ---- the end ----
+
+    @Override
+    public CompletableFuture<Void> quiesced() {
+        return session.flow().quiesced();
+    }
+
+    @Override
+    public CompletionStage<Void> ended() {
+        return session.ended().copy();
+    }
+
+    @Override
+    public CompletableFuture<Void> close() {
+        session.poller().execute(session::closeHere);
+        return session.quiescent().copy();
+    }
+
+    @Override
+    public String toString() {
+        return "Connection[" + id + ", " + transport + ", peer " + terms.peer() + ", " + state + "]";
+    }
+}

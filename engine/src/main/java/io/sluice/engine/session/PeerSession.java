@@ -1,0 +1,471 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.flow.ConnectionEnd;
+import io.sluice.engine.flow.ConnectionFlow;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.progress.PollerCounters.Counter;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.Sockets;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.BitSet;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One side of a connection, on its loop: control channel, endpoint, liveness, and the end. {@link PeerConnection} is its face
+ * to other threads.
+ */
+final class PeerSession implements EndpointContext, FramedSocket.Handler {
+    private static final Logger LOG = LoggerFactory.getLogger(PeerSession.class);
+    private static final int TICKS_A_LIVENESS = 8;
+    private static final int TICKS_A_HEARTBEAT = 2;
+    private static final long QUIESCENCE_CHECK_NANOS = 1_000_000;
+    private static final long GOODBYE_GRACE_NANOS = 50_000_000;
+    private static final byte[] EMPTY = {};
+
+    private final LocalEngine engine;
+    private final Poller loop;
+    private final FramedSocket control;
+    private final PeerTerms terms;
+    private final Endpoint endpoint;
+    private final ConnectionFlow flow;
+    private final PeerConnection connection;
+    private final ExposureTable exposures;
+    private final RegionExchange regions;
+    private final NotificationInbox inbox;
+    private final CompletableFuture<PeerConnection> opened;
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private final CompletableFuture<Void> quiescent = new CompletableFuture<>();
+    private final long livenessNanos;
+    private final long tickNanos;
+    private final BitSet lanes = new BitSet();
+    private final Runnable sendNotifyProgress = this::sendNotifyProgress;
+
+    private @Nullable ConnectionEnd pathFailure;
+    private boolean established;
+    private boolean peerReady;
+    private boolean open;
+    private @Nullable ConnectionEnd over;
+    private boolean notifyProgressDue;
+    private long lastHeard;
+    private int tick;
+
+    private final Deadline openDeadline = new Deadline() {
+        @Override
+        protected void expired() {
+            end(new ConnectionEnd(
+                    ConnectionEnd.Kind.LOST, "the connection was not set up within the connect time-out", null));
+        }
+    };
+
+    private final Deadline goodbyeGrace = new Deadline() {
+        @Override
+        protected void expired() {
+            if (pathFailure != null) {
+                end(pathFailure);
+            }
+        }
+    };
+
+    private final Deadline ticker = new Deadline() {
+        @Override
+        protected void expired() {
+            tick();
+        }
+    };
+
+    private final Deadline quiescenceCheck = new Deadline() {
+        @Override
+        protected void expired() {
+            checkQuiescence();
+        }
+    };
+
+    PeerSession(
+            LocalEngine engine,
+            Poller loop,
+            FramedSocket control,
+            PeerTerms terms,
+            String transportName,
+            Transport transport,
+            CompletableFuture<PeerConnection> opened) {
+        this.engine = engine;
+        this.loop = loop;
+        this.control = control;
+        this.terms = terms;
+        this.opened = opened;
+        EngineOptions options = engine.options();
+        this.livenessNanos = options.livenessTimeout().toNanos();
+        this.tickNanos = Math.min(livenessNanos, terms.peerLivenessNanos()) / TICKS_A_LIVENESS;
+        this.endpoint = transport.endpoint(this);
+        this.connection = new PeerConnection(this, engine.nextConnectionNumber(), terms, transportName);
+        this.flow = new ConnectionFlow(
+                connection,
+                loop,
+                loop.counters(),
+                options,
+                engine.engineWindow(),
+                transport.capabilities(),
+                endpoint,
+                payload -> control.send(MessageType.NOTIFY, payload),
+                terms.notificationCredits());
+        this.exposures = new ExposureTable(options.maxAttachedRegions());
+        this.regions = new RegionExchange(engine, connection, exposures, control::send);
+        this.inbox = new NotificationInbox(options.notificationCredits(), this::notifyProgress);
+    }
+
+    PeerConnection connection() {
+        return connection;
+    }
+
+    ConnectionFlow flow() {
+        return flow;
+    }
+
+    PeerTerms terms() {
+        return terms;
+    }
+
+    LocalEngine engine() {
+        return engine;
+    }
+
+    Poller poller() {
+        return loop;
+    }
+
+    RegionExchange regions() {
+        return regions;
+    }
+
+    NotificationInbox inbox() {
+        return inbox;
+    }
+
+    byte[] offer() {
+        return endpoint.offer();
+    }
+
+    /** The bootstrap's messages are done; the path for the data is set up next. */
+    void begin(byte[] peerOffer, long connectDeadline) {
+        control.handler(this, engine.maxControlBytes(), false);
+        loop.arm(openDeadline, connectDeadline);
+        lastHeard = loop.now();
+        endpoint.begin(peerOffer);
+    }
+
+    // ---- lanes ----
+
+    @Override
+    public void openLanes(int count) {
+        InetSocketAddress address = terms.address();
+        if (address == null) {
+            throw new IllegalStateException("the accepting side opens no lanes");
+        }
+        for (int i = 0; i < count && over == null; i++) {
+            LaneConnector.connect(this, address, i);
+        }
+    }
+
+    /** A lane has proved that it belongs here. */
+    void laneOpened(int index, int descriptor) {
+        if (over != null || lanes.get(index)) {
+            Sockets.close(descriptor);
+            return;
+        }
+        lanes.set(index);
+        endpoint.laneOpened(index, descriptor);
+    }
+
+    // ---- endpoint context ----
+
+    @Override
+    public EventLoop loop() {
+        return loop;
+    }
+
+    @Override
+    public EngineOptions options() {
+        return engine.options();
+    }
+
+    @Override
+    public boolean initiator() {
+        return terms.initiator();
+    }
+
+    @Override
+    public @Nullable ExposedRegion exposed(long handle) {
+        return exposures.get(handle);
+    }
+
+    @Override
+    public void established() {
+        established = true;
+        if (terms.initiator()) {
+            control.send(MessageType.READY, EMPTY);
+            open();
+        } else if (peerReady) {
+            open();
+        }
+    }
+
+    @Override
+    public void completed(WorkRequest request, CompletionStatus status) {
+        flow.completed(request, status);
+    }
+
+    @Override
+    public void postable() {
+        flow.postable();
+    }
+
+    @Override
+    public void failed(SluiceException error) {
+        ConnectionEnd reason = new ConnectionEnd(ConnectionEnd.Kind.LOST, String.valueOf(error.getMessage()), error);
+        if (!open || control.isClosed()) {
+            end(reason);
+        } else if (pathFailure == null) {
+            // a peer that closes says goodbye on the control channel, which its lanes' end may overtake
+            pathFailure = reason;
+            loop.arm(goodbyeGrace, loop.now() + GOODBYE_GRACE_NANOS);
+        }
+    }
+
+    @Override
+    public void served(WorkRequest.Operation operation, long bytes) {
+        loop.counters()
+                .add(
+                        operation == WorkRequest.Operation.WRITE
+                                ? Counter.SERVED_WRITE_BYTES
+                                : Counter.SERVED_READ_BYTES,
+                        bytes);
+    }
+
+    @Override
+    public void refused() {
+        loop.counters().add(Counter.REFUSED, 1);
+    }
+
+    // ---- control channel ----
+
+    @Override
+    public void message(int type, ByteBuffer body) {
+        lastHeard = loop.now();
+        switch (type) {
+            case MessageType.HEARTBEAT -> {}
+            case MessageType.READY -> ready();
+            case MessageType.ATTACH -> regions.attachAsked(body);
+            case MessageType.DETACH -> regions.detachAsked(body);
+            case MessageType.LOOKUP -> regions.lookupAsked(body);
+            case MessageType.ATTACH_RESULT, MessageType.DETACH_RESULT, MessageType.LOOKUP_RESULT ->
+                regions.answered(body);
+            case MessageType.NOTIFY -> notified(body);
+            case MessageType.NOTIFY_PROGRESS -> notifyProgressed(body);
+            case MessageType.GOODBYE ->
+                end(new ConnectionEnd(
+                        ConnectionEnd.Kind.CLOSED_BY_PEER,
+                        "the peer closed the connection: "
+                                + StandardCharsets.UTF_8.decode(body).toString(),
+                        null));
+            case MessageType.REJECT ->
+                end(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the peer gave the connection up", null));
+            default -> throw new ProtocolException("a control message of unknown type " + type);
+        }
+    }
+
+    @Override
+    public void broken(String reason, @Nullable Throwable cause) {
+        end(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the control channel broke: " + reason, cause));
+    }
+
+    private void ready() {
+        if (terms.initiator() || peerReady) {
+            throw new ProtocolException("the peer is ready twice");
+        }
+        peerReady = true;
+        if (established) {
+            open();
+        }
+    }
+
+    private void notified(ByteBuffer body) {
+        if (body.remaining() > engine.options().maxNotificationBytes()) {
+            throw new ProtocolException("a notification of " + body.remaining() + " bytes");
+        }
+        byte[] payload = new byte[body.remaining()];
+        body.get(payload);
+        if (!inbox.received(payload)) {
+            throw new ProtocolException("the peer sent a notification without a credit");
+        }
+    }
+
+    private void notifyProgressed(ByteBuffer body) {
+        if (body.remaining() != 8) {
+            throw new ProtocolException("a control message is cut short");
+        }
+        int acknowledged = body.getInt();
+        int granted = body.getInt();
+        if (acknowledged < 0 || granted < 0 || !flow.notificationsAcknowledged(acknowledged)) {
+            throw new ProtocolException("the peer acknowledged notifications that were not sent");
+        }
+        if (granted > 0) {
+            flow.grantNotifications(granted);
+        }
+    }
+
+    private void notifyProgress() {
+        if (!notifyProgressDue && over == null) {
+            notifyProgressDue = true;
+            loop.atEndOfCycle(sendNotifyProgress);
+        }
+    }
+
+    private void sendNotifyProgress() {
+        notifyProgressDue = false;
+        if (over == null) {
+            control.send(
+                    MessageType.NOTIFY_PROGRESS,
+                    ByteBuffer.allocate(8)
+                            .putInt(inbox.takeAcknowledged())
+                            .putInt(inbox.takeGranted())
+                            .array());
+            // this runs at the end of a cycle, when the socket's own flush may already have run
+            control.flushNow();
+        }
+    }
+
+    // ---- life ----
+
+    private void open() {
+        if (over != null) {
+            return;
+        }
+        open = true;
+        loop.disarm(openDeadline);
+        lastHeard = loop.now();
+        loop.arm(ticker, loop.now() + tickNanos);
+        LOG.debug("{} is open", connection);
+        engine.connectionOpened(this);
+        opened.complete(connection);
+    }
+
+    private void tick() {
+        if (over != null) {
+            return;
+        }
+        long now = loop.now();
+        if (now - lastHeard > livenessNanos) {
+            end(new ConnectionEnd(
+                    ConnectionEnd.Kind.LOST,
+                    "nothing was heard of the peer for " + (now - lastHeard) / 1_000_000 + " ms",
+                    null));
+            return;
+        }
+        Long oldest = regions.oldest();
+        if (oldest != null && now - oldest > livenessNanos) {
+            end(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the peer does not answer on its control channel", null));
+            return;
+        }
+        String stuck = endpoint.stuckLane(now, livenessNanos);
+        if (stuck != null) {
+            end(new ConnectionEnd(ConnectionEnd.Kind.LOST, stuck, null));
+            return;
+        }
+        if (++tick % TICKS_A_HEARTBEAT == 0) {
+            control.send(MessageType.HEARTBEAT, EMPTY);
+        }
+        loop.arm(ticker, now + tickNanos);
+    }
+
+    void regionClosing(LocalRegion region) {
+        exposures.removeAll(region);
+        if (over == null) {
+            endpoint.regionClosing();
+        }
+    }
+
+    /** When the connection is over; exceptionally if the peer was lost. */
+    CompletableFuture<Void> ended() {
+        return ended;
+    }
+
+    /** When the connection is over and nothing of it touches memory. */
+    CompletableFuture<Void> quiescent() {
+        return quiescent;
+    }
+
+    /** What a request meets: null while the connection lives. */
+    @Nullable
+    SluiceException endError() {
+        return over == null ? null : over.error();
+    }
+
+    void closeHere() {
+        end(new ConnectionEnd(ConnectionEnd.Kind.CLOSED_HERE, "the connection was closed on this side", null));
+    }
+
+    /** Ends the connection; the first reason counts. */
+    private void end(ConnectionEnd why) {
+        if (over != null) {
+            return;
+        }
+        over = why;
+        connection.moveTo(why.kind() == ConnectionEnd.Kind.LOST ? ConnectionState.LOST : ConnectionState.CLOSED);
+        loop.disarm(openDeadline);
+        loop.disarm(ticker);
+        loop.disarm(goodbyeGrace);
+        flow.stop(why);
+        // before the lanes close, so that the peer learns of it in this order
+        if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
+            Farewell.say(loop, control, why.reason());
+        }
+        endpoint.close();
+        flow.endAll();
+        regions.failAll(why.error());
+        inbox.end(why.kind() == ConnectionEnd.Kind.LOST ? why.error() : null);
+        if (why.kind() != ConnectionEnd.Kind.CLOSED_HERE) {
+            control.close();
+        }
+        engine.connectionEnded(this, why);
+        if (!open) {
+            opened.completeExceptionally(
+                    why.kind() == ConnectionEnd.Kind.CLOSED_HERE
+                            ? why.error()
+                            : new ConnectFailedException(why.reason(), why.cause()));
+        } else if (why.kind() == ConnectionEnd.Kind.LOST) {
+            loop.counters().add(Counter.CONNECTIONS_LOST, 1);
+            LOG.info("{} is lost: {}", connection, why.reason());
+        }
+        if (why.kind() == ConnectionEnd.Kind.LOST) {
+            ended.completeExceptionally(why.error());
+        } else {
+            ended.complete(null);
+        }
+        checkQuiescence();
+    }
+
+    private void checkQuiescence() {
+        if (endpoint.isQuiescent()) {
+            quiescent.complete(null);
+        } else {
+            loop.arm(quiescenceCheck, loop.now() + QUIESCENCE_CHECK_NANOS);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.EngineId;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the bootstrap has agreed on.
+ *
+ * @param initiator whether this side connected
+ * @param peer the other engine
+ * @param peerEpoch its run
+ * @param connectionId 16 random bytes of the acceptor's
+ * @param secret what both sides derived
+ * @param notificationCredits what the peer grants to begin with
+ * @param maxNotificationBytes the longest notification that the peer takes
+ * @param peerLivenessNanos after how long a silence the peer gives this side up
+ * @param address where lanes are opened to; null on the accepting side
+ */
+record PeerTerms(
+        boolean initiator,
+        EngineId peer,
+        long peerEpoch,
+        byte[] connectionId,
+        SessionSecret secret,
+        int notificationCredits,
+        int maxNotificationBytes,
+        long peerLivenessNanos,
+        @Nullable InetSocketAddress address) {}

@@ -1,0 +1,271 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.InvalidDescriptorException;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionNotFoundException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StaleDescriptorException;
+import io.sluice.engine.transport.RemoteKey;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Attach, detach and look-up over the control channel, both sides of it. Confined to the connection's loop.
+ */
+final class RegionExchange {
+    /** Descriptors in one message. */
+    static final int BATCH = 1000;
+
+    private static final int OK = 0;
+    private static final int STALE_EPOCH = 1;
+    private static final int REGION_CLOSED = 2;
+    private static final int NOT_GENUINE = 3;
+    private static final int WRONG_ENGINE = 4;
+    private static final int TOO_MANY = 5;
+    private static final int NOT_FOUND = 6;
+
+    private final LocalEngine engine;
+    private final Connection connection;
+    private final ExposureTable exposures;
+    private final Sender sender;
+    private final Map<Long, PendingRequest> pending = new LinkedHashMap<>();
+    private long nextRequest;
+
+    /** Puts a message on the control channel. */
+    interface Sender {
+        void send(int type, byte[] body);
+    }
+
+    RegionExchange(LocalEngine engine, Connection connection, ExposureTable exposures, Sender sender) {
+        this.engine = engine;
+        this.connection = connection;
+        this.exposures = exposures;
+        this.sender = sender;
+    }
+
+    // ---- asking ----
+
+    void attach(List<RegionDescriptor> descriptors, long now, CompletableFuture<List<RemoteRegion>> result) {
+        int count = descriptors.size();
+        long request = nextRequest++;
+        ByteBuffer body =
+                ByteBuffer.allocate(8 + count * RegionDescriptor.BYTES).putLong(request);
+        for (RegionDescriptor descriptor : descriptors) {
+            body.put(descriptor.toBytes());
+        }
+        ask(request, MessageType.ATTACH, body, new PendingRequest(now) {
+            @Override
+            void answered(ByteBuffer answer) {
+                if (answer.remaining() != count * 9) {
+                    throw new ProtocolException("an answer to attach has " + answer.remaining() + " bytes");
+                }
+                List<RemoteRegion> attached = new ArrayList<>(count);
+                SluiceException first = null;
+                for (RegionDescriptor descriptor : descriptors) {
+                    int status = answer.get();
+                    long handle = answer.getLong();
+                    if (status == OK) {
+                        attached.add(new AttachedRegion(
+                                connection, descriptor, new RemoteKey(handle, descriptor.key(), descriptor.epoch())));
+                    } else if (first == null) {
+                        first = refusal(status, descriptor);
+                    }
+                }
+                if (first == null) {
+                    result.complete(attached);
+                } else {
+                    // nobody gets to know of the others, so they would stay attached for the connection's whole life
+                    attached.forEach(region -> connection.detach(region));
+                    result.completeExceptionally(first);
+                }
+            }
+
+            @Override
+            void failed(SluiceException error) {
+                result.completeExceptionally(error);
+            }
+        });
+    }
+
+    void detach(AttachedRegion region, long now, CompletableFuture<Void> result) {
+        long request = nextRequest++;
+        ByteBuffer body =
+                ByteBuffer.allocate(16).putLong(request).putLong(region.key().handle());
+        ask(request, MessageType.DETACH, body, new PendingRequest(now) {
+            @Override
+            void answered(ByteBuffer answer) {
+                result.complete(null);
+            }
+
+            @Override
+            void failed(SluiceException error) {
+                result.completeExceptionally(error);
+            }
+        });
+    }
+
+    void lookup(String name, long now, CompletableFuture<RegionDescriptor> result) {
+        byte[] text = name.getBytes(StandardCharsets.UTF_8);
+        long request = nextRequest++;
+        ByteBuffer body = ByteBuffer.allocate(8 + text.length).putLong(request).put(text);
+        ask(request, MessageType.LOOKUP, body, new PendingRequest(now) {
+            @Override
+            void answered(ByteBuffer answer) {
+                if (answer.remaining() == 1 && answer.get() == NOT_FOUND) {
+                    result.completeExceptionally(
+                            new RegionNotFoundException("the peer has no region named '" + name + "'"));
+                    return;
+                }
+                if (answer.remaining() != 1 + RegionDescriptor.BYTES || answer.get() != OK) {
+                    throw new ProtocolException("the answer to a look-up is damaged");
+                }
+                byte[] bytes = new byte[RegionDescriptor.BYTES];
+                answer.get(bytes);
+                try {
+                    result.complete(RegionDescriptor.fromBytes(bytes));
+                } catch (InvalidDescriptorException e) {
+                    throw new ProtocolException("the answer to a look-up is not a descriptor", e);
+                }
+            }
+
+            @Override
+            void failed(SluiceException error) {
+                result.completeExceptionally(error);
+            }
+        });
+    }
+
+    private void ask(long request, int type, ByteBuffer body, PendingRequest waiting) {
+        pending.put(request, waiting);
+        sender.send(type, body.array());
+    }
+
+    void answered(ByteBuffer answer) {
+        PendingRequest request = pending.remove(need(answer, 8).getLong());
+        if (request == null) {
+            throw new ProtocolException("an answer to a question that was not asked");
+        }
+        request.answered(answer);
+    }
+
+    /** Since when the oldest question waits, or null if none does. */
+    @Nullable
+    Long oldest() {
+        Iterator<PendingRequest> requests = pending.values().iterator();
+        return requests.hasNext() ? requests.next().askedAt() : null;
+    }
+
+    void failAll(SluiceException error) {
+        List<PendingRequest> all = List.copyOf(pending.values());
+        pending.clear();
+        all.forEach(request -> request.failed(error));
+    }
+
+    // ---- answering ----
+
+    void attachAsked(ByteBuffer body) {
+        long request = need(body, 8).getLong();
+        int count = body.remaining() / RegionDescriptor.BYTES;
+        if (body.remaining() != count * RegionDescriptor.BYTES || count > BATCH) {
+            throw new ProtocolException("an attach of " + body.remaining() + " bytes");
+        }
+        ByteBuffer answer = ByteBuffer.allocate(8 + count * 9).putLong(request);
+        byte[] bytes = new byte[RegionDescriptor.BYTES];
+        for (int i = 0; i < count; i++) {
+            body.get(bytes);
+            expose(bytes, answer);
+        }
+        sender.send(MessageType.ATTACH_RESULT, answer.array());
+    }
+
+    private void expose(byte[] bytes, ByteBuffer answer) {
+        RegionDescriptor descriptor;
+        try {
+            descriptor = RegionDescriptor.fromBytes(bytes);
+        } catch (InvalidDescriptorException e) {
+            refuse(answer, NOT_GENUINE);
+            return;
+        }
+        if (!descriptor.engineId().equals(engine.id())) {
+            refuse(answer, WRONG_ENGINE);
+            return;
+        }
+        if (descriptor.epoch() != engine.epoch()) {
+            refuse(answer, STALE_EPOCH);
+            return;
+        }
+        if (!engine.descriptorKeys().isGenuine(descriptor)) {
+            refuse(answer, NOT_GENUINE);
+            return;
+        }
+        LocalRegion region = engine.region(descriptor.regionId());
+        if (region == null || !region.isOpen()) {
+            refuse(answer, REGION_CLOSED);
+            return;
+        }
+        long handle = exposures.add(new Exposure(region, descriptor));
+        if (handle < 0) {
+            refuse(answer, TOO_MANY);
+            return;
+        }
+        answer.put((byte) OK).putLong(handle);
+    }
+
+    private static void refuse(ByteBuffer answer, int status) {
+        answer.put((byte) status).putLong(0);
+    }
+
+    void detachAsked(ByteBuffer body) {
+        long request = need(body, 16).getLong();
+        exposures.remove(body.getLong());
+        sender.send(
+                MessageType.DETACH_RESULT,
+                ByteBuffer.allocate(8).putLong(request).array());
+    }
+
+    void lookupAsked(ByteBuffer body) {
+        long request = need(body, 8).getLong();
+        byte[] text = new byte[body.remaining()];
+        body.get(text);
+        LocalRegion region = engine.region(new String(text, StandardCharsets.UTF_8));
+        ByteBuffer answer;
+        if (region == null || !region.isOpen() || region.access().isEmpty()) {
+            answer = ByteBuffer.allocate(9).putLong(request).put((byte) NOT_FOUND);
+        } else {
+            answer = ByteBuffer.allocate(9 + RegionDescriptor.BYTES)
+                    .putLong(request)
+                    .put((byte) OK)
+                    .put(region.descriptor().toBytes());
+        }
+        sender.send(MessageType.LOOKUP_RESULT, answer.array());
+    }
+
+    private static ByteBuffer need(ByteBuffer body, int bytes) {
+        if (body.remaining() < bytes) {
+            throw new ProtocolException("a control message is cut short");
+        }
+        return body;
+    }
+
+    private static SluiceException refusal(int status, RegionDescriptor descriptor) {
+        return switch (status) {
+            case STALE_EPOCH, WRONG_ENGINE ->
+                new StaleDescriptorException("the peer's engine is not the one that issued " + descriptor);
+            case REGION_CLOSED -> new StaleDescriptorException("the peer has closed the region of " + descriptor);
+            case TOO_MANY ->
+                new SluiceException("the peer lets no more regions be attached on this connection;"
+                        + " detach some, or raise its maxAttachedRegions");
+            default -> new InvalidDescriptorException("the peer did not issue " + descriptor);
+        };
+    }
+}

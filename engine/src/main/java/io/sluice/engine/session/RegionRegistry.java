@@ -1,0 +1,121 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
+import io.sluice.jni.Errno;
+import io.sluice.jni.Memory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The regions of an engine, by number and by name. Any thread. */
+final class RegionRegistry {
+    private static final Logger LOG = LoggerFactory.getLogger(RegionRegistry.class);
+    private static final int ARENA_CLOSE_ATTEMPTS = 1000;
+
+    private final LocalEngine engine;
+    private final AtomicLong next = new AtomicLong(1);
+    private final Map<Long, LocalRegion> byNumber = new ConcurrentHashMap<>();
+    private final Map<String, LocalRegion> byName = new ConcurrentHashMap<>();
+
+    RegionRegistry(LocalEngine engine) {
+        this.engine = engine;
+    }
+
+    LocalRegion allocate(long bytes, RegionOptions options) {
+        if (bytes < 1) {
+            throw new RegistrationException("a region has at least 1 byte, not " + bytes);
+        }
+        long address = Memory.map(bytes, false);
+        if (address < 0) {
+            throw new RegistrationException("cannot allocate " + bytes + " bytes: " + Errno.message((int) -address)
+                    + (address == -Errno.ENOMEM
+                            ? "; ask for less, or see the limits of the process (ulimit -v) or" + " container"
+                            : ""));
+        }
+        Arena arena = Arena.ofShared();
+        MemorySegment segment = MemorySegment.ofAddress(address).reinterpret(bytes, arena, null);
+        try {
+            return add(segment, options, () -> giveBack(arena, address, bytes));
+        } catch (RegistrationException e) {
+            giveBack(arena, address, bytes);
+            throw e;
+        }
+    }
+
+    @SuppressWarnings(
+            "ThreadPriorityCheck") // the attempts are bounded; yielding only makes the next likelier to succeed
+    private static void giveBack(Arena arena, long address, long bytes) {
+        for (int attempt = 0; attempt < ARENA_CLOSE_ATTEMPTS; attempt++) {
+            try {
+                arena.close();
+                Memory.unmap(address, bytes);
+                return;
+            } catch (IllegalStateException inUse) {
+                // some thread's system call uses the segment at this moment
+                Thread.yield();
+            }
+        }
+        LOG.warn("{} bytes of a closed region are still in use by this process and are not given back", bytes);
+    }
+
+    LocalRegion register(MemorySegment segment, RegionOptions options) {
+        if (!segment.isNative()) {
+            throw new RegistrationException("a heap segment cannot be registered: the collector moves it. Allocate the"
+                    + " segment from an Arena, or use the engine's allocate");
+        }
+        if (!segment.isAccessibleBy(Thread.ofPlatform().unstarted(() -> {}))) {
+            throw new RegistrationException(
+                    "a confined segment cannot be registered: pollers are other threads. Use" + " Arena.ofShared()");
+        }
+        if (!segment.scope().isAlive()) {
+            throw new RegistrationException("the segment's arena is closed");
+        }
+        if (segment.byteSize() < 1) {
+            throw new RegistrationException("a region has at least 1 byte");
+        }
+        if (segment.isReadOnly() && options.access().contains(Access.REMOTE_WRITE)) {
+            throw new RegistrationException("a read-only segment cannot be given REMOTE_WRITE");
+        }
+        return add(segment, options, () -> {});
+    }
+
+    private LocalRegion add(MemorySegment segment, RegionOptions options, Runnable giveBack) {
+        LocalRegion region = new LocalRegion(engine, next.getAndIncrement(), options, segment, giveBack);
+        String name = options.name();
+        if (name != null && byName.putIfAbsent(name, region) != null) {
+            throw new RegistrationException("a region named '" + name + "' exists already");
+        }
+        byNumber.put(region.id(), region);
+        return region;
+    }
+
+    void remove(LocalRegion region) {
+        byNumber.remove(region.id());
+        String name = region.name();
+        if (name != null) {
+            byName.remove(name, region);
+        }
+    }
+
+    @Nullable
+    LocalRegion get(long number) {
+        return byNumber.get(number);
+    }
+
+    @Nullable
+    LocalRegion get(String name) {
+        return byName.get(name);
+    }
+
+    Collection<LocalRegion> all() {
+        return byNumber.values();
+    }
+}

@@ -1,0 +1,36 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.AuthenticationException;
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportUnavailableException;
+import java.nio.ByteBuffer;
+
+/** Why an acceptor does not want a connection. */
+final class Rejection {
+    static final int AUTHENTICATION = 1;
+    static final int NO_COMMON_TRANSPORT = 2;
+    static final int WRONG_ENGINE = 3;
+    static final int BUSY = 4;
+    static final int MALFORMED = 5;
+
+    private static final int MAX_MESSAGE = 512;
+
+    private Rejection() {}
+
+    static byte[] write(int code, String message) {
+        return new FieldWriter().put(Tag.CODE, code).put(Tag.MESSAGE, message).toBytes();
+    }
+
+    static SluiceException read(ByteBuffer body, EngineAddress from) {
+        FieldReader fields = new FieldReader(body);
+        String text = fields.text(Tag.MESSAGE);
+        String message = from + " rejects the connection: " + text.substring(0, Math.min(text.length(), MAX_MESSAGE));
+        return switch ((int) fields.number(Tag.CODE, 0, Integer.MAX_VALUE)) {
+            case AUTHENTICATION -> new AuthenticationException(message);
+            case NO_COMMON_TRANSPORT -> new TransportUnavailableException(message);
+            default -> new ConnectFailedException(message);
+        };
+    }
+}

@@ -1,0 +1,70 @@
+package io.sluice.engine.session;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What both sides of a bootstrap derive from the shared token and both nonces: each proves by it that it knows the token,
+ * and that both saw the same bootstrap; each lane proves by it to which connection it belongs. HMAC-SHA-256 (RFC 2104).
+ */
+final class SessionSecret {
+    static final int PROOF_BYTES = 32;
+    private static final String ALGORITHM = "HmacSHA256";
+    private static final byte[] NO_TOKEN = new byte[PROOF_BYTES];
+
+    private final byte[] key;
+
+    /**
+     * Derives the secret.
+     *
+     * @param token the shared token, or null where none is used: then the proofs bind lanes and bootstrap together, but prove
+     *     no identity
+     * @param hello the initiator's first message
+     * @param welcome the acceptor's first message without its proof
+     */
+    SessionSecret(byte @Nullable [] token, byte[] hello, byte[] welcome) {
+        key = mac(token == null ? NO_TOKEN : token, "sluice 1 session", hello, welcome);
+    }
+
+    byte[] acceptorProof() {
+        return mac(key, "acceptor");
+    }
+
+    byte[] initiatorProof() {
+        return mac(key, "initiator");
+    }
+
+    byte[] laneProof(byte[] connectionId, int index) {
+        return mac(key, "lane", connectionId, new byte[] {(byte) index});
+    }
+
+    /** Compares in constant time. */
+    static boolean matches(byte[] expected, byte[] actual) {
+        return MessageDigest.isEqual(expected, actual);
+    }
+
+    /** Each part is preceded by its length, so that no two lists of parts give the same input. */
+    static byte[] mac(byte[] key, String purpose, byte[]... parts) {
+        try {
+            Mac mac = Mac.getInstance(ALGORITHM);
+            mac.init(new SecretKeySpec(key, ALGORITHM));
+            update(mac, purpose.getBytes(StandardCharsets.US_ASCII));
+            for (byte[] part : parts) {
+                update(mac, part);
+            }
+            return mac.doFinal();
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
+        }
+    }
+
+    private static void update(Mac mac, byte[] part) {
+        int length = part.length;
+        mac.update(new byte[] {(byte) (length >>> 24), (byte) (length >>> 16), (byte) (length >>> 8), (byte) length});
+        mac.update(part);
+    }
+}

@@ -1,0 +1,79 @@
+package io.sluice.engine.transport;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.SluiceException;
+import org.jspecify.annotations.Nullable;
+
+/** What the engine gives an endpoint, and how the endpoint speaks to it: on the event loop alone. */
+public interface EndpointContext {
+    /**
+     * The event loop of the connection.
+     *
+     * @return the loop
+     */
+    EventLoop loop();
+
+    /**
+     * The engine's settings.
+     *
+     * @return the options
+     */
+    EngineOptions options();
+
+    /**
+     * Whether this side made the connection.
+     *
+     * @return false if it accepted it
+     */
+    boolean initiator();
+
+    /**
+     * Finds what the peer has attached.
+     *
+     * @param handle as the peer presents it
+     * @return the region, or {@code null} if there is none of that handle
+     */
+    @Nullable
+    ExposedRegion exposed(long handle);
+
+    /**
+     * Opens sockets to the peer, each bound to this connection by a MAC; the initiator calls it in
+     * {@link Endpoint#begin}. {@link Endpoint#laneOpened} is called for each, on both sides.
+     *
+     * @param count how many
+     */
+    void openLanes(int count);
+
+    /** The endpoint is ready to be posted to. Called once. */
+    void established();
+
+    /**
+     * A work request has ended. May be called inside {@link Endpoint#post} and {@link Endpoint#close}.
+     *
+     * @param request accepted before
+     * @param status how it ended
+     */
+    void completed(WorkRequest request, CompletionStatus status);
+
+    /** The endpoint can accept again what it did not accept before. */
+    void postable();
+
+    /**
+     * The path to the peer is broken. The engine answers with {@link Endpoint#close()}. Never called inside
+     * {@link Endpoint#post}.
+     *
+     * @param error why
+     */
+    void failed(SluiceException error);
+
+    /**
+     * Counts what this side did for the peer.
+     *
+     * @param operation the peer's operation
+     * @param bytes how many bytes it moved
+     */
+    void served(WorkRequest.Operation operation, long bytes);
+
+    /** Counts a request of the peer that was refused. */
+    void refused();
+}

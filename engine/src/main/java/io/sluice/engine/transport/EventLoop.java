@@ -1,0 +1,75 @@
+package io.sluice.engine.transport;
+
+/** The thread that serves an endpoint: a poller. Unless said otherwise, methods are called on that thread. */
+public interface EventLoop {
+    /**
+     * The time of the current duty cycle.
+     *
+     * @return as {@link System#nanoTime()}
+     */
+    long now();
+
+    /**
+     * Watches a descriptor.
+     *
+     * @param descriptor of a socket or the like
+     * @param handler hears of it
+     * @return the watch
+     */
+    Watch watch(int descriptor, ReadinessHandler handler);
+
+    /**
+     * Runs a task once at the end of this duty cycle, or of the next if none is under way.
+     *
+     * @param task must not be added twice before it has run
+     */
+    void atEndOfCycle(Runnable task);
+
+    /**
+     * Runs a task on the loop's thread soon. May be called from any thread.
+     *
+     * @param task must not block
+     */
+    void execute(Runnable task);
+
+    /**
+     * Arms a deadline, or moves one that is armed.
+     *
+     * @param deadline to arm
+     * @param at when, as {@link System#nanoTime()}
+     */
+    void arm(Deadline deadline, long at);
+
+    /**
+     * Disarms a deadline; one that is not armed stays so.
+     *
+     * @param deadline to disarm
+     */
+    void disarm(Deadline deadline);
+
+    /** Hears of a descriptor's readiness. */
+    @FunctionalInterface
+    interface ReadinessHandler {
+        /**
+         * The descriptor can be read or written, or has failed (then it is both).
+         *
+         * @param readable whether reading makes progress
+         * @param writable whether writing makes progress; only if asked for
+         */
+        void ready(boolean readable, boolean writable);
+    }
+
+    /** A descriptor that is watched, at first for reading. */
+    interface Watch {
+        /**
+         * Says what to watch for.
+         *
+         * @param readable hear of data, or the end of the stream
+         * @param writable hear of room
+         */
+        void interest(boolean readable, boolean writable);
+
+        /** Ends the watch; must precede the closing of the descriptor. The handler is not called any more. */
+        void cancel();
+    }
+}

@@ -1,0 +1,35 @@
+package io.sluice.engine.transport;
+
+import java.lang.foreign.MemorySegment;
+
+/** A region or slice of this engine that a peer has attached on one connection. */
+public interface ExposedRegion {
+    /**
+     * Checks a peer's request and, if it may proceed, leases the region.
+     *
+     * @param operation what the peer wants
+     * @param key as the peer presents it
+     * @param epoch as the peer presents it
+     * @param offset from the start of the attached slice, as the peer presents it
+     * @param length as the peer presents it
+     * @return {@link CompletionStatus#SUCCESS} with a lease that {@link #release()} ends, or why not
+     */
+    CompletionStatus acquire(WorkRequest.Operation operation, long key, long epoch, long offset, long length);
+
+    /** Ends a lease. */
+    void release();
+
+    /**
+     * Whether the region is still open. A lease outlasts the closing, but should then be ended soon.
+     *
+     * @return false once its owner closes it
+     */
+    boolean isOpen();
+
+    /**
+     * The attached slice's bytes.
+     *
+     * @return the segment, which begins at offset 0 of the peer's view
+     */
+    MemorySegment segment();
+}

@@ -1,0 +1,309 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.Errno;
+import io.sluice.jni.Sockets;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads frames off a lane. Small ones are received many at a time into the loop's staging memory and copied; the rest of a
+ * larger payload is received straight into its region. What the target refuses is read and dropped, so that the stream stays
+ * whole.
+ */
+final class InboundFrames {
+    private static final int RECEIVES_A_CALL = 16;
+    // below this a copy costs less than a system call of its own
+    private static final long DIRECT_BYTES = 16 * 1024;
+    // after a payload of this size another one is likely, which should not go through the staging memory
+    private static final long LARGE_PAYLOAD = 256 * 1024;
+
+    private final EndpointContext context;
+    private final LoopScratch scratch;
+    private final MemorySegment staging;
+    private final int descriptor;
+    private final Sink sink;
+
+    // a header of which only a part has come
+    private final MemorySegment held = Arena.ofAuto().allocate(FrameHeader.BYTES, Long.BYTES);
+    private int heldBytes;
+
+    // the frame whose payload is coming in
+    private Payload payload = Payload.NONE;
+    private long payloadLength;
+    private long payloadRemaining;
+    private MemorySegment target = MemorySegment.NULL;
+    private long targetOffset;
+    private boolean dropping;
+    private @Nullable ExposedRegion lease;
+    private CompletionStatus status = CompletionStatus.SUCCESS;
+
+    private enum Payload {
+        NONE,
+        WRITE,
+        READ_DATA
+    }
+
+    /** What a call of {@link #receive()} has met. */
+    enum Received {
+        PROGRESS,
+        NOTHING,
+        END_OF_STREAM
+    }
+
+    /** What the frames mean. */
+    interface Sink {
+        /** The peer's next write has taken effect, or was refused. */
+        void writeHandled(CompletionStatus status);
+
+        /** The peer reads; the region is leased until the answer has left. */
+        void readAsked(ExposedRegion region, long offset, long length);
+
+        /** The peer's read is refused. */
+        void readRefused(CompletionStatus status);
+
+        /** The peer has handled as many writes as this running count, the last of them with this status. */
+        void writesAcknowledged(long count, CompletionStatus last);
+
+        /** The oldest read that is not answered. */
+        WorkRequest readAnswered();
+
+        /** That read is done. */
+        void readDone(CompletionStatus status);
+
+        /** Whether the lane was closed by what a callback did. */
+        boolean isClosed();
+    }
+
+    InboundFrames(EndpointContext context, LoopScratch scratch, int descriptor, Sink sink) {
+        this.context = context;
+        this.scratch = scratch;
+        this.staging = scratch.staging();
+        this.descriptor = descriptor;
+        this.sink = sink;
+    }
+
+    boolean isInsideFrame() {
+        return payload != Payload.NONE || heldBytes > 0;
+    }
+
+    /** Receives what is there, up to a fair share. */
+    Received receive() throws SocketFailedException {
+        Received result = Received.NOTHING;
+        for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed(); i++) {
+            boolean direct = payload != Payload.NONE && !dropping && payloadRemaining >= DIRECT_BYTES;
+            long asked = direct ? askDirect() : askStaged();
+            long received = direct
+                    ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), 2)
+                    : Sockets.receive(descriptor, staging.address() + heldBytes, asked);
+            if (received == -Errno.EAGAIN) {
+                return result;
+            }
+            if (received == -Errno.EFAULT && direct) {
+                memoryFault();
+                continue;
+            }
+            if (received < 0) {
+                throw new SocketFailedException("receiving failed: " + Errno.message((int) -received));
+            }
+            if (received == 0) {
+                return Received.END_OF_STREAM;
+            }
+            result = Received.PROGRESS;
+            if (direct) {
+                long placed = Math.min(received, payloadRemaining);
+                targetOffset += placed;
+                payloadRemaining -= placed;
+                parse(0, received - placed);
+            } else {
+                if (heldBytes > 0) {
+                    MemorySegment.copy(held, 0, staging, 0, heldBytes);
+                }
+                long available = heldBytes + received;
+                heldBytes = 0;
+                parse(0, available);
+            }
+            if (received < asked) {
+                return result;
+            }
+        }
+        return result;
+    }
+
+    private long askStaged() {
+        return (long) LoopScratch.STAGING_BYTES - heldBytes;
+    }
+
+    private long askDirect() {
+        long tail = payloadLength >= LARGE_PAYLOAD ? FrameHeader.BYTES : LoopScratch.STAGING_BYTES;
+        scratch.vectorEntry(0, target.address() + targetOffset, payloadRemaining);
+        scratch.vectorEntry(1, staging.address(), tail);
+        return payloadRemaining + tail;
+    }
+
+    /** Takes in staging memory from one place to another. */
+    private void parse(long from, long to) {
+        long at = from;
+        while (true) {
+            if (payload != Payload.NONE) {
+                long part = Math.min(payloadRemaining, to - at);
+                copy(at, part);
+                at += part;
+                if (payloadRemaining > 0) {
+                    return;
+                }
+                payloadEnds();
+                if (sink.isClosed()) {
+                    return;
+                }
+            }
+            if (to - at < FrameHeader.BYTES) {
+                heldBytes = (int) (to - at);
+                MemorySegment.copy(staging, at, held, 0, heldBytes);
+                return;
+            }
+            frame(at);
+            at += FrameHeader.BYTES;
+            if (sink.isClosed()) {
+                return;
+            }
+        }
+    }
+
+    private void copy(long at, long part) {
+        if (!dropping && part > 0) {
+            try {
+                MemorySegment.copy(staging, at, target, targetOffset, part);
+            } catch (IllegalStateException arenaClosed) {
+                memoryFault();
+            }
+            targetOffset += part;
+        }
+        payloadRemaining -= part;
+    }
+
+    private void frame(long at) {
+        if (!FrameHeader.isWellFormed(staging, at)) {
+            throw new ProtocolException("a lane carries bytes that are no frame");
+        }
+        long length = FrameHeader.length(staging, at);
+        switch (FrameHeader.operation(staging, at)) {
+            case FrameHeader.WRITE -> write(at, length);
+            case FrameHeader.READ -> read(at, length);
+            case FrameHeader.READ_DATA -> readData(length);
+            case FrameHeader.READ_FAILED -> {
+                sink.readAnswered();
+                sink.readDone(CompletionStatus.refusal(FrameHeader.status(staging, at)));
+            }
+            case FrameHeader.ACK -> sink.writesAcknowledged(FrameHeader.handle(staging, at), CompletionStatus.SUCCESS);
+            case FrameHeader.NACK ->
+                sink.writesAcknowledged(
+                        FrameHeader.handle(staging, at), CompletionStatus.refusal(FrameHeader.status(staging, at)));
+            default ->
+                throw new ProtocolException("a frame of unknown operation " + FrameHeader.operation(staging, at));
+        }
+    }
+
+    private CompletionStatus acquire(
+            @Nullable ExposedRegion region, WorkRequest.Operation operation, long at, long length) {
+        return region == null
+                ? CompletionStatus.UNKNOWN_REGION
+                : region.acquire(
+                        operation,
+                        FrameHeader.key(staging, at),
+                        FrameHeader.epoch(staging, at),
+                        FrameHeader.offset(staging, at),
+                        length);
+    }
+
+    private void write(long at, long length) {
+        ExposedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        status = acquire(region, WorkRequest.Operation.WRITE, at, length);
+        payload = Payload.WRITE;
+        payloadLength = length;
+        payloadRemaining = length;
+        if (region != null && status == CompletionStatus.SUCCESS) {
+            lease = region;
+            target = region.segment();
+            targetOffset = FrameHeader.offset(staging, at);
+            dropping = false;
+        } else {
+            dropping = true;
+        }
+    }
+
+    private void read(long at, long length) {
+        ExposedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        CompletionStatus answer = acquire(region, WorkRequest.Operation.READ, at, length);
+        if (region != null && answer == CompletionStatus.SUCCESS) {
+            sink.readAsked(region, FrameHeader.offset(staging, at), length);
+        } else {
+            sink.readRefused(answer);
+        }
+    }
+
+    private void readData(long length) {
+        WorkRequest request = sink.readAnswered();
+        if (length != request.length()) {
+            throw new ProtocolException("the peer answers a read of " + request.length() + " bytes with " + length);
+        }
+        payload = Payload.READ_DATA;
+        status = CompletionStatus.SUCCESS;
+        payloadLength = length;
+        payloadRemaining = length;
+        target = request.local();
+        dropping = false;
+        targetOffset = request.localOffset();
+    }
+
+    private void payloadEnds() {
+        Payload ended = payload;
+        payload = Payload.NONE;
+        target = MemorySegment.NULL;
+        if (ended == Payload.READ_DATA) {
+            sink.readDone(status);
+            return;
+        }
+        endLease();
+        if (status == CompletionStatus.SUCCESS) {
+            context.served(WorkRequest.Operation.WRITE, payloadLength);
+        }
+        sink.writeHandled(status);
+    }
+
+    /** The memory has gone: the rest of the payload is dropped. */
+    private void memoryFault() {
+        dropping = true;
+        status = payload == Payload.WRITE ? CompletionStatus.REMOTE_MEMORY_FAULT : CompletionStatus.LOCAL_MEMORY_FAULT;
+        endLease();
+    }
+
+    /** The rest of a payload for a region that is closing is dropped. */
+    void regionClosing() {
+        ExposedRegion region = lease;
+        if (region != null && !region.isOpen()) {
+            dropping = true;
+            status = CompletionStatus.UNKNOWN_REGION;
+            endLease();
+        }
+    }
+
+    private void endLease() {
+        ExposedRegion region = lease;
+        if (region != null) {
+            lease = null;
+            region.release();
+        }
+    }
+
+    void close() {
+        payload = Payload.NONE;
+        target = MemorySegment.NULL;
+        endLease();
+    }
+}

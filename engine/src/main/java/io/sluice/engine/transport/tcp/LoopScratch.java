@@ -1,0 +1,34 @@
+package io.sluice.engine.transport.tcp;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** Memory that the lanes of one loop use in turn, within a single receive or send. */
+final class LoopScratch {
+    static final int STAGING_BYTES = 256 * 1024;
+    static final int VECTOR_ENTRIES = 256;
+
+    private static final int ENTRY_BYTES = 16;
+    private static final int LENGTH_AT = 8;
+
+    // the collector gives it back when the last lane is gone
+    private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
+    private final MemorySegment vector = Arena.ofAuto().allocate((long) VECTOR_ENTRIES * ENTRY_BYTES, 16);
+
+    /** Where small frames are received. */
+    MemorySegment staging() {
+        return staging;
+    }
+
+    /** The address of the {@code struct iovec} array. */
+    long vectorAddress() {
+        return vector.address();
+    }
+
+    void vectorEntry(int index, long address, long length) {
+        long at = (long) index * ENTRY_BYTES;
+        vector.set(ValueLayout.JAVA_LONG, at, address);
+        vector.set(ValueLayout.JAVA_LONG, at + LENGTH_AT, length);
+    }
+}

@@ -1,0 +1,186 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.ExposedRegion;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The frames of a lane that wait to be sent, in order: a ring of headers in native memory beside arrays of what belongs to
+ * each. It grows to the most that ever waited at once, and then allocates nothing.
+ */
+final class OutboundFrames {
+    private static final int INITIAL = 64;
+
+    private byte[] operations = new byte[INITIAL];
+    private long[] payloadAddresses = new long[INITIAL];
+    private long[] payloadLengths = new long[INITIAL];
+    // of READ_DATA: the region that is leased until the frame has left
+    private @Nullable ExposedRegion[] leases = new @Nullable ExposedRegion[INITIAL];
+    private MemorySegment headers = allocate(INITIAL);
+    private int mask = INITIAL - 1;
+    private long head;
+    private long tail;
+    private long sentOfHead;
+
+    private static MemorySegment allocate(int frames) {
+        return Arena.ofAuto().allocate((long) frames * FrameHeader.BYTES, Long.BYTES);
+    }
+
+    boolean isEmpty() {
+        return head == tail;
+    }
+
+    int size() {
+        return (int) (tail - head);
+    }
+
+    void add(
+            int operation,
+            int status,
+            long handle,
+            long key,
+            long epoch,
+            long offset,
+            long length,
+            long payloadAddress,
+            long payloadLength,
+            @Nullable ExposedRegion lease) {
+        if (tail - head > mask) {
+            grow();
+        }
+        int slot = (int) tail & mask;
+        operations[slot] = (byte) operation;
+        payloadAddresses[slot] = payloadAddress;
+        payloadLengths[slot] = payloadLength;
+        leases[slot] = lease;
+        FrameHeader.write(headers, headerAt(slot), operation, status, handle, key, epoch, offset, length);
+        tail++;
+    }
+
+    private void grow() {
+        int capacity = mask + 1;
+        int larger = capacity * 2;
+        byte[] newOperations = new byte[larger];
+        long[] newAddresses = new long[larger];
+        long[] newLengths = new long[larger];
+        @Nullable ExposedRegion[] newLeases = new @Nullable ExposedRegion[larger];
+        MemorySegment newHeaders = allocate(larger);
+        for (long i = head; i < tail; i++) {
+            int from = (int) i & mask;
+            int to = (int) i & (larger - 1);
+            newOperations[to] = operations[from];
+            newAddresses[to] = payloadAddresses[from];
+            newLengths[to] = payloadLengths[from];
+            newLeases[to] = leases[from];
+            MemorySegment.copy(headers, headerAt(from), newHeaders, (long) to * FrameHeader.BYTES, FrameHeader.BYTES);
+        }
+        operations = newOperations;
+        payloadAddresses = newAddresses;
+        payloadLengths = newLengths;
+        leases = newLeases;
+        headers = newHeaders;
+        mask = larger - 1;
+    }
+
+    /** Describes what is to be sent next; returns the number of entries. */
+    int fill(LoopScratch scratch) {
+        int entries = 0;
+        long skip = sentOfHead;
+        for (long i = head; i < tail && entries + 2 <= LoopScratch.VECTOR_ENTRIES; i++) {
+            int slot = (int) i & mask;
+            if (skip < FrameHeader.BYTES) {
+                scratch.vectorEntry(entries++, headers.address() + headerAt(slot) + skip, FrameHeader.BYTES - skip);
+                skip = FrameHeader.BYTES;
+            }
+            long done = skip - FrameHeader.BYTES;
+            if (done < payloadLengths[slot]) {
+                scratch.vectorEntry(entries++, payloadAddresses[slot] + done, payloadLengths[slot] - done);
+            }
+            skip = 0;
+        }
+        return entries;
+    }
+
+    /** The operation of the first frame. */
+    int firstOperation() {
+        return operations[(int) head & mask];
+    }
+
+    /** Whether a part of the first frame has been sent, but not all. */
+    boolean isFirstBegun() {
+        return sentOfHead > 0;
+    }
+
+    /**
+     * Takes bytes that were sent off the first frame.
+     *
+     * @return how many of them belong to later frames, or −1 if the first frame has not left yet
+     */
+    long sent(long bytes) {
+        long size = FrameHeader.BYTES + payloadLengths[(int) head & mask];
+        long sum = sentOfHead + bytes;
+        if (sum < size) {
+            sentOfHead = sum;
+            return -1;
+        }
+        sentOfHead = 0;
+        return sum - size;
+    }
+
+    long firstPayloadLength() {
+        return payloadLengths[(int) head & mask];
+    }
+
+    /** Takes the first frame out; its lease, if it has one, is the caller's to end. */
+    @Nullable
+    ExposedRegion removeFirst() {
+        int slot = (int) head & mask;
+        ExposedRegion lease = leases[slot];
+        leases[slot] = null;
+        head++;
+        sentOfHead = 0;
+        return lease;
+    }
+
+    /** Turns the answers that read from closed regions, and have not begun to leave, into refusals. */
+    void refuseClosed() {
+        for (long i = sentOfHead == 0 ? head : head + 1; i < tail; i++) {
+            int slot = (int) i & mask;
+            ExposedRegion lease = leases[slot];
+            if (lease != null && !lease.isOpen()) {
+                leases[slot] = null;
+                operations[slot] = FrameHeader.READ_FAILED;
+                payloadLengths[slot] = 0;
+                FrameHeader.write(
+                        headers,
+                        headerAt(slot),
+                        FrameHeader.READ_FAILED,
+                        CompletionStatus.UNKNOWN_REGION.code(),
+                        0,
+                        0,
+                        0,
+                        0,
+                        0);
+                lease.release();
+            }
+        }
+    }
+
+    /** Drops everything and ends the leases. */
+    void clear() {
+        while (!isEmpty()) {
+            ExposedRegion lease = removeFirst();
+            if (lease != null) {
+                lease.release();
+            }
+        }
+        Arrays.fill(leases, null);
+    }
+
+    private static long headerAt(int slot) {
+        return (long) slot * FrameHeader.BYTES;
+    }
+}

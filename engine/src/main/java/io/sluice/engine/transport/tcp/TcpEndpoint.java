@@ -1,0 +1,160 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.Sockets;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** One side of a connection: its lanes, and which of them a work request takes. */
+final class TcpEndpoint implements Endpoint {
+    /** Requests of the peer that may wait for their answers on one lane; an honest peer never has more. */
+    static final int MAX_REQUESTS = 4096;
+
+    private static final byte VERSION = 1;
+    private static final int OFFER_BYTES = 6;
+    private static final int MAX_LANES = 16;
+
+    private final EndpointContext context;
+    private final LoopScratch scratch;
+    private @Nullable TcpLane[] lanes = {};
+    private int opened;
+    private int peerMaxRequests;
+    private int next;
+    private boolean refusedPost;
+    private boolean closed;
+
+    TcpEndpoint(EndpointContext context, LoopScratch scratch) {
+        this.context = context;
+        this.scratch = scratch;
+    }
+
+    @Override
+    public byte[] offer() {
+        return ByteBuffer.allocate(OFFER_BYTES)
+                .put(VERSION)
+                .put((byte) context.options().lanes())
+                .putInt(MAX_REQUESTS)
+                .array();
+    }
+
+    @Override
+    public void begin(byte[] peerOffer) {
+        // a later version may add to its offer, never take away
+        ByteBuffer offer = ByteBuffer.wrap(peerOffer);
+        if (offer.remaining() < OFFER_BYTES || offer.get() < VERSION) {
+            context.failed(new ProtocolException("the peer's tcp offer is damaged"));
+            return;
+        }
+        int count = Math.min(offer.get(), context.options().lanes());
+        peerMaxRequests = Math.min(offer.getInt(), MAX_REQUESTS);
+        if (count < 1 || count > MAX_LANES || peerMaxRequests < 1) {
+            context.failed(new ProtocolException("the peer's tcp offer is out of range"));
+            return;
+        }
+        lanes = new @Nullable TcpLane[count];
+        if (context.initiator()) {
+            context.openLanes(count);
+        }
+    }
+
+    @Override
+    public void laneOpened(int index, int descriptor) {
+        if (closed || index >= lanes.length || lanes[index] != null) {
+            Sockets.close(descriptor);
+            return;
+        }
+        lanes[index] = new TcpLane(this, context, scratch, descriptor, index, peerMaxRequests);
+        if (++opened == lanes.length) {
+            context.established();
+        }
+    }
+
+    @Override
+    public int post(WorkRequest[] batch, int from, int count) {
+        if (closed || opened < lanes.length) {
+            refusedPost = true;
+            return 0;
+        }
+        for (int i = 0; i < count; i++) {
+            TcpLane lane = leastLoaded();
+            if (lane == null) {
+                refusedPost = true;
+                return i;
+            }
+            lane.post(batch[from + i]);
+        }
+        return count;
+    }
+
+    /** The lane with the fewest bytes under way, in turn among equals, or null if none has room. */
+    private @Nullable TcpLane leastLoaded() {
+        TcpLane best = null;
+        for (int i = 0; i < lanes.length; i++) {
+            int index = next + i;
+            TcpLane lane = lanes[index < lanes.length ? index : index - lanes.length];
+            if (lane != null && lane.hasRoom() && (best == null || lane.load() < best.load())) {
+                best = lane;
+            }
+        }
+        next = next + 1 < lanes.length ? next + 1 : 0;
+        return best;
+    }
+
+    /** A lane has room again. */
+    void roomMade() {
+        if (refusedPost && !closed) {
+            refusedPost = false;
+            context.postable();
+        }
+    }
+
+    /** A lane is broken, and with it the connection. */
+    void laneFailed(SluiceException error) {
+        if (!closed) {
+            context.failed(error);
+        }
+    }
+
+    @Override
+    public void regionClosing() {
+        for (TcpLane lane : lanes) {
+            if (lane != null) {
+                lane.regionClosing();
+            }
+        }
+    }
+
+    @Override
+    public @Nullable String stuckLane(long now, long timeoutNanos) {
+        for (TcpLane lane : lanes) {
+            if (lane != null && lane.isStuck(now, timeoutNanos)) {
+                return "lane " + lane.index() + " made no progress for " + timeoutNanos / 1_000_000
+                        + " ms, though the peer is alive";
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (TcpLane lane : lanes) {
+            if (lane != null) {
+                lane.close();
+            }
+        }
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        // only system calls of this loop touch memory, and none is under way between two tasks
+        return closed;
+    }
+}

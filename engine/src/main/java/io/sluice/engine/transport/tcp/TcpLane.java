@@ -1,0 +1,377 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.Errno;
+import io.sluice.jni.Sockets;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A socket and both directions on it: frames out, of this side's requests and of answers to the peer's, and the requests that
+ * wait for the peer's answers. {@link InboundFrames} reads the other direction.
+ */
+final class TcpLane implements InboundFrames.Sink {
+    private final TcpEndpoint endpoint;
+    private final EndpointContext context;
+    private final LoopScratch scratch;
+    private final int descriptor;
+    private final int index;
+    private final int maxOutstanding;
+    private final EventLoop.Watch watch;
+    private final OutboundFrames out = new OutboundFrames();
+    private final InboundFrames in;
+    private final Runnable flush = this::flush;
+
+    // this side's requests, in the order of posting
+    private final ArrayDeque<WorkRequest> writes = new ArrayDeque<>();
+    private final ArrayDeque<WorkRequest> reads = new ArrayDeque<>();
+    private long load;
+    // running counts of writes: begun to leave, acknowledged
+    private long begunWrites;
+    private long acknowledgedWrites;
+    private long sentReads;
+    private long answeredReads;
+
+    // the peer's requests: writes that took effect or were refused, and how many of them the peer knows of
+    private long handledWrites;
+    private long reportedWrites;
+    private int waitingAnswers;
+
+    private boolean flushScheduled;
+    private boolean awaitingRoom;
+    private boolean broken;
+    private boolean closed;
+    private long lastProgress;
+
+    TcpLane(
+            TcpEndpoint endpoint,
+            EndpointContext context,
+            LoopScratch scratch,
+            int descriptor,
+            int index,
+            int maxOutstanding) {
+        this.endpoint = endpoint;
+        this.context = context;
+        this.scratch = scratch;
+        this.descriptor = descriptor;
+        this.index = index;
+        this.maxOutstanding = maxOutstanding;
+        Sockets.setNoDelay(descriptor, true);
+        int buffer = context.options().socketBufferBytes();
+        if (buffer > 0) {
+            Sockets.setSendBuffer(descriptor, buffer);
+            Sockets.setReceiveBuffer(descriptor, buffer);
+        }
+        this.in = new InboundFrames(context, scratch, descriptor, this);
+        this.lastProgress = context.loop().now();
+        this.watch = context.loop().watch(descriptor, this::ready);
+    }
+
+    int index() {
+        return index;
+    }
+
+    /** Bytes of this side's requests under way, with a share for each request's own cost. */
+    long load() {
+        return load;
+    }
+
+    boolean hasRoom() {
+        return !broken && writes.size() + reads.size() < maxOutstanding;
+    }
+
+    void post(WorkRequest request) {
+        markWorkBegins();
+        RemoteKey remote = request.remote();
+        if (request.operation() == WorkRequest.Operation.WRITE) {
+            writes.addLast(request);
+            out.add(
+                    FrameHeader.WRITE,
+                    0,
+                    remote.handle(),
+                    remote.key(),
+                    remote.epoch(),
+                    request.remoteOffset(),
+                    request.length(),
+                    request.localAddress(),
+                    request.length(),
+                    null);
+        } else {
+            reads.addLast(request);
+            out.add(
+                    FrameHeader.READ,
+                    0,
+                    remote.handle(),
+                    remote.key(),
+                    remote.epoch(),
+                    request.remoteOffset(),
+                    request.length(),
+                    0,
+                    0,
+                    null);
+        }
+        load += request.length() + FrameHeader.BYTES;
+        scheduleFlush();
+    }
+
+    // ---- sending ----
+
+    private void scheduleFlush() {
+        if (!flushScheduled && !awaitingRoom) {
+            flushScheduled = true;
+            context.loop().atEndOfCycle(flush);
+        }
+    }
+
+    private void flush() {
+        flushScheduled = false;
+        if (closed || broken || awaitingRoom) {
+            return;
+        }
+        acknowledge();
+        while (!out.isEmpty()) {
+            long sent = Sockets.sendVector(descriptor, scratch.vectorAddress(), out.fill(scratch));
+            if (sent == -Errno.EAGAIN) {
+                awaitingRoom = true;
+                watch.interest(true, true);
+                return;
+            }
+            if (sent == -Errno.EFAULT) {
+                // the frame's length is promised already, so the stream cannot go on
+                fail("memory was freed while it was registered and being sent");
+                return;
+            }
+            if (sent < 0) {
+                fail("sending failed: " + Errno.message((int) -sent));
+                return;
+            }
+            progress();
+            takeOff(sent);
+        }
+    }
+
+    private void takeOff(long sent) {
+        long rest = sent;
+        while (rest >= 0 && !out.isEmpty()) {
+            boolean wasBegun = out.isFirstBegun();
+            if (!wasBegun && rest == 0) {
+                return;
+            }
+            int operation = out.firstOperation();
+            if (!wasBegun && operation == FrameHeader.WRITE) {
+                begunWrites++;
+            }
+            rest = out.sent(rest);
+            if (rest >= 0) {
+                left(operation, out.firstPayloadLength(), out.removeFirst());
+            }
+        }
+    }
+
+    private void left(int operation, long payload, @Nullable ExposedRegion lease) {
+        switch (operation) {
+            case FrameHeader.READ -> sentReads++;
+            case FrameHeader.READ_DATA, FrameHeader.READ_FAILED, FrameHeader.NACK -> waitingAnswers--;
+            default -> {}
+        }
+        if (lease != null) {
+            lease.release();
+            context.served(WorkRequest.Operation.READ, payload);
+        }
+    }
+
+    /** One frame acknowledges all writes since the last one. */
+    private void acknowledge() {
+        if (reportedWrites != handledWrites) {
+            reportedWrites = handledWrites;
+            out.add(FrameHeader.ACK, 0, handledWrites, 0, 0, 0, 0, 0, 0, null);
+        }
+    }
+
+    // ---- receiving ----
+
+    private void ready(boolean readable, boolean writable) {
+        if (writable && awaitingRoom) {
+            awaitingRoom = false;
+            watch.interest(true, false);
+            scheduleFlush();
+        }
+        if (readable && !closed) {
+            receive();
+        }
+    }
+
+    private void receive() {
+        try {
+            switch (in.receive()) {
+                case PROGRESS -> progress();
+                case NOTHING -> {}
+                case END_OF_STREAM -> fail("the peer closed the socket");
+            }
+        } catch (ProtocolException e) {
+            fail(e);
+            return;
+        } catch (SocketFailedException e) {
+            fail(e.getMessage());
+            return;
+        }
+        if (broken) {
+            return;
+        }
+        if (!closed && (reportedWrites != handledWrites || !out.isEmpty())) {
+            scheduleFlush();
+        }
+        if (!closed) {
+            endpoint.roomMade();
+        }
+    }
+
+    @Override
+    public void writeHandled(CompletionStatus status) {
+        handledWrites++;
+        if (status != CompletionStatus.SUCCESS) {
+            // the count tells the peer which write it was, so those before it are reported first
+            handledWrites--;
+            acknowledge();
+            handledWrites++;
+            reportedWrites = handledWrites;
+            answer(FrameHeader.NACK, status, handledWrites, 0, 0, null);
+            context.refused();
+        }
+    }
+
+    @Override
+    public void readAsked(ExposedRegion region, long offset, long length) {
+        answer(
+                FrameHeader.READ_DATA,
+                CompletionStatus.SUCCESS,
+                0,
+                region.segment().address() + offset,
+                length,
+                region);
+    }
+
+    @Override
+    public void readRefused(CompletionStatus status) {
+        answer(FrameHeader.READ_FAILED, status, 0, 0, 0, null);
+        context.refused();
+    }
+
+    private void answer(
+            int operation,
+            CompletionStatus status,
+            long count,
+            long payloadAddress,
+            long payloadLength,
+            @Nullable ExposedRegion lease) {
+        markWorkBegins();
+        waitingAnswers++;
+        out.add(operation, status.code(), count, 0, 0, 0, payloadLength, payloadAddress, payloadLength, lease);
+        if (waitingAnswers > TcpEndpoint.MAX_REQUESTS) {
+            throw new ProtocolException("the peer asks for more than " + TcpEndpoint.MAX_REQUESTS
+                    + " answers on a lane without taking them");
+        }
+    }
+
+    @Override
+    public void writesAcknowledged(long count, CompletionStatus last) {
+        if (count <= acknowledgedWrites || count > begunWrites) {
+            throw new ProtocolException("the peer acknowledges writes that were not sent");
+        }
+        while (acknowledgedWrites < count) {
+            acknowledgedWrites++;
+            WorkRequest request = writes.removeFirst();
+            load -= request.length() + FrameHeader.BYTES;
+            context.completed(request, acknowledgedWrites == count ? last : CompletionStatus.SUCCESS);
+        }
+    }
+
+    @Override
+    public WorkRequest readAnswered() {
+        WorkRequest request = answeredReads < sentReads ? reads.peekFirst() : null;
+        if (request == null) {
+            throw new ProtocolException("the peer answers a read that was not asked");
+        }
+        return request;
+    }
+
+    @Override
+    public void readDone(CompletionStatus status) {
+        WorkRequest request = reads.removeFirst();
+        answeredReads++;
+        load -= request.length() + FrameHeader.BYTES;
+        context.completed(request, status);
+    }
+
+    @Override
+    public boolean isClosed() {
+        return closed || broken;
+    }
+
+    // ---- life ----
+
+    void regionClosing() {
+        in.regionClosing();
+        out.refuseClosed();
+    }
+
+    /** What was idle has made no progress because it had nothing to do. */
+    private void markWorkBegins() {
+        if (!hasWork()) {
+            progress();
+        }
+    }
+
+    private boolean hasWork() {
+        return !writes.isEmpty() || !reads.isEmpty() || !out.isEmpty() || in.isInsideFrame();
+    }
+
+    private void progress() {
+        lastProgress = context.loop().now();
+    }
+
+    boolean isStuck(long now, long timeoutNanos) {
+        return !broken && hasWork() && now - lastProgress > timeoutNanos;
+    }
+
+    private void fail(String reason) {
+        fail(new ConnectionLostException("lane " + index + ": " + reason));
+    }
+
+    /** Nothing more is sent or received; the engine closes the lane when it has found out why it broke. */
+    private void fail(SluiceException error) {
+        if (!closed && !broken) {
+            broken = true;
+            watch.cancel();
+            endpoint.laneFailed(error);
+        }
+    }
+
+    void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        watch.cancel();
+        Sockets.close(descriptor);
+        in.close();
+        out.clear();
+        WorkRequest request;
+        while ((request = writes.pollFirst()) != null) {
+            boolean begun = acknowledgedWrites < begunWrites;
+            acknowledgedWrites++;
+            context.completed(request, begun ? CompletionStatus.FLUSHED : CompletionStatus.FLUSHED_UNSENT);
+        }
+        while ((request = reads.pollFirst()) != null) {
+            context.completed(request, CompletionStatus.FLUSHED);
+        }
+    }
+}

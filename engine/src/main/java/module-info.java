@@ -1,0 +1,20 @@
+import io.sluice.engine.transport.TransportProvider;
+import io.sluice.engine.transport.tcp.TcpTransportProvider;
+import org.jspecify.annotations.NullMarked;
+
+/** The transfer engine, by callbacks; no reactive dependency. */
+@NullMarked
+module io.sluice.engine {
+    requires static transitive org.jspecify;
+    requires io.sluice.jni;
+    requires org.jctools.core;
+    requires org.slf4j;
+
+    exports io.sluice.engine;
+    exports io.sluice.engine.transport;
+
+    uses TransportProvider;
+
+    provides TransportProvider with
+            TcpTransportProvider;
+}
