@@ -1,0 +1,76 @@
+package io.sluice.samples.report;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+/**
+ * The outcome of a replay. As JSON its fields are in snake case.
+ *
+ * @param model name of the model preset
+ * @param transport name of the transport that the connection used
+ * @param requests requests that were replayed to their end
+ * @param traceLinesSkipped malformed lines of the trace that were left out
+ * @param pagesMoved pages transferred, over all layers
+ * @param pagesReused pages that the decode process had cached, over all layers
+ * @param corruptedPages pages whose checksum was wrong after the transfer
+ * @param bytes bytes transferred
+ * @param seconds wall-clock time from the first request to the end of the last
+ * @param transferMillis how long transfers took
+ * @param maxInflightOps most operations seen in flight at once
+ * @param maxInflightBytes most bytes seen in flight at once
+ */
+@JsonPropertyOrder({
+    "model",
+    "transport",
+    "requests",
+    "trace_lines_skipped",
+    "pages_moved",
+    "pages_reused",
+    "cache_hit_rate",
+    "corrupted_pages",
+    "bytes",
+    "seconds",
+    "gigabytes_per_second",
+    "transfer_ms",
+    "max_inflight_ops_seen",
+    "max_inflight_bytes_seen"
+})
+public record ReplaySummary(
+        @JsonProperty("model") String model,
+        @JsonProperty("transport") String transport,
+        @JsonProperty("requests") long requests,
+        @JsonProperty("trace_lines_skipped") long traceLinesSkipped,
+        @JsonProperty("pages_moved") long pagesMoved,
+        @JsonProperty("pages_reused") long pagesReused,
+        @JsonProperty("corrupted_pages") long corruptedPages,
+        @JsonProperty("bytes") long bytes,
+        @JsonProperty("seconds") double seconds,
+        @JsonProperty("transfer_ms") TransferMillis transferMillis,
+        @JsonProperty("max_inflight_ops_seen") long maxInflightOps,
+        @JsonProperty("max_inflight_bytes_seen") long maxInflightBytes) {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Bytes transferred in each second, in units of 10<sup>9</sup> bytes; 0 if no time passed. */
+    @JsonProperty("gigabytes_per_second")
+    public double gigabytesPerSecond() {
+        return seconds > 0 ? bytes / seconds / 1e9 : 0;
+    }
+
+    /** The share of pages that did not have to be moved, from 0 to 1; 0 if there were no pages. */
+    @JsonProperty("cache_hit_rate")
+    public double cacheHitRate() {
+        return CacheHits.rate(pagesMoved, pagesReused);
+    }
+
+    /** The summary as one line of JSON. */
+    public String toJson() {
+        try {
+            return JSON.writeValueAsString(this);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a summary can always be written", e);
+        }
+    }
+}

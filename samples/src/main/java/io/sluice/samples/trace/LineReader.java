@@ -1,0 +1,118 @@
+package io.sluice.samples.trace;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Arrays;
+
+/**
+ * Splits a stream of bytes into lines with bounded memory: of a line that is longer than the bound only the fact is
+ * kept.
+ */
+final class LineReader implements Closeable {
+
+    private static final int CHUNK_BYTES = 64 << 10;
+
+    private final InputStream in;
+    private final int maxLineBytes;
+    private final byte[] chunk = new byte[CHUNK_BYTES];
+    private int chunkStart;
+    private int chunkEnd;
+    private byte[] line = new byte[4 << 10];
+    private int length;
+    private boolean tooLong;
+    private long number;
+
+    LineReader(InputStream in, int maxLineBytes) {
+        this.in = in;
+        this.maxLineBytes = maxLineBytes;
+    }
+
+    /** Goes to the next line; false at the end of the stream. A last line need not end with a line feed. */
+    boolean next() throws IOException {
+        length = 0;
+        tooLong = false;
+        boolean any = false;
+        while (fillChunk()) {
+            any = true;
+            int end = chunkStart;
+            while (end < chunkEnd && chunk[end] != '\n') {
+                end++;
+            }
+            append(chunkStart, end);
+            if (end < chunkEnd) {
+                chunkStart = end + 1;
+                break;
+            }
+            chunkStart = end;
+        }
+        if (any) {
+            number++;
+        }
+        return any;
+    }
+
+    /** The current line's bytes, of which the first {@link #length()} count. Overwritten by {@link #next()}. */
+    byte[] bytes() {
+        return line;
+    }
+
+    /** Bytes of the current line, without its line feed; meaningless if it is too long. */
+    int length() {
+        return length;
+    }
+
+    /** Whether the current line is longer than the bound. */
+    boolean tooLong() {
+        return tooLong;
+    }
+
+    /** The bound, in bytes. */
+    int maxLineBytes() {
+        return maxLineBytes;
+    }
+
+    /** The current line's number, from 1. */
+    long number() {
+        return number;
+    }
+
+    /** Whether the current line has nothing but blanks in it. */
+    boolean blank() {
+        for (int i = 0; i < length; i++) {
+            byte b = line[i];
+            if (b != ' ' && b != '\t' && b != '\r') {
+                return false;
+            }
+        }
+        return !tooLong;
+    }
+
+    @Override
+    public void close() throws IOException {
+        in.close();
+    }
+
+    private boolean fillChunk() throws IOException {
+        if (chunkStart < chunkEnd) {
+            return true;
+        }
+        chunkStart = 0;
+        chunkEnd = Math.max(0, in.read(chunk));
+        return chunkEnd > 0;
+    }
+
+    private void append(int from, int to) {
+        int count = to - from;
+        if (tooLong || count > maxLineBytes - length) {
+            tooLong = true;
+            length = 0;
+            return;
+        }
+        if (count > line.length - length) {
+            line = Arrays.copyOf(line, Math.max(length + count, Math.min(line.length * 2, maxLineBytes)));
+        }
+        System.arraycopy(chunk, from, line, length, count);
+        length += count;
+    }
+}

@@ -1,0 +1,171 @@
+package io.sluice.samples.trace;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+import io.sluice.samples.kvcache.BlockHashes;
+import io.sluice.samples.kvcache.TokenLayout;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Makes a request of one line of a Mooncake trace: a JSON object with {@code timestamp} (milliseconds),
+ * {@code input_length} and {@code output_length} (tokens) and {@code hash_ids}. Other fields are ignored.
+ */
+final class RequestParser {
+
+    /** The longest input or output that is believed, in tokens: well above any context window. */
+    static final int MAX_TOKENS = 1 << 24;
+
+    /** The largest timestamp that is believed, in milliseconds: what every JSON reader represents exactly. */
+    static final long MAX_TIMESTAMP = (1L << 53) - 1;
+
+    private static final int MAX_BLOCKS = MAX_TOKENS / TokenLayout.BLOCK_TOKENS;
+
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            // Let through, so that a field with NaN in it is named instead of refused as bad JSON.
+            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+            // Names come from files that anybody may have written: they must not stay in the JVM's string table.
+            .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+            .build();
+
+    private static final long MISSING = -1;
+
+    private long timestamp;
+    private long inputLength;
+    private long outputLength;
+    private boolean hashesSeen;
+    private long[] hashes = new long[64];
+    private int hashCount;
+
+    /** The request that the first {@code length} bytes stand for. */
+    TraceRequest parse(byte[] bytes, int length) throws MalformedLineException {
+        timestamp = MISSING;
+        inputLength = MISSING;
+        outputLength = MISSING;
+        hashesSeen = false;
+        hashCount = 0;
+        try (JsonParser json = JSON.createParser(bytes, 0, length)) {
+            readObject(json);
+        } catch (JsonProcessingException e) {
+            throw new MalformedLineException("bad JSON" + column(e) + ": " + reason(e));
+        } catch (IOException e) {
+            throw new MalformedLineException("bad JSON: not UTF-8 text");
+        }
+        return request();
+    }
+
+    private void readObject(JsonParser json) throws IOException, MalformedLineException {
+        if (json.nextToken() != JsonToken.START_OBJECT) {
+            throw new MalformedLineException("not a JSON object");
+        }
+        while (json.nextToken() == JsonToken.FIELD_NAME) {
+            String field = json.currentName();
+            json.nextToken();
+            switch (field) {
+                case "timestamp" -> timestamp = number(json, "timestamp", 0, MAX_TIMESTAMP);
+                case "input_length" -> inputLength = number(json, "input_length", 1, MAX_TOKENS);
+                case "output_length" -> outputLength = number(json, "output_length", 0, MAX_TOKENS);
+                case "hash_ids" -> readHashes(json);
+                default -> json.skipChildren();
+            }
+        }
+        if (json.nextToken() != null) {
+            throw new MalformedLineException("more than one JSON value on the line");
+        }
+    }
+
+    private void readHashes(JsonParser json) throws IOException, MalformedLineException {
+        if (json.currentToken() != JsonToken.START_ARRAY) {
+            throw new MalformedLineException("hash_ids is " + kind(json) + ", not an array");
+        }
+        hashesSeen = true;
+        while (json.nextToken() != JsonToken.END_ARRAY) {
+            if (hashCount == MAX_BLOCKS) {
+                throw new MalformedLineException("hash_ids has more than " + MAX_BLOCKS + " elements");
+            }
+            if (hashCount == hashes.length) {
+                hashes = Arrays.copyOf(hashes, hashCount * 2);
+            }
+            hashes[hashCount] = number(json, "hash_ids", 0, Long.MAX_VALUE);
+            hashCount++;
+        }
+    }
+
+    private static long number(JsonParser json, String field, long min, long max)
+            throws IOException, MalformedLineException {
+        if (json.currentToken() != JsonToken.VALUE_NUMBER_INT) {
+            throw new MalformedLineException(field + " has " + kind(json) + " where a whole number belongs");
+        }
+        boolean fits = json.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
+        long value = fits ? json.getLongValue() : 0;
+        if (!fits || value < min || value > max) {
+            throw new MalformedLineException(
+                    field + " has " + excerpt(json) + ", which is not between " + min + " and " + max);
+        }
+        return value;
+    }
+
+    private TraceRequest request() throws MalformedLineException {
+        List<String> missing = new ArrayList<>();
+        addIf(timestamp == MISSING, "timestamp", missing);
+        addIf(inputLength == MISSING, "input_length", missing);
+        addIf(outputLength == MISSING, "output_length", missing);
+        addIf(!hashesSeen, "hash_ids", missing);
+        if (!missing.isEmpty()) {
+            throw new MalformedLineException("missing " + String.join(", ", missing));
+        }
+        int blocks = TokenLayout.blocks((int) inputLength);
+        if (hashCount != blocks) {
+            throw new MalformedLineException("hash_ids has " + hashCount + " elements, but an input_length of "
+                    + inputLength + " is " + blocks + " blocks of " + TokenLayout.BLOCK_TOKENS + " tokens");
+        }
+        return new TraceRequest(
+                timestamp, (int) inputLength, (int) outputLength, BlockHashes.firstOf(hashes, hashCount));
+    }
+
+    private static void addIf(boolean absent, String field, List<String> missing) {
+        if (absent) {
+            missing.add(field);
+        }
+    }
+
+    private static String kind(JsonParser json) throws IOException {
+        return switch (json.currentToken()) {
+            case VALUE_NUMBER_FLOAT, VALUE_NUMBER_INT -> excerpt(json);
+            case VALUE_STRING -> "a string";
+            case START_OBJECT -> "an object";
+            case START_ARRAY -> "an array";
+            case null -> "nothing";
+            default -> json.currentToken().name().replace("VALUE_", "").toLowerCase(Locale.ROOT);
+        };
+    }
+
+    /** The current number as it was written, cut to a length that fits a message. */
+    private static String excerpt(JsonParser json) throws IOException {
+        String text = json.getText();
+        return text.length() <= 40 ? text : text.substring(0, 40) + "…";
+    }
+
+    private static String column(JsonProcessingException e) {
+        return e.getLocation() == null ? "" : " at column " + e.getLocation().getColumnNr();
+    }
+
+    /**
+     * What the JSON parser says, without the positions it adds, since to it every line of the trace is line 1, and
+     * without the names of its options.
+     */
+    private static String reason(JsonProcessingException e) {
+        String message = e.getOriginalMessage().lines().findFirst().orElse("");
+        int position = message.indexOf(" (start marker at");
+        String kept = position < 0 ? message : message.substring(0, position);
+        return kept.replaceAll(", from `[^`]*`", "");
+    }
+}

@@ -1,0 +1,27 @@
+package io.sluice.samples.trace;
+
+/** A trace is malformed; the message names the trace, the line and what is wrong with it. */
+public final class TraceFormatException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final long line;
+
+    private TraceFormatException(String message, long line) {
+        super(message);
+        this.line = line;
+    }
+
+    static TraceFormatException atLine(String trace, long line, String reason) {
+        return new TraceFormatException(trace + ", line " + line + ": " + reason, line);
+    }
+
+    static TraceFormatException ofWhole(String trace, String reason) {
+        return new TraceFormatException(trace + ": " + reason, 0);
+    }
+
+    /** The malformed line, from 1; 0 if the trace as a whole is the trouble. */
+    public long line() {
+        return line;
+    }
+}

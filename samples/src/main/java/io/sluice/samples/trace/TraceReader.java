@@ -1,0 +1,154 @@
+package io.sluice.samples.trace;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.NoSuchElementException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a trace in the Mooncake format, one JSON object a line, in memory that does not grow with its length. Blank
+ * lines are ignored. Requests may arrive together, but a timestamp smaller than the one before it is malformed, and so
+ * is a line of more than {@value #MAX_LINE_BYTES} bytes and a trace without any request.
+ */
+public final class TraceReader implements TraceSource {
+
+    /** The longest line that is read, in bytes. */
+    public static final int MAX_LINE_BYTES = 16 << 20;
+
+    private final String name;
+    private final LineReader lines;
+    private final TraceMode mode;
+    private final RequestParser parser = new RequestParser();
+    private final SkippedLines skipped = new SkippedLines();
+    private @Nullable TraceRequest next;
+    private @Nullable TraceFormatException failure;
+    private boolean anyRequest;
+    private boolean ended;
+    private long lastTimestamp;
+    private long lastTimestampLine;
+
+    /**
+     * A reader of a stream, which it closes when it is closed itself.
+     *
+     * @param name what messages call the trace
+     */
+    public TraceReader(InputStream in, String name, TraceMode mode) {
+        this(in, name, mode, MAX_LINE_BYTES);
+    }
+
+    TraceReader(InputStream in, String name, TraceMode mode, int maxLineBytes) {
+        this.name = name;
+        this.lines = new LineReader(in, maxLineBytes);
+        this.mode = mode;
+    }
+
+    /**
+     * A reader of a file.
+     *
+     * @throws IOException if the file cannot be opened
+     */
+    public static TraceReader open(Path file, TraceMode mode) throws IOException {
+        return new TraceReader(Files.newInputStream(file), file.toString(), mode);
+    }
+
+    /**
+     * Whether there is another request.
+     *
+     * @throws TraceFormatException if the trace is malformed; the reader then stays where it is
+     * @throws UncheckedIOException if the trace cannot be read
+     */
+    @Override
+    public boolean hasNext() {
+        if (next == null && !ended) {
+            next = advance();
+        }
+        return next != null;
+    }
+
+    @Override
+    public TraceRequest next() {
+        if (!hasNext() || next == null) {
+            throw new NoSuchElementException(name + " has no more requests");
+        }
+        TraceRequest request = next;
+        next = null;
+        return request;
+    }
+
+    @Override
+    public SkippedLines skipped() {
+        return skipped;
+    }
+
+    @Override
+    public void close() {
+        try {
+            lines.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private @Nullable TraceRequest advance() {
+        if (failure != null) {
+            throw failure;
+        }
+        try {
+            while (lines.next()) {
+                if (lines.blank()) {
+                    continue;
+                }
+                try {
+                    return readLine();
+                } catch (MalformedLineException e) {
+                    refuse(String.valueOf(e.getMessage()));
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(name + ": " + e.getMessage(), e);
+        }
+        if (!anyRequest) {
+            throw fail(TraceFormatException.ofWhole(name, emptyReason()));
+        }
+        ended = true;
+        return null;
+    }
+
+    private TraceRequest readLine() throws MalformedLineException {
+        if (lines.tooLong()) {
+            throw new MalformedLineException("longer than " + lines.maxLineBytes() + " bytes");
+        }
+        TraceRequest request = parser.parse(lines.bytes(), lines.length());
+        if (request.timestampMillis() < lastTimestamp) {
+            throw new MalformedLineException("timestamp " + request.timestampMillis() + " is before the "
+                    + lastTimestamp + " of line " + lastTimestampLine);
+        }
+        lastTimestamp = request.timestampMillis();
+        lastTimestampLine = lines.number();
+        anyRequest = true;
+        return request;
+    }
+
+    private void refuse(String reason) {
+        if (mode == TraceMode.STRICT) {
+            throw fail(TraceFormatException.atLine(name, lines.number(), reason));
+        }
+        skipped.add(lines.number(), reason);
+    }
+
+    private TraceFormatException fail(TraceFormatException exception) {
+        failure = exception;
+        return exception;
+    }
+
+    private String emptyReason() {
+        if (skipped.count() == 0) {
+            return "the trace is empty: it has no requests";
+        }
+        return "the trace has no valid request: " + skipped.count() + " malformed lines were skipped, first "
+                + skipped.descriptions().getFirst();
+    }
+}
