@@ -7,16 +7,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * How one transfer is carried out.
  *
- * @param deadline the longest time from submission to the terminal signal, waiting for credits included; positive, or
- *     {@code null} for none (the connection's liveness time-out still bounds it once it is posted)
+ * @param deadline the longest time from submission to the terminal signal, waiting for credits included; positive, at most
+ *     365 days, or {@code null} for none (the connection's liveness time-out still bounds it once it is posted)
  */
 public record TransferOptions(@Nullable Duration deadline) {
+    private static final Duration LONGEST = Duration.ofDays(365);
     private static final TransferOptions DEFAULTS = new TransferOptions(null);
 
     /** Checks the range. */
     public TransferOptions {
-        if (deadline != null && (deadline.isNegative() || deadline.isZero())) {
-            throw new IllegalArgumentException("a deadline is positive, not " + deadline);
+        if (deadline != null && (!deadline.isPositive() || deadline.compareTo(LONGEST) > 0)) {
+            throw new IllegalArgumentException("a deadline is positive and at most " + LONGEST + ", not " + deadline);
         }
     }
 

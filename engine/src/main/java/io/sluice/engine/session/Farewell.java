@@ -10,39 +10,61 @@ import org.jspecify.annotations.Nullable;
  * Says goodbye on a control channel and waits a moment for the peer to hang up: closing at once, with the peer's last bytes
  * unread, would make the kernel reset the connection and could take the goodbye from the peer.
  */
-final class Farewell extends Deadline implements FramedSocket.Handler {
+final class Farewell extends Deadline implements FramedSocket.Handler, Unfinished {
     private static final long PATIENCE_NANOS = 1_000_000_000L;
 
+    private final LocalEngine engine;
     private final Poller loop;
     private final FramedSocket control;
 
-    private Farewell(Poller loop, FramedSocket control) {
+    private Farewell(LocalEngine engine, Poller loop, FramedSocket control) {
+        this.engine = engine;
         this.loop = loop;
         this.control = control;
     }
 
-    static void say(Poller loop, FramedSocket control, String reason) {
-        Farewell farewell = new Farewell(loop, control);
+    static void say(LocalEngine engine, Poller loop, FramedSocket control, String reason) {
+        Farewell farewell = new Farewell(engine, loop, control);
         control.handler(farewell, 1 << 21, false);
         control.send(MessageType.GOODBYE, reason.getBytes(StandardCharsets.UTF_8));
         control.flushNow();
         if (!control.isClosed()) {
             loop.arm(farewell, loop.now() + PATIENCE_NANOS);
+            engine.unfinished().begun(farewell);
         }
     }
 
     @Override
     public void message(int type, ByteBuffer body) {
-        // nothing that the peer says now matters
+        // nothing that the peer says now matters, but that it closes as well
+        if (type == MessageType.GOODBYE) {
+            expired();
+        }
     }
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
-        loop.disarm(this);
+        finish();
     }
 
     @Override
     protected void expired() {
         control.close();
+        finish();
+    }
+
+    private void finish() {
+        loop.disarm(this);
+        engine.unfinished().finished(this);
+    }
+
+    @Override
+    public Poller poller() {
+        return loop;
+    }
+
+    @Override
+    public void abort() {
+        // its patience is short enough
     }
 }

@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * The accepting side of a socket that says nothing of itself yet: it becomes a control channel (HELLO) or a lane (LANE), or
  * is closed within the connect time-out. Until the peer has proved that it may connect, it costs a few kilobytes at most.
  */
-final class IncomingBootstrap extends Deadline implements FramedSocket.Handler {
+final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Unfinished {
     private static final Logger LOG = LoggerFactory.getLogger(IncomingBootstrap.class);
     private static final int MAX_BODY = 32 * 1024;
 
@@ -46,6 +46,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler {
     static void begin(LocalEngine engine, Poller loop, int descriptor) {
         IncomingBootstrap bootstrap = new IncomingBootstrap(engine, loop, descriptor);
         loop.arm(bootstrap, bootstrap.deadline);
+        engine.unfinished().begun(bootstrap);
     }
 
     @Override
@@ -211,6 +212,19 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler {
             over = true;
             loop.disarm(this);
             engine.bootstrapEnded();
+            engine.unfinished().finished(this);
+        }
+    }
+
+    @Override
+    public Poller poller() {
+        return loop;
+    }
+
+    @Override
+    public void abort() {
+        if (!over) {
+            expired();
         }
     }
 }

@@ -2,12 +2,13 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.progress.Poller;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** Opens a lane from the connecting side: a socket that proves to which connection it belongs. */
-final class LaneConnector implements FramedSocket.Handler {
+final class LaneConnector implements FramedSocket.Handler, Unfinished {
     private static final int MAX_ANSWER = 64;
 
     private final PeerSession session;
@@ -26,6 +27,7 @@ final class LaneConnector implements FramedSocket.Handler {
             connector.broken(SocketConnect.describe(descriptor, address), null);
             return;
         }
+        session.engine().unfinished().begun(connector);
         connector.socket = new FramedSocket(session.poller(), descriptor, true, true, MAX_ANSWER, connector);
     }
 
@@ -46,12 +48,28 @@ final class LaneConnector implements FramedSocket.Handler {
         if (type != MessageType.LANE_ACCEPT) {
             throw new ProtocolException("a lane was answered with a message of type " + type);
         }
+        session.engine().unfinished().finished(this);
         session.laneOpened(index, socket().release());
     }
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
+        session.engine().unfinished().finished(this);
         session.failed(new ConnectFailedException("lane " + index + " could not be opened: " + reason, cause));
+    }
+
+    @Override
+    public Poller poller() {
+        return session.poller();
+    }
+
+    @Override
+    public void abort() {
+        FramedSocket current = socket;
+        if (current != null && !current.isClosed()) {
+            current.close();
+            broken("the engine is closed", null);
+        }
     }
 
     private FramedSocket socket() {

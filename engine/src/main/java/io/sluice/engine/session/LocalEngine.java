@@ -4,6 +4,7 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionListener;
+import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
@@ -69,6 +70,7 @@ public final class LocalEngine implements TransferEngine {
     private final Map<ByteBuffer, PeerSession> sessionsByConnectionId = new ConcurrentHashMap<>();
     private final Map<PeerSession, PeerConnection> open = new ConcurrentHashMap<>();
     private final Map<EngineAddress, CompletableFuture<Connection>> cached = new ConcurrentHashMap<>();
+    private final UnfinishedWork unfinished = new UnfinishedWork();
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
     private final AtomicBoolean closing = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -162,6 +164,10 @@ public final class LocalEngine implements TransferEngine {
 
     // ---- what the other classes of this package need ----
 
+    UnfinishedWork unfinished() {
+        return unfinished;
+    }
+
     DescriptorKeys descriptorKeys() {
         return descriptorKeys;
     }
@@ -237,6 +243,10 @@ public final class LocalEngine implements TransferEngine {
         LOG.debug("{} has ended: {}", session.connection(), why.reason());
         sessionsByConnectionId.remove(ByteBuffer.wrap(session.terms().connectionId()));
         open.remove(session);
+        cached.values()
+                .removeIf(known -> known.isDone()
+                        && !known.isCompletedExceptionally()
+                        && known.join().equals(session.connection()));
     }
 
     @Nullable
@@ -349,7 +359,7 @@ public final class LocalEngine implements TransferEngine {
         return cached.compute(address, (key, known) -> {
                     boolean usable = known != null
                             && !known.isCompletedExceptionally()
-                            && (!known.isDone() || known.join().state() == io.sluice.engine.ConnectionState.OPEN);
+                            && (!known.isDone() || known.join().state() == ConnectionState.OPEN);
                     return usable ? known : connect(address);
                 })
                 .copy();
@@ -399,6 +409,7 @@ public final class LocalEngine implements TransferEngine {
             CompletableFuture.allOf(ends)
                     .thenCompose(nothing -> CompletableFuture.allOf(
                             registry.all().stream().map(LocalRegion::close).toArray(CompletableFuture<?>[]::new)))
+                    .thenCompose(nothing -> unfinished.abortAll())
                     .whenComplete((nothing, error) -> stopPollers());
         }
         return closed.copy();

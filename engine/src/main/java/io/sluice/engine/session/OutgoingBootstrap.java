@@ -2,6 +2,7 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
@@ -20,7 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** The connecting side of a bootstrap: HELLO, then WELCOME is checked and answered, then ACCEPT. */
-final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler {
+final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, Unfinished {
     static final int MAX_BODY = 32 * 1024;
     static final int NONCE_BYTES = 32;
 
@@ -62,6 +63,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler {
             CompletableFuture<PeerConnection> opened) {
         OutgoingBootstrap bootstrap = new OutgoingBootstrap(engine, loop, target, hosts, opened);
         loop.arm(bootstrap, bootstrap.deadline);
+        engine.unfinished().begun(bootstrap);
         bootstrap.tryNextHost();
     }
 
@@ -173,8 +175,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler {
             throw new ProtocolException("the peer accepts before it welcomes");
         }
         byte[] offer = new FieldReader(body).bytes(Tag.OFFER);
-        over = true;
-        loop.disarm(this);
+        finish();
         begun.begin(offer, deadline);
     }
 
@@ -202,13 +203,28 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler {
         if (over) {
             return;
         }
-        over = true;
-        loop.disarm(this);
+        finish();
         FramedSocket current = socket;
         if (current != null) {
             current.close();
         }
         opened.completeExceptionally(error);
+    }
+
+    private void finish() {
+        over = true;
+        loop.disarm(this);
+        engine.unfinished().finished(this);
+    }
+
+    @Override
+    public Poller poller() {
+        return loop;
+    }
+
+    @Override
+    public void abort() {
+        fail(new ConnectionClosedException("the engine is closed"));
     }
 
     private FramedSocket socket() {

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * One side of a connection, on its loop: control channel, endpoint, liveness, and the end. {@link PeerConnection} is its face
  * to other threads.
  */
-final class PeerSession implements EndpointContext, FramedSocket.Handler {
+final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfinished {
     private static final Logger LOG = LoggerFactory.getLogger(PeerSession.class);
     private static final int TICKS_A_LIVENESS = 8;
     private static final int TICKS_A_HEARTBEAT = 2;
@@ -146,7 +146,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler {
         return engine;
     }
 
-    Poller poller() {
+    @Override
+    public Poller poller() {
         return loop;
     }
 
@@ -166,6 +167,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler {
     void begin(byte[] peerOffer, long connectDeadline) {
         control.handler(this, engine.maxControlBytes(), false);
         loop.arm(openDeadline, connectDeadline);
+        engine.unfinished().begun(this);
         lastHeard = loop.now();
         endpoint.begin(peerOffer);
     }
@@ -363,6 +365,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler {
         loop.arm(ticker, loop.now() + tickNanos);
         LOG.debug("{} is open", connection);
         engine.connectionOpened(this);
+        engine.unfinished().finished(this);
         opened.complete(connection);
     }
 
@@ -417,6 +420,11 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler {
         return over == null ? null : over.error();
     }
 
+    @Override
+    public void abort() {
+        closeHere();
+    }
+
     void closeHere() {
         end(new ConnectionEnd(ConnectionEnd.Kind.CLOSED_HERE, "the connection was closed on this side", null));
     }
@@ -434,7 +442,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler {
         flow.stop(why);
         // before the lanes close, so that the peer learns of it in this order
         if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
-            Farewell.say(loop, control, why.reason());
+            Farewell.say(engine, loop, control, why.reason());
         }
         endpoint.close();
         flow.endAll();
@@ -444,6 +452,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler {
             control.close();
         }
         engine.connectionEnded(this, why);
+        engine.unfinished().finished(this);
         if (!open) {
             opened.completeExceptionally(
                     why.kind() == ConnectionEnd.Kind.CLOSED_HERE

@@ -1,0 +1,38 @@
+package io.sluice.engine.session;
+
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** What a closing engine waits for. Any thread. */
+final class UnfinishedWork {
+    private final Set<Unfinished> all = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable CompletableFuture<Void> awaited;
+
+    void begun(Unfinished one) {
+        all.add(one);
+        if (awaited != null) {
+            one.poller().execute(one::abort);
+        }
+    }
+
+    void finished(Unfinished one) {
+        all.remove(one);
+        CompletableFuture<Void> waiting = awaited;
+        if (waiting != null && all.isEmpty()) {
+            waiting.complete(null);
+        }
+    }
+
+    /** Asks all to end; whatever begins later is asked at once. */
+    CompletableFuture<Void> abortAll() {
+        CompletableFuture<Void> waiting = new CompletableFuture<>();
+        awaited = waiting;
+        all.forEach(one -> one.poller().execute(one::abort));
+        if (all.isEmpty()) {
+            waiting.complete(null);
+        }
+        return waiting;
+    }
+}

@@ -1,0 +1,177 @@
+package io.sluice.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class EngineOptionsTest {
+    private static EngineOptions environment(String name, String value) {
+        return EngineOptions.builder().environment(Map.of(name, value)).build();
+    }
+
+    @Test
+    void defaultsAreTheDocumentedOnes() {
+        EngineOptions options = EngineOptions.defaults();
+        assertThat(options.listenHost()).isEqualTo("127.0.0.1");
+        assertThat(options.listenPort()).isZero();
+        assertThat(options.advertisedHost()).isNull();
+        assertThat(options.transports()).isEmpty();
+        assertThat(options.pollers()).isEqualTo(1);
+        assertThat(options.windowOperations()).isEqualTo(256);
+        assertThat(options.windowBytes()).isEqualTo(64L << 20);
+        assertThat(options.maxPending()).isEqualTo(65_536);
+        assertThat(options.lanes()).isEqualTo(1);
+        assertThat(options.livenessTimeout()).isEqualTo(Duration.ofSeconds(10));
+        assertThat(options.token()).isNull();
+        assertThat(options.allowUnauthenticatedPeers()).isFalse();
+    }
+
+    @Test
+    void everyVariableIsRead() {
+        EngineOptions options = EngineOptions.builder()
+                .environment(Map.ofEntries(
+                        Map.entry("SLUICE_LISTEN", "[::1]:7001"),
+                        Map.entry("SLUICE_ADVERTISE", "node.example:7002"),
+                        Map.entry("SLUICE_TRANSPORTS", "shm, tcp"),
+                        Map.entry("SLUICE_POLLERS", "3"),
+                        Map.entry("SLUICE_WINDOW_OPERATIONS", "17"),
+                        Map.entry("SLUICE_WINDOW_BYTES", "3MiB"),
+                        Map.entry("SLUICE_ENGINE_WINDOW_OPERATIONS", "18"),
+                        Map.entry("SLUICE_ENGINE_WINDOW_BYTES", "2GiB"),
+                        Map.entry("SLUICE_MAX_PENDING", "19"),
+                        Map.entry("SLUICE_MAX_CONNECTIONS", "20"),
+                        Map.entry("SLUICE_LANES", "4"),
+                        Map.entry("SLUICE_LIVENESS_TIMEOUT", "1500ms"),
+                        Map.entry("SLUICE_CONNECT_TIMEOUT", "PT2.5S"),
+                        Map.entry("SLUICE_NOTIFICATION_CREDITS", "21"),
+                        Map.entry("SLUICE_MAX_NOTIFICATION_BYTES", "5KiB"),
+                        Map.entry("SLUICE_MAX_ATTACHED_REGIONS", "22"),
+                        Map.entry("SLUICE_SPIN", "7us"),
+                        Map.entry("SLUICE_YIELD", "0s"),
+                        Map.entry("SLUICE_STALL_THRESHOLD", "1m"),
+                        Map.entry("SLUICE_SOCKET_BUFFER_BYTES", "65536"),
+                        Map.entry("SLUICE_TOKEN", " sixteen bytes at least "),
+                        Map.entry("SLUICE_ALLOW_UNAUTHENTICATED_PEERS", "TRUE"),
+                        Map.entry("OTHER", "ignored")))
+                .build();
+        assertThat(options.listenHost()).isEqualTo("::1");
+        assertThat(options.listenPort()).isEqualTo(7001);
+        assertThat(options.advertisedHost()).isEqualTo("node.example");
+        assertThat(options.advertisedPort()).isEqualTo(7002);
+        assertThat(options.transports()).containsExactly("shm", "tcp");
+        assertThat(options.pollers()).isEqualTo(3);
+        assertThat(options.windowOperations()).isEqualTo(17);
+        assertThat(options.windowBytes()).isEqualTo(3L << 20);
+        assertThat(options.engineWindowOperations()).isEqualTo(18);
+        assertThat(options.engineWindowBytes()).isEqualTo(2L << 30);
+        assertThat(options.maxPending()).isEqualTo(19);
+        assertThat(options.maxConnections()).isEqualTo(20);
+        assertThat(options.lanes()).isEqualTo(4);
+        assertThat(options.livenessTimeout()).isEqualTo(Duration.ofMillis(1500));
+        assertThat(options.connectTimeout()).isEqualTo(Duration.ofMillis(2500));
+        assertThat(options.notificationCredits()).isEqualTo(21);
+        assertThat(options.maxNotificationBytes()).isEqualTo(5 << 10);
+        assertThat(options.maxAttachedRegions()).isEqualTo(22);
+        assertThat(options.spin()).isEqualTo(Duration.ofNanos(7000));
+        assertThat(options.yield()).isZero();
+        assertThat(options.stallThreshold()).isEqualTo(Duration.ofMinutes(1));
+        assertThat(options.socketBufferBytes()).isEqualTo(65_536);
+        assertThat(options.token()).isEqualTo("sixteen bytes at least".getBytes(StandardCharsets.UTF_8));
+        assertThat(options.allowUnauthenticatedPeers()).isTrue();
+    }
+
+    @Test
+    void wordsInsteadOfValues() {
+        assertThat(environment("SLUICE_LISTEN", "none").listenHost()).isNull();
+        assertThat(environment("SLUICE_TRANSPORTS", "auto").transports()).isEmpty();
+        assertThat(environment("SLUICE_POLLERS", "  ").pollers()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SLUICE_LISTEN, 7000",
+        "SLUICE_LISTEN, host:x",
+        "SLUICE_LISTEN, host:65536",
+        "SLUICE_LISTEN, :7000",
+        "SLUICE_ADVERTISE, none",
+        "SLUICE_POLLERS, 0",
+        "SLUICE_POLLERS, many",
+        "SLUICE_POLLERS, 1.5",
+        "SLUICE_WINDOW_OPERATIONS, 65537",
+        "SLUICE_WINDOW_OPERATIONS, 99999999999999999999",
+        "SLUICE_WINDOW_BYTES, 1",
+        "SLUICE_WINDOW_BYTES, 64MB",
+        "SLUICE_WINDOW_BYTES, -1",
+        "SLUICE_WINDOW_BYTES, 99999999999999999999",
+        "SLUICE_WINDOW_BYTES, 9999999999GiB",
+        "SLUICE_MAX_NOTIFICATION_BYTES, 3GiB",
+        "SLUICE_MAX_NOTIFICATION_BYTES, 2MiB",
+        "SLUICE_SOCKET_BUFFER_BYTES, 8GiB",
+        "SLUICE_LANES, 17",
+        "SLUICE_LIVENESS_TIMEOUT, 10",
+        "SLUICE_LIVENESS_TIMEOUT, 1ms",
+        "SLUICE_LIVENESS_TIMEOUT, soon",
+        "SLUICE_LIVENESS_TIMEOUT, 99999999999999999999s",
+        "SLUICE_CONNECT_TIMEOUT, -1s",
+        "SLUICE_SPIN, 9999999999999999us",
+        "SLUICE_TOKEN, short",
+        "SLUICE_ALLOW_UNAUTHENTICATED_PEERS, perhaps"
+    })
+    void complaintsNameTheirVariable(String name, String value) {
+        assertThatThrownBy(() -> environment(name, value))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(name);
+    }
+
+    @Test
+    void secretIsInNoMessage() {
+        assertThatThrownBy(() -> environment("SLUICE_TOKEN", "hush"))
+                .hasMessageContaining("SLUICE_TOKEN")
+                .hasMessageNotContaining("hush");
+        EngineOptions options = EngineOptions.builder()
+                .token("a secret of some length".getBytes(StandardCharsets.UTF_8))
+                .build();
+        assertThat(options.toString()).doesNotContain("secret of");
+    }
+
+    @Test
+    void secretIsCopied() {
+        byte[] secret = "a secret of some length".getBytes(StandardCharsets.UTF_8);
+        EngineOptions options = EngineOptions.builder().token(secret).build();
+        secret[0] = 'X';
+        assertThat(options.token()[0]).isEqualTo((byte) 'a');
+        options.token()[0] = 'Y';
+        assertThat(options.token()[0]).isEqualTo((byte) 'a');
+    }
+
+    @Test
+    void optionsDoNotChangeWithTheirBuilder() {
+        EngineOptions.Builder builder = EngineOptions.builder().pollers(2);
+        EngineOptions options = builder.build();
+        builder.pollers(3).transports(List.of("tcp"));
+        assertThat(options.pollers()).isEqualTo(2);
+        assertThat(options.transports()).isEmpty();
+        EngineOptions changed =
+                options.toBuilder().lanes(2).with(b -> b.maxPending(5)).build();
+        assertThat(changed.pollers()).isEqualTo(2);
+        assertThat(changed.lanes()).isEqualTo(2);
+        assertThat(changed.maxPending()).isEqualTo(5);
+        assertThat(options.lanes()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, 0, 17, Integer.MAX_VALUE, Integer.MIN_VALUE})
+    void rangesAreChecked(int lanes) {
+        assertThatThrownBy(() -> EngineOptions.builder().lanes(lanes))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("lanes");
+    }
+}

@@ -1,0 +1,67 @@
+package io.sluice.engine;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** Inside the engine, where module descriptors do not reach: which package may know which. */
+@AnalyzeClasses(packages = "io.sluice.engine", importOptions = ImportOption.DoNotIncludeTests.class)
+class LayerTest {
+    private static final String API = "io.sluice.engine";
+    private static final String PROVIDER_INTERFACE = "io.sluice.engine.transport";
+    private static final String TRANSPORTS = "io.sluice.engine.transport.*..";
+    private static final String FLOW = "io.sluice.engine.flow..";
+    private static final String PROGRESS = "io.sluice.engine.progress..";
+    private static final String SESSION = "io.sluice.engine.session..";
+    private static final String NATIVE = "io.sluice.jni..";
+
+    @ArchTest
+    static final ArchRule nobodyKnowsATransport = noClasses()
+            .that()
+            .resideOutsideOfPackage(TRANSPORTS)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(TRANSPORTS);
+
+    @ArchTest
+    static final ArchRule aTransportKnowsTheProviderInterfaceAndNoInternals = classes()
+            .that()
+            .resideInAPackage(TRANSPORTS)
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(API, PROVIDER_INTERFACE, TRANSPORTS, NATIVE, "java..", "org.jspecify..", "org.slf4j..");
+
+    @ArchTest
+    static final ArchRule theProviderInterfaceKnowsNoInternals = noClasses()
+            .that()
+            .resideInAPackage(PROVIDER_INTERFACE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(FLOW, PROGRESS, SESSION, TRANSPORTS);
+
+    @ArchTest
+    static final ArchRule progressKnowsNeitherFlowNorSession = noClasses()
+            .that()
+            .resideInAPackage(PROGRESS)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(FLOW, SESSION);
+
+    @ArchTest
+    static final ArchRule flowDoesNotKnowSession = noClasses()
+            .that()
+            .resideInAPackage(FLOW)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(SESSION);
+
+    @ArchTest
+    static final ArchRule theEngineKnowsNoReactiveLibrary = noClasses()
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("reactor..", "org.reactivestreams..", "io.vertx..", "io.micrometer..");
+}

@@ -1,0 +1,90 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import java.util.HexFormat;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/** What success means, seen from another process. */
+interface CompletionContract extends Contract {
+    @Test
+    default void completedWriteIsSeenByTheTargetsProcess() {
+        assumeTrue(transport().crossesProcesses());
+        long bytes = 8 << 20;
+        Random random = ContractProfile.random("completedWriteIsSeenByTheTargetsProcess");
+        try (PeerProcess peer = PeerProcess.start(transport(), bytes);
+                TransferEngine engine =
+                        TransferEngine.open(transport().options().build())) {
+            Connection connection = await(engine.connect(peer.address()));
+            RemoteRegion remote = await(connection.attach(peer.region(0)));
+            MemoryRegion source = engine.allocate(bytes, RegionOptions.local());
+            for (int round = 0; round < 40; round++) {
+                BytePattern.fill(source.segment(), round);
+                long length = round % 4 == 0 ? bytes : 1 + random.nextInt(100_000);
+                long from = random.nextInt((int) (bytes - length) + 1);
+                long to = random.nextInt((int) (bytes - length) + 1);
+                TerminalSignal signal = new TerminalSignal();
+                connection.write(source, from, remote, to, length, TransferOptions.defaults(), signal);
+                signal.awaitSuccess();
+                if (!transport().visibleOnCompletion()) {
+                    TerminalSignal visible = new TerminalSignal();
+                    connection.notify(new byte[0], TransferOptions.defaults(), visible);
+                    visible.awaitSuccess();
+                }
+                assertThat(peer.checksum(0, to, length))
+                        .isEqualTo(BytePattern.checksum(source.segment().asSlice(from, length)));
+            }
+            assertThat(peer.otherOutput())
+                    .as("the peer's virtual machine has nothing to complain of")
+                    .noneMatch(line -> line.contains("in native method"));
+        }
+    }
+
+    @Test
+    default void completedReadIsFinal() {
+        assumeTrue(transport().crossesProcesses());
+        long bytes = 8 << 20;
+        Random random = ContractProfile.random("completedReadIsFinal");
+        try (PeerProcess peer = PeerProcess.start(transport(), bytes);
+                TransferEngine engine =
+                        TransferEngine.open(transport().options().build())) {
+            Connection connection = await(engine.connect(peer.address()));
+            RemoteRegion remote = await(connection.attach(peer.region(0)));
+            MemoryRegion sink = engine.allocate(bytes, RegionOptions.local());
+            for (int round = 0; round < 40; round++) {
+                peer.fill(0, round);
+                long length = round % 4 == 0 ? bytes : 1 + random.nextInt(100_000);
+                long from = random.nextInt((int) (bytes - length) + 1);
+                long to = random.nextInt((int) (bytes - length) + 1);
+                TerminalSignal signal = new TerminalSignal();
+                connection.read(sink, to, remote, from, length, TransferOptions.defaults(), signal);
+                signal.awaitSuccess();
+                BytePattern.assertFilled(sink.segment().asSlice(to, length), round, from);
+            }
+        }
+    }
+
+    @Test
+    default void peerProcessWritesBack() {
+        assumeTrue(transport().crossesProcesses());
+        long bytes = (2 << 20) + 1;
+        try (PeerProcess peer = PeerProcess.start(transport(), bytes);
+                TransferEngine engine =
+                        TransferEngine.open(transport().options().build())) {
+            await(engine.connect(peer.address()));
+            MemoryRegion served = engine.allocate(bytes, RegionOptions.readWrite());
+            peer.fill(0, 31);
+            peer.command("write " + HexFormat.of().formatHex(served.descriptor().toBytes()) + " 0");
+            BytePattern.assertFilled(served, 31);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package io.sluice.engine.contract;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The program of a peer in a process of its own. Arguments: the sizes of the regions to allocate, each readable and
+ * writable. It prints {@code @READY address descriptor…}, then obeys one command a line and answers each with one line
+ * that begins with {@code @}; whatever else comes out of it is the virtual machine's. It ends when its input does, so it
+ * never outlives the test that started it.
+ */
+final class ContractPeer {
+    /** What answers begin with. */
+    static final char ANSWER = '@';
+
+    private final TransferEngine engine;
+    private final List<MemoryRegion> regions = new ArrayList<>();
+    private final List<Connection> accepted = new CopyOnWriteArrayList<>();
+    private final RecordingListener notifications = new RecordingListener();
+
+    private ContractPeer(TransferEngine engine) {
+        this.engine = engine;
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        try (TransferEngine engine = TransferEngine.open(EngineOptions.fromEnvironment())) {
+            ContractPeer peer = new ContractPeer(engine);
+            engine.onConnection(peer.accepted::add);
+            StringBuilder ready = new StringBuilder("READY ").append(engine.address());
+            for (String bytes : arguments) {
+                ready.append(' ').append(peer.allocate(Long.parseLong(bytes)));
+            }
+            out.println(ANSWER + ready.toString());
+            BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+            for (String line = in.readLine(); line != null && !line.equals("exit"); line = in.readLine()) {
+                out.println(ANSWER + peer.answer(line.split(" ")));
+            }
+        }
+    }
+
+    private String answer(String[] words) {
+        try {
+            return "OK " + obey(words);
+        } catch (RuntimeException | Error e) {
+            return "ERROR " + e.toString().replaceAll("\\R", " ");
+        }
+    }
+
+    private String obey(String[] words) {
+        switch (words[0]) {
+            case "fill":
+                BytePattern.fill(region(words[1]).segment(), Long.parseLong(words[2]));
+                return "";
+            case "checksum":
+                return Integer.toHexString(BytePattern.checksum(
+                        region(words[1]).segment().asSlice(Long.parseLong(words[2]), Long.parseLong(words[3]))));
+            case "allocate":
+                return allocate(Long.parseLong(words[1]));
+            case "close":
+                BoundedWait.await(region(words[1]).close());
+                return "";
+            case "connections":
+                return Integer.toString(engine.metrics().connections());
+            case "notify":
+                return notifyPeer(HexFormat.of().parseHex(words[1]));
+            case "write":
+                return writeToPeer(RegionDescriptor.fromBytes(HexFormat.of().parseHex(words[1])), words[2]);
+            case "subscribe":
+                lastConnection().subscribe(notifications).request(Long.MAX_VALUE);
+                return "";
+            case "received":
+                return Integer.toString(notifications.count());
+            default:
+                throw new IllegalArgumentException("no such command: " + words[0]);
+        }
+    }
+
+    private String allocate(long bytes) {
+        MemoryRegion region = engine.allocate(bytes, RegionOptions.readWrite());
+        regions.add(region);
+        return HexFormat.of().formatHex(region.descriptor().toBytes());
+    }
+
+    private MemoryRegion region(String index) {
+        return regions.get(Integer.parseInt(index));
+    }
+
+    private Connection lastConnection() {
+        BoundedWait.until("somebody connected", () -> !accepted.isEmpty());
+        return accepted.getLast();
+    }
+
+    private String notifyPeer(byte[] payload) {
+        TerminalSignal signal = new TerminalSignal();
+        lastConnection().notify(payload, TransferOptions.defaults(), signal);
+        signal.awaitSuccess();
+        return "";
+    }
+
+    /** Writes a whole region of this process to the start of the peer's. */
+    private String writeToPeer(RegionDescriptor descriptor, String source) {
+        RemoteRegion remote = BoundedWait.await(lastConnection().attach(descriptor));
+        MemoryRegion local = region(source);
+        TerminalSignal signal = new TerminalSignal();
+        lastConnection().write(local, 0, remote, 0, local.length(), TransferOptions.defaults(), signal);
+        signal.awaitSuccess();
+        return "";
+    }
+}

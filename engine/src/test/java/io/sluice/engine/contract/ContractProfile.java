@@ -1,0 +1,99 @@
+package io.sluice.engine.contract;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Random;
+
+/**
+ * How much work the suite does. Every profile runs the same tests; a slow machine takes {@code small}, a night run
+ * {@code large} (also called {@code soak}). Chosen by the system property {@code sluice.test.profile}.
+ */
+enum ContractProfile {
+    SMALL(100, 20_000, 10_000, 10, 100, 10_000, 64L << 20),
+    STANDARD(1_000, 1_000_000, 100_000, 40, 1_000, 100_000, (4L << 30) + 4096),
+    LARGE(10_000, 5_000_000, 1_000_000, 1_000, 20_000, 1_000_000, (8L << 30) + 4096);
+
+    private static final long DEFAULT_SEED = 20_240_229L;
+
+    private final int transfersInFlight;
+    private final int chainedWritesToSelf;
+    private final int chainedWritesToPeer;
+    private final int quiescenceRounds;
+    private final int orderRounds;
+    private final int smallTransfers;
+    private final long hugeTransferBytes;
+
+    ContractProfile(
+            int transfersInFlight,
+            int chainedWritesToSelf,
+            int chainedWritesToPeer,
+            int quiescenceRounds,
+            int orderRounds,
+            int smallTransfers,
+            long hugeTransferBytes) {
+        this.transfersInFlight = transfersInFlight;
+        this.chainedWritesToSelf = chainedWritesToSelf;
+        this.chainedWritesToPeer = chainedWritesToPeer;
+        this.quiescenceRounds = quiescenceRounds;
+        this.orderRounds = orderRounds;
+        this.smallTransfers = smallTransfers;
+        this.hugeTransferBytes = hugeTransferBytes;
+    }
+
+    static ContractProfile current() {
+        String name = System.getProperty("sluice.test.profile", "standard").strip();
+        return switch (name.toLowerCase(Locale.ROOT)) {
+            case "small" -> SMALL;
+            case "standard", "" -> STANDARD;
+            case "large", "soak" -> LARGE;
+            default ->
+                throw new IllegalArgumentException(
+                        "sluice.test.profile is small, standard or large (soak), not '" + name + "'");
+        };
+    }
+
+    /** The longest that any one thing may take before the test calls it hung. */
+    Duration patience() {
+        return this == SMALL ? Duration.ofSeconds(120) : Duration.ofSeconds(60);
+    }
+
+    /** The same for the few things that move gigabytes or a million transfers. */
+    Duration longPatience() {
+        return patience().multipliedBy(4);
+    }
+
+    int transfersInFlight() {
+        return transfersInFlight;
+    }
+
+    int chainedWritesToSelf() {
+        return chainedWritesToSelf;
+    }
+
+    int chainedWritesToPeer() {
+        return chainedWritesToPeer;
+    }
+
+    int quiescenceRounds() {
+        return quiescenceRounds;
+    }
+
+    int orderRounds() {
+        return orderRounds;
+    }
+
+    int smallTransfers() {
+        return smallTransfers;
+    }
+
+    long hugeTransferBytes() {
+        return hugeTransferBytes;
+    }
+
+    /** The same numbers at every run, and the seed in the log, so that a failure can be had again. */
+    static Random random(String test) {
+        long seed = Long.getLong("sluice.test.seed", DEFAULT_SEED);
+        System.out.println(test + ": -Dsluice.test.seed=" + seed);
+        return new Random(seed ^ test.hashCode());
+    }
+}

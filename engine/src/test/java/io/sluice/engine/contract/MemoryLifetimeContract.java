@@ -1,0 +1,264 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What may be registered, and how long memory lives. */
+interface MemoryLifetimeContract extends Contract {
+    @Test
+    default void allocatedMemoryIsZeroedAlignedAndCounted() {
+        try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
+            MemoryRegion region = engine.allocate(100_000, RegionOptions.readWrite());
+            assertThat(region.length()).isEqualTo(100_000);
+            assertThat(region.offset()).isZero();
+            assertThat(region.kind()).isEqualTo(MemoryKind.HOST);
+            assertThat(region.isOpen()).isTrue();
+            assertThat(region.name()).isNull();
+            assertThat(region.segment().byteSize()).isEqualTo(100_000);
+            assertThat(region.segment().address() % 4096).isZero();
+            BytePattern.assertAll(region.segment(), (byte) 0, "fresh memory");
+            assertThat(engine.regions()).contains(region);
+            assertThat(engine.metrics().regions()).isEqualTo(1);
+            assertThat(engine.metrics().regionBytes()).isEqualTo(100_000);
+            await(region.close());
+            assertThat(engine.regions()).isEmpty();
+            assertThat(engine.metrics().regionBytes()).isZero();
+        }
+    }
+
+    @Test
+    default void segmentOfAClosedRegionCannotBeTouched() {
+        try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
+            MemoryRegion region = engine.allocate(4096, RegionOptions.local());
+            MemorySegment whole = region.segment();
+            MemorySegment slice = region.slice(64, 64).segment();
+            await(region.close());
+            assertThatThrownBy(() -> whole.get(ValueLayout.JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> slice.get(ValueLayout.JAVA_BYTE, 0)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> region.segment().get(ValueLayout.JAVA_BYTE, 0))
+                    .isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @Test
+    default void segmentIsUsableFromAnyThread() throws InterruptedException {
+        try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
+            MemoryRegion region = engine.allocate(4096, RegionOptions.local());
+            Thread thread = Thread.ofPlatform().start(() -> region.segment().fill((byte) 3));
+            thread.join();
+            BytePattern.assertAll(region.segment(), (byte) 3, "what the other thread wrote");
+        }
+    }
+
+    @Test
+    default void moreMemoryThanThereIs() {
+        try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
+            assertThatThrownBy(() -> engine.allocate(1L << 50, RegionOptions.local()))
+                    .isInstanceOf(RegistrationException.class);
+            assertThatThrownBy(() -> engine.allocate(Long.MAX_VALUE, RegionOptions.local()))
+                    .isInstanceOf(RegistrationException.class);
+            assertThatThrownBy(() -> engine.allocate(0, RegionOptions.local()))
+                    .isInstanceOfAny(RegistrationException.class, IllegalArgumentException.class);
+            assertThatThrownBy(() -> engine.allocate(-1, RegionOptions.local()))
+                    .isInstanceOfAny(RegistrationException.class, IllegalArgumentException.class);
+            assertThat(engine.metrics().regions()).isZero();
+            await(engine.allocate(4096, RegionOptions.local()).close());
+        }
+    }
+
+    @Test
+    default void allocatingAndClosingForEverUsesNoMemoryUp() {
+        try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
+            // In sum more than any machine has.
+            for (int round = 0; round < 300; round++) {
+                MemoryRegion region = engine.allocate(1L << 30, RegionOptions.readWrite());
+                region.segment().set(ValueLayout.JAVA_BYTE, (1L << 30) - 1, (byte) 1);
+                await(region.close());
+            }
+        }
+    }
+
+    @Test
+    default void segmentsThatNotEveryThreadMayUseAreRefused() {
+        try (TransferEngine engine = TransferEngine.open(transport().options().build());
+                Arena confined = Arena.ofConfined()) {
+            assertThatThrownBy(() -> engine.register(confined.allocate(64), RegionOptions.local()))
+                    .isInstanceOf(RegistrationException.class);
+        }
+    }
+
+    @Test
+    default void heapSegmentsAreRefused() {
+        try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
+            assertThatThrownBy(() -> engine.register(MemorySegment.ofArray(new byte[64]), RegionOptions.local()))
+                    .isInstanceOf(RegistrationException.class);
+            assertThatThrownBy(() -> engine.register(MemorySegment.ofArray(new long[8]), RegionOptions.readOnly()))
+                    .isInstanceOf(RegistrationException.class);
+        }
+    }
+
+    @Test
+    default void closedSegmentIsRefused() {
+        try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
+            MemorySegment dead;
+            try (Arena arena = Arena.ofShared()) {
+                dead = arena.allocate(64);
+            }
+            assertThatThrownBy(() -> engine.register(dead, RegionOptions.local()))
+                    .isInstanceOf(RegistrationException.class);
+        }
+    }
+
+    @Test
+    default void readOnlySegmentIsNeverWritten() {
+        try (Arena arena = Arena.ofShared();
+                EnginePair pair = EnginePair.open(transport())) {
+            MemorySegment memory = arena.allocate(4096);
+            BytePattern.fill(memory, 1);
+            MemorySegment readOnly = memory.asReadOnly();
+            assertThatThrownBy(() -> pair.target().register(readOnly, RegionOptions.readWrite()))
+                    .isInstanceOf(RegistrationException.class);
+            MemoryRegion served = pair.target().register(readOnly, RegionOptions.readOnly());
+            MemoryRegion sink = pair.local(4096);
+            pair.read(sink, 0, pair.attach(served), 0, 4096).awaitSuccess();
+            BytePattern.assertFilled(sink, 1);
+
+            MemoryRegion source = pair.initiator().register(readOnly, RegionOptions.local());
+            MemoryRegion zeros = pair.served(4096);
+            RemoteRegion remote = pair.attach(zeros);
+            // Thrown or signalled, but refused.
+            assertThatThrownBy(
+                            () -> pair.read(source, 0, remote, 0, 4096).await().ifPresent(error -> {
+                                throw error;
+                            }))
+                    .isInstanceOf(RuntimeException.class);
+            BytePattern.assertFilled(memory, 1, 0);
+            pair.write(source, 0, remote, 0, 4096).awaitSuccess();
+            BytePattern.assertFilled(zeros, 1);
+            await(served.close());
+            await(source.close());
+        }
+    }
+
+    @Test
+    default void mappedFileIsServed(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("block");
+        byte[] bytes = new byte[100_000];
+        BytePattern.fill(MemorySegment.ofArray(bytes), 21);
+        Files.write(file, bytes);
+        try (Arena arena = Arena.ofShared();
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+                EnginePair pair = EnginePair.open(transport())) {
+            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes.length, arena);
+            MemoryRegion served = pair.target().register(mapped, RegionOptions.readOnly());
+            MemoryRegion sink = pair.local(bytes.length);
+            pair.read(sink, 0, pair.attach(served), 0, bytes.length).awaitSuccess();
+            BytePattern.assertFilled(sink, 21);
+            await(served.close());
+        }
+    }
+
+    @Test
+    default void memoryOfTheCollectorIsKept() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = BytePattern.filled(
+                    pair.initiator().register(Arena.ofAuto().allocate(1 << 20), RegionOptions.local()), 4);
+            MemoryRegion served = pair.target().register(Arena.ofAuto().allocate(1 << 20), RegionOptions.readWrite());
+            RemoteRegion remote = pair.attach(served);
+            for (int round = 0; round < 5; round++) {
+                System.gc();
+                pair.write(source, 0, remote, 0, 1 << 20).awaitSuccess();
+            }
+            BytePattern.assertFilled(served, 4);
+        }
+    }
+
+    @Test
+    default void closedArenaOfALocalRegionIsATypedFailure() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            RemoteRegion remote = pair.attach(pair.served(4096));
+            MemoryRegion local;
+            try (Arena arena = Arena.ofShared()) {
+                local = pair.initiator().register(arena.allocate(4096), RegionOptions.local());
+                pair.write(local, 0, remote, 0, 4096).awaitSuccess();
+            }
+            // Thrown or signalled, but typed.
+            assertThatThrownBy(
+                            () -> pair.write(local, 0, remote, 0, 4096).await().ifPresent(error -> {
+                                throw error;
+                            }))
+                    .isInstanceOf(SluiceException.class);
+            assertThatThrownBy(
+                            () -> pair.read(local, 0, remote, 0, 4096).await().ifPresent(error -> {
+                                throw error;
+                            }))
+                    .isInstanceOf(SluiceException.class);
+            assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
+            pair.write(pair.local(64), 0, remote, 0, 64).awaitSuccess();
+            await(local.close());
+        }
+    }
+
+    @Test
+    default void closedArenaOfAServedRegionIsATypedFailure() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion local = pair.local(1 << 20);
+            MemoryRegion served;
+            RemoteRegion remote;
+            try (Arena arena = Arena.ofShared()) {
+                served = pair.target().register(arena.allocate(1 << 20), RegionOptions.readWrite());
+                remote = pair.attach(served);
+                pair.write(local, 0, remote, 0, 1 << 20).awaitSuccess();
+            }
+            pair.write(local, 0, remote, 0, 64).awaitFailure(RemoteAccessException.class);
+            pair.write(local, 0, remote, 0, 1 << 20).awaitFailure(RemoteAccessException.class);
+            pair.read(local, 0, remote, 0, 64).awaitFailure(RemoteAccessException.class);
+            pair.read(local, 0, remote, 0, 1 << 20).awaitFailure(RemoteAccessException.class);
+            assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
+            pair.write(local, 0, pair.attach(pair.served(64)), 0, 64).awaitSuccess();
+            await(served.close());
+        }
+    }
+
+    @Test
+    default void manyRegionsAtOnce() {
+        int count = 1_000;
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = BytePattern.filled(pair.local(4096), 1);
+            List<MemoryRegion> served = new ArrayList<>();
+            List<TerminalSignal> signals = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                served.add(pair.served(4096));
+            }
+            List<RemoteRegion> remotes = await(pair.connection()
+                    .attach(served.stream().map(MemoryRegion::descriptor).toList()));
+            remotes.forEach(remote -> signals.add(pair.write(source, 0, remote, 0, 4096)));
+            TerminalSignal.awaitAllSuccess(signals);
+            served.forEach(region -> BytePattern.assertFilled(region, 1));
+            served.forEach(region -> await(region.close()));
+        }
+    }
+}

@@ -1,0 +1,330 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.engine.contract.BoundedWait.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionClosedException;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCancelledException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferTimeoutException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The end of a transfer is not the end of its touching memory; the end of a region is. The tests keep the memory of closed
+ * regions, fill it with a canary, and look whether anything still lands there or is taken from there.
+ */
+interface QuiescenceContract extends Contract {
+    long REGION_BYTES = 4 << 20;
+    int MOST_BYTES = 512 << 10;
+    byte CANARY = (byte) 0xA5;
+    Duration WATCH = Duration.ofMillis(30);
+
+    /** Starts a transfer over some range. */
+    @FunctionalInterface
+    interface Start {
+        Transfer start(
+                long localOffset, long remoteOffset, long length, TransferOptions options, TerminalSignal signal);
+    }
+
+    /** Transfers at random places, a random part of them cancelled at random times or given hopeless deadlines. */
+    private static List<TerminalSignal> chaos(Random random, Start start, List<Transfer> transfers) {
+        List<TerminalSignal> signals = new ArrayList<>();
+        for (int i = 0; i < 24; i++) {
+            long length = 1 + random.nextInt(MOST_BYTES);
+            long localOffset = random.nextInt((int) (REGION_BYTES - length));
+            long remoteOffset = random.nextInt((int) (REGION_BYTES - length));
+            TransferOptions options = TransferOptions.defaults();
+            if (random.nextInt(4) == 0) {
+                options = options.withDeadline(Duration.ofNanos(100_000 + random.nextInt(3_000_000)));
+            }
+            TerminalSignal signal = new TerminalSignal();
+            signals.add(signal);
+            transfers.add(start.start(localOffset, remoteOffset, length, options, signal));
+            if (random.nextInt(3) == 0) {
+                LockSupport.parkNanos(random.nextInt(500_000));
+                transfers.get(random.nextInt(transfers.size())).cancel();
+            }
+        }
+        LockSupport.parkNanos(random.nextInt(2_000_000));
+        return signals;
+    }
+
+    private static void assertEndedOnceAndQuiescent(
+            EnginePair pair, List<TerminalSignal> signals, List<Transfer> transfers, Class<?> closed) {
+        for (SluiceException error : TerminalSignal.awaitAllOnce(signals)) {
+            assertThat(error).isInstanceOfAny(TransferCancelledException.class, TransferTimeoutException.class, closed);
+        }
+        transfers.forEach(transfer -> await(transfer.quiesced()));
+        await(pair.connection().quiesced());
+        until(
+                "the credits are back",
+                () -> pair.connection().window().operations() == 0
+                        && pair.connection().window().bytes() == 0
+                        && pair.connection().pending() == 0);
+        assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
+    }
+
+    @Test
+    default void nothingLandsInALocalRegionAfterItsClose() {
+        Random random = ContractProfile.random("nothingLandsInALocalRegionAfterItsClose");
+        try (EnginePair pair =
+                EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
+            RemoteRegion remote = pair.attach(BytePattern.filled(pair.served(REGION_BYTES), 1));
+            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+                try (Arena arena = Arena.ofShared()) {
+                    MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
+                    MemoryRegion sink = pair.initiator().register(memory, RegionOptions.local());
+                    List<Transfer> transfers = new ArrayList<>();
+                    List<TerminalSignal> signals = chaos(
+                            random,
+                            (localOffset, remoteOffset, length, options, signal) -> pair.connection()
+                                    .read(sink, localOffset, remote, remoteOffset, length, options, signal),
+                            transfers);
+                    await(sink.close());
+                    memory.fill(CANARY);
+                    BoundedWait.pause(WATCH);
+                    BytePattern.assertAll(memory, CANARY, "the sink after its close, round " + round);
+                    assertEndedOnceAndQuiescent(pair, signals, transfers, RegionClosedException.class);
+                }
+            }
+        }
+    }
+
+    @Test
+    default void nothingIsTakenFromALocalRegionAfterItsClose() {
+        Random random = ContractProfile.random("nothingIsTakenFromALocalRegionAfterItsClose");
+        try (EnginePair pair =
+                EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
+            MemoryRegion served = pair.served(REGION_BYTES);
+            RemoteRegion remote = pair.attach(served);
+            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+                try (Arena arena = Arena.ofShared()) {
+                    MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
+                    MemoryRegion source = pair.initiator().register(memory, RegionOptions.local());
+                    List<Transfer> transfers = new ArrayList<>();
+                    List<TerminalSignal> signals = chaos(
+                            random,
+                            (localOffset, remoteOffset, length, options, signal) -> pair.connection()
+                                    .write(source, localOffset, remote, remoteOffset, length, options, signal),
+                            transfers);
+                    await(source.close());
+                    memory.fill(CANARY);
+                    assertEndedOnceAndQuiescent(pair, signals, transfers, RegionClosedException.class);
+                    BoundedWait.pause(WATCH);
+                    BytePattern.assertAll(
+                            served.segment(), (byte) 0, "the target of zeros taken before the close, round " + round);
+                }
+            }
+        }
+    }
+
+    @Test
+    default void nothingLandsInAServedRegionAfterItsClose() {
+        Random random = ContractProfile.random("nothingLandsInAServedRegionAfterItsClose");
+        try (EnginePair pair =
+                EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
+            MemoryRegion source = BytePattern.filled(pair.local(REGION_BYTES), 1);
+            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+                try (Arena arena = Arena.ofShared()) {
+                    MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
+                    MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+                    RemoteRegion remote = pair.attach(served);
+                    List<Transfer> transfers = new ArrayList<>();
+                    List<TerminalSignal> signals = chaos(
+                            random,
+                            (localOffset, remoteOffset, length, options, signal) -> pair.connection()
+                                    .write(source, localOffset, remote, remoteOffset, length, options, signal),
+                            transfers);
+                    await(served.close());
+                    memory.fill(CANARY);
+                    BoundedWait.pause(WATCH);
+                    BytePattern.assertAll(memory, CANARY, "the served region after its close, round " + round);
+                    assertEndedOnceAndQuiescent(pair, signals, transfers, RemoteAccessException.class);
+                }
+            }
+        }
+    }
+
+    @Test
+    default void nothingIsTakenFromAServedRegionAfterItsClose() {
+        Random random = ContractProfile.random("nothingIsTakenFromAServedRegionAfterItsClose");
+        try (EnginePair pair =
+                EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
+            MemoryRegion sink = pair.local(REGION_BYTES);
+            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+                try (Arena arena = Arena.ofShared()) {
+                    MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
+                    MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+                    RemoteRegion remote = pair.attach(served);
+                    List<Transfer> transfers = new ArrayList<>();
+                    List<TerminalSignal> signals = chaos(
+                            random,
+                            (localOffset, remoteOffset, length, options, signal) -> pair.connection()
+                                    .read(sink, localOffset, remote, remoteOffset, length, options, signal),
+                            transfers);
+                    await(served.close());
+                    memory.fill(CANARY);
+                    assertEndedOnceAndQuiescent(pair, signals, transfers, RemoteAccessException.class);
+                    BytePattern.assertAll(
+                            sink.segment(), (byte) 0, "the sink of zeros taken before the close, round " + round);
+                }
+            }
+        }
+    }
+
+    @Test
+    default void nothingLandsAfterTheCloseThoughThePeerWakesUpLater() {
+        assumeTrue(transport().crossesProcesses() && transport().needsTargetToRun());
+        try (PeerProcess peer = PeerProcess.start(transport(), REGION_BYTES);
+                TransferEngine engine = TransferEngine.open(transport()
+                        .options()
+                        .windowOperations(16)
+                        .livenessTimeout(Duration.ofSeconds(2))
+                        .build());
+                Arena arena = Arena.ofShared()) {
+            peer.fill(0, 9);
+            Connection connection = await(engine.connect(peer.address()));
+            RemoteRegion remote = await(connection.attach(peer.region(0)));
+            MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
+            MemoryRegion sink = engine.register(memory, RegionOptions.local());
+            List<TerminalSignal> signals = new ArrayList<>();
+            List<Transfer> transfers = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                TerminalSignal signal = new TerminalSignal();
+                signals.add(signal);
+                transfers.add(connection.read(sink, 0, remote, 0, REGION_BYTES, TransferOptions.defaults(), signal));
+            }
+            until("it flows", () -> signals.getFirst().ended());
+            peer.freeze();
+            transfers.forEach(Transfer::cancel);
+            TerminalSignal.awaitAllOnce(signals);
+            // Within the liveness time-out the engine forces what the peer does not do.
+            await(sink.close(), Duration.ofSeconds(30));
+            memory.fill(CANARY);
+            peer.thaw();
+            BoundedWait.pause(Duration.ofMillis(500));
+            BytePattern.assertAll(memory, CANARY, "the sink after its close");
+            transfers.forEach(transfer -> await(transfer.quiesced()));
+            await(connection.quiesced());
+            assertThat(connection.window().operations()).isZero();
+            assertThat(connection.window().bytes()).isZero();
+        }
+    }
+
+    @Test
+    default void quiescedFutureMeansThatTheBytesAreTheCallersAgain() {
+        Random random = ContractProfile.random("quiescedFutureMeansThatTheBytesAreTheCallersAgain");
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(8))) {
+            RemoteRegion remote = pair.attach(BytePattern.filled(pair.served(REGION_BYTES), 1));
+            MemoryRegion sink = pair.local(REGION_BYTES);
+            for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
+                List<Transfer> transfers = new ArrayList<>();
+                List<TerminalSignal> signals = chaos(
+                        random,
+                        (localOffset, remoteOffset, length, options, signal) -> pair.connection()
+                                .read(sink, localOffset, remote, remoteOffset, length, options, signal),
+                        transfers);
+                transfers.forEach(Transfer::cancel);
+                if (round % 2 == 0) {
+                    TerminalSignal.awaitAll(signals);
+                    await(pair.connection().quiesced());
+                } else {
+                    transfers.forEach(transfer -> await(transfer.quiesced()));
+                }
+                sink.segment().fill(CANARY);
+                BoundedWait.pause(Duration.ofMillis(5));
+                BytePattern.assertAll(sink.segment(), CANARY, "the sink once quiescent, round " + round);
+                assertEndedOnceAndQuiescent(pair, signals, transfers, TransferCancelledException.class);
+            }
+        }
+    }
+
+    @Test
+    default void transferOnAClosedLocalRegionFails() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion local = pair.local(64);
+            MemoryRegion slice = local.slice(8, 8);
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            assertThatThrownBy(slice::close).isInstanceOf(IllegalStateException.class);
+            CompletableFuture<Void> closed = local.close();
+            assertThat(local.isOpen()).isFalse();
+            assertThat(slice.isOpen()).isFalse();
+            assertThat(local.close()).isSameAs(closed);
+            await(closed);
+            pair.write(local, 0, remote, 0, 64).awaitFailure(RegionClosedException.class);
+            pair.read(local, 0, remote, 0, 64).awaitFailure(RegionClosedException.class);
+            pair.write(slice, 0, remote, 0, 8).awaitFailure(RegionClosedException.class);
+            pair.write(local, 0, remote, 0, 0).awaitFailure(RegionClosedException.class);
+            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+            pair.write(pair.local(64), 0, remote, 0, 64).awaitSuccess();
+        }
+    }
+
+    @Test
+    default void transferToAClosedServedRegionIsRefused() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion local = pair.local(2 << 20);
+            MemoryRegion closing = pair.served(2 << 20);
+            MemoryRegion staying = pair.served(2 << 20);
+            RemoteRegion gone = pair.attach(closing);
+            RemoteRegion slice =
+                    await(pair.connection().attach(closing.slice(64, 64).descriptor()));
+            RemoteRegion there = pair.attach(staying);
+            await(closing.close());
+            List<TerminalSignal> refused = List.of(
+                    pair.write(local, 0, gone, 0, 64),
+                    pair.write(local, 0, gone, 0, 2 << 20),
+                    pair.read(local, 0, gone, 0, 64),
+                    pair.read(local, 0, gone, 0, 2 << 20),
+                    pair.write(local, 0, slice, 0, 64));
+            TerminalSignal fine = pair.write(local, 0, there, 0, 2 << 20);
+            for (TerminalSignal signal : refused) {
+                assertThat(signal.awaitFailure(RemoteAccessException.class).reason())
+                        .isEqualTo(RemoteAccessException.Reason.UNKNOWN_REGION);
+            }
+            fine.awaitSuccess();
+            assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
+            until(
+                    "the credits are back",
+                    () -> pair.connection().window().operations() == 0
+                            && pair.connection().window().bytes() == 0);
+        }
+    }
+
+    @Test
+    default void idleRegionClosesAtOnceAndItsMemoryIsTheCallersAgain() {
+        try (EnginePair pair = EnginePair.open(transport());
+                Arena arena = Arena.ofShared()) {
+            int before = pair.initiator().metrics().regions();
+            MemorySegment memory = arena.allocate(64);
+            for (int round = 0; round < 1000; round++) {
+                MemoryRegion region = pair.initiator().register(memory, RegionOptions.readWrite());
+                await(region.close());
+                assertThat(region.isOpen()).isFalse();
+            }
+            assertThat(pair.initiator().metrics().regions()).isEqualTo(before);
+            assertThat(pair.initiator().regions()).hasSize(before);
+        }
+    }
+}

@@ -1,0 +1,331 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.engine.contract.BoundedWait.awaitFailure;
+import static io.sluice.engine.contract.BoundedWait.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionClosedException;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.OutcomeUnknownException;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCancelledException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Every transfer ends exactly once, with success or a typed error, whatever becomes of the peer. */
+interface TerminalSignalContract extends Contract {
+    int MOST_BYTES = 1 << 20;
+    Duration LIVENESS = Duration.ofMillis(1500);
+    Map<String, String> PEER_LIVENESS = Map.of("SLUICE_LIVENESS_TIMEOUT", "1500ms");
+
+    /** One connection with very many transfers of all sizes under way, more than its window takes. */
+    final class Crowd implements AutoCloseable {
+        private final TransferEngine engine;
+        private final Connection connection;
+        private final RemoteRegion remote;
+        private final MemoryRegion source;
+        private final MemoryRegion sink;
+        private final List<TerminalSignal> signals = new ArrayList<>();
+        private final List<Transfer> transfers = new ArrayList<>();
+        private final List<Boolean> writes = new ArrayList<>();
+
+        Crowd(TransportUnderTest transport, PeerProcess peer) {
+            engine = TransferEngine.open(transport
+                    .options()
+                    .windowOperations(16)
+                    .livenessTimeout(LIVENESS)
+                    .build());
+            connection = await(engine.connect(peer.address()));
+            remote = await(connection.attach(peer.region(0)));
+            source = engine.allocate(MOST_BYTES, RegionOptions.local());
+            sink = engine.allocate(MOST_BYTES, RegionOptions.local());
+        }
+
+        void submit(int count, Random random) {
+            for (int i = 0; i < count; i++) {
+                TerminalSignal signal = new TerminalSignal();
+                long length = random.nextInt(10) == 0 ? random.nextInt(64) : random.nextInt(MOST_BYTES);
+                boolean write = random.nextBoolean();
+                transfers.add(
+                        write
+                                ? connection.write(source, 0, remote, 0, length, TransferOptions.defaults(), signal)
+                                : connection.read(sink, 0, remote, 0, length, TransferOptions.defaults(), signal));
+                signals.add(signal);
+                writes.add(write);
+            }
+        }
+
+        void awaitSomeEnded() {
+            until("some have ended", () -> TerminalSignal.ended(signals) >= signals.size() / 20);
+        }
+
+        /** All of them once; at least one did not make it, or the test was too late to see anything. */
+        void assertAllEndedOnce() {
+            List<SluiceException> errors = TerminalSignal.awaitAllOnce(signals);
+            assertThat(errors).isNotEmpty();
+            for (int i = 0; i < signals.size(); i++) {
+                boolean write = writes.get(i);
+                signals.get(i)
+                        .await()
+                        .ifPresent(error -> assertThat(error)
+                                .isInstanceOf(ConnectionLostException.class)
+                                .satisfies(each -> assertThat(write || !(each instanceof OutcomeUnknownException))
+                                        .as("a read's outcome is never unknown")
+                                        .isTrue()));
+            }
+            transfers.forEach(transfer -> {
+                assertThat(transfer.isTerminated()).isTrue();
+                await(transfer.quiesced());
+            });
+            await(connection.quiesced());
+            assertThat(connection.pending()).isZero();
+            assertThat(connection.window().operations()).isZero();
+            assertThat(connection.window().bytes()).isZero();
+            assertThat(engine.metrics().window().bytes()).isZero();
+            await(source.close());
+            await(sink.close());
+        }
+
+        TransferEngine engine() {
+            return engine;
+        }
+
+        Connection connection() {
+            return connection;
+        }
+
+        List<TerminalSignal> signals() {
+            return signals;
+        }
+
+        @Override
+        public void close() {
+            await(engine.closeAsync());
+        }
+    }
+
+    @Test
+    default void peerIsKilledInTheMiddle() {
+        assumeTrue(transport().crossesProcesses());
+        try (PeerProcess peer = PeerProcess.start(transport(), PEER_LIVENESS, MOST_BYTES);
+                Crowd crowd = new Crowd(transport(), peer)) {
+            crowd.submit(
+                    ContractProfile.current().transfersInFlight(), ContractProfile.random("peerIsKilledInTheMiddle"));
+            crowd.awaitSomeEnded();
+            peer.kill();
+            crowd.assertAllEndedOnce();
+            awaitFailure(crowd.connection().ended(), ConnectionLostException.class);
+            assertThat(crowd.connection().state()).isEqualTo(ConnectionState.LOST);
+            assertThat(crowd.engine().metrics().connectionsLost()).isEqualTo(1);
+            assertThat(crowd.engine().connections()).isEmpty();
+            peer.awaitDeath();
+            awaitFailure(crowd.engine().connect(peer.address()), ConnectFailedException.class);
+        }
+    }
+
+    @Test
+    default void peerIsFrozenInTheMiddle() {
+        assumeTrue(transport().crossesProcesses());
+        try (PeerProcess peer = PeerProcess.start(transport(), PEER_LIVENESS, MOST_BYTES);
+                Crowd crowd = new Crowd(transport(), peer)) {
+            crowd.submit(
+                    ContractProfile.current().transfersInFlight(), ContractProfile.random("peerIsFrozenInTheMiddle"));
+            crowd.awaitSomeEnded();
+            peer.freeze();
+            long frozen = System.nanoTime();
+            TerminalSignal.awaitAll(crowd.signals());
+            assertThat(Duration.ofNanos(System.nanoTime() - frozen)).isLessThan(Duration.ofSeconds(30));
+            if (transport().needsTargetToRun()) {
+                crowd.assertAllEndedOnce();
+            }
+            awaitFailure(crowd.connection().ended(), ConnectionLostException.class);
+            assertThat(crowd.connection().state()).isEqualTo(ConnectionState.LOST);
+
+            peer.thaw();
+            TransferEngine engine = crowd.engine();
+            Connection again = await(engine.connection(peer.address()));
+            RemoteRegion remote = await(again.attach(peer.region(0)));
+            MemoryRegion source = BytePattern.filled(engine.allocate(MOST_BYTES, RegionOptions.local()), 77);
+            TerminalSignal signal = new TerminalSignal();
+            again.write(source, 0, remote, 0, MOST_BYTES, TransferOptions.defaults(), signal);
+            signal.awaitSuccess();
+            assertThat(peer.checksum(0, 0, MOST_BYTES)).isEqualTo(BytePattern.checksum(source.segment()));
+        }
+    }
+
+    @Test
+    default void idlePeerIsFrozen() {
+        assumeTrue(transport().crossesProcesses());
+        try (PeerProcess peer = PeerProcess.start(transport(), PEER_LIVENESS, 4096);
+                Crowd crowd = new Crowd(transport(), peer)) {
+            // Heartbeats keep an idle connection for much longer than the time-out.
+            BoundedWait.pause(LIVENESS.multipliedBy(2));
+            assertThat(crowd.connection().state()).isEqualTo(ConnectionState.OPEN);
+            peer.freeze();
+            awaitFailure(crowd.connection().ended(), ConnectionLostException.class);
+        }
+    }
+
+    @Test
+    default void connectionIsClosedInTheMiddle() {
+        assumeTrue(transport().crossesProcesses());
+        try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
+                Crowd crowd = new Crowd(transport(), peer)) {
+            crowd.submit(
+                    ContractProfile.current().transfersInFlight(),
+                    ContractProfile.random("connectionIsClosedInTheMiddle"));
+            crowd.awaitSomeEnded();
+            CompletableFuture<Void> closed = crowd.connection().close();
+            crowd.assertAllEndedOnce();
+            await(closed);
+            await(crowd.connection().ended());
+            assertThat(crowd.connection().state()).isEqualTo(ConnectionState.CLOSED);
+            for (TerminalSignal signal : crowd.signals()) {
+                signal.await()
+                        .ifPresent(error -> assertThat(error)
+                                .isInstanceOfAny(ConnectionClosedException.class, OutcomeUnknownException.class));
+            }
+            until(
+                    "the peer has heard the goodbye",
+                    () -> peer.command("connections").equals("0"));
+        }
+    }
+
+    @Test
+    default void peersEngineIsClosedInTheMiddle() {
+        int count = ContractProfile.current().transfersInFlight();
+        Random random = ContractProfile.random("peersEngineIsClosedInTheMiddle");
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
+            MemoryRegion local = pair.local(MOST_BYTES);
+            RemoteRegion remote = pair.attach(pair.served(MOST_BYTES));
+            List<TerminalSignal> signals = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                long length = random.nextInt(MOST_BYTES);
+                signals.add(
+                        random.nextBoolean()
+                                ? pair.write(local, 0, remote, 0, length)
+                                : pair.read(local, 0, remote, 0, length));
+            }
+            until("some have ended", () -> TerminalSignal.ended(signals) >= count / 20);
+            CompletableFuture<Void> closed = pair.target().closeAsync();
+            List<SluiceException> errors = TerminalSignal.awaitAllOnce(signals);
+            assertThat(errors)
+                    .isNotEmpty()
+                    .allSatisfy(error -> assertThat(error.getClass()).isNotEqualTo(SluiceException.class));
+            await(closed);
+            await(pair.connection().quiesced());
+            assertThat(pair.connection().window().operations()).isZero();
+            assertThat(pair.connection().window().bytes()).isZero();
+            assertThat(pair.connection().state()).isNotEqualTo(ConnectionState.OPEN);
+        }
+    }
+
+    @Test
+    default void ownEngineIsClosedInTheMiddle() {
+        int count = ContractProfile.current().transfersInFlight();
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
+            MemoryRegion local = pair.local(MOST_BYTES);
+            RemoteRegion remote = pair.attach(pair.served(MOST_BYTES));
+            List<TerminalSignal> signals = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                signals.add(
+                        i % 2 == 0
+                                ? pair.write(local, 0, remote, 0, MOST_BYTES)
+                                : pair.read(local, 0, remote, 0, MOST_BYTES));
+            }
+            until("some have ended", () -> TerminalSignal.ended(signals) >= count / 20);
+            CompletableFuture<Void> closed = pair.initiator().closeAsync();
+            assertThat(TerminalSignal.awaitAllOnce(signals))
+                    .isNotEmpty()
+                    .allSatisfy(error -> assertThat(error.getClass()).isNotEqualTo(SluiceException.class));
+            await(closed);
+            assertThat(pair.initiator().metrics().window().operations()).isZero();
+            assertThat(pair.initiator().metrics().window().bytes()).isZero();
+            assertThat(pair.initiator().metrics().pending()).isZero();
+        }
+    }
+
+    @Test
+    default void cancelledTransfersEndOnce() {
+        int count = ContractProfile.current().transfersInFlight();
+        Random random = ContractProfile.random("cancelledTransfersEndOnce");
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
+            MemoryRegion local = pair.local(MOST_BYTES);
+            RemoteRegion remote = pair.attach(pair.served(MOST_BYTES));
+            List<TerminalSignal> signals = new ArrayList<>();
+            List<Transfer> transfers = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                TerminalSignal signal = new TerminalSignal();
+                long length = random.nextInt(128 << 10);
+                transfers.add(
+                        random.nextBoolean()
+                                ? pair.connection()
+                                        .write(local, 0, remote, 0, length, TransferOptions.defaults(), signal)
+                                : pair.connection()
+                                        .read(local, 0, remote, 0, length, TransferOptions.defaults(), signal));
+                signals.add(signal);
+                if (random.nextBoolean()) {
+                    Transfer victim = transfers.get(random.nextInt(transfers.size()));
+                    victim.cancel();
+                    if (random.nextBoolean()) {
+                        victim.cancel();
+                    }
+                }
+            }
+            List<SluiceException> errors = TerminalSignal.awaitAllOnce(signals);
+            assertThat(errors).isNotEmpty().hasOnlyElementsOfType(TransferCancelledException.class);
+            transfers.forEach(transfer -> await(transfer.quiesced()));
+            // A cancel costs nobody else anything: the connection goes on.
+            assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
+            pair.write(local, 0, remote, 0, MOST_BYTES).awaitSuccess();
+            until(
+                    "the credits are back",
+                    () -> pair.connection().window().operations() == 0
+                            && pair.connection().window().bytes() == 0);
+        }
+    }
+
+    @Test
+    default void cancelInsideACallbackEndsTheOther() {
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(1))) {
+            MemoryRegion local = pair.local(MOST_BYTES);
+            RemoteRegion remote = pair.attach(pair.served(MOST_BYTES));
+            List<Transfer> waiting = new ArrayList<>();
+            List<TerminalSignal> signals = new ArrayList<>();
+            CompletableFuture<Void> submitted = new CompletableFuture<>();
+            TerminalSignal first = new TerminalSignal();
+            pair.connection().write(local, 0, remote, 0, 8, TransferOptions.defaults(), (transfer, error) -> {
+                await(submitted);
+                waiting.forEach(Transfer::cancel);
+                first.terminated(transfer, error);
+            });
+            for (int i = 0; i < 20; i++) {
+                TerminalSignal signal = new TerminalSignal();
+                signals.add(signal);
+                waiting.add(
+                        pair.connection().write(local, 0, remote, 0, MOST_BYTES, TransferOptions.defaults(), signal));
+            }
+            submitted.complete(null);
+            first.awaitSuccess();
+            TerminalSignal.awaitAllOnce(signals);
+            assertThat(signals.getLast().await()).containsInstanceOf(TransferCancelledException.class);
+            pair.write(local, 0, remote, 0, 8).awaitSuccess();
+        }
+    }
+}

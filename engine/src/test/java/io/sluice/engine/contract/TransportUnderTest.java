@@ -1,0 +1,62 @@
+package io.sluice.engine.contract;
+
+import io.sluice.engine.EngineOptions;
+import java.util.Map;
+
+/** What the contract must know of a transport to test it. What differs by transport is said here and nowhere else. */
+@FunctionalInterface
+public interface TransportUnderTest {
+    /**
+     * The provider's name, as in {@link EngineOptions#transports()}.
+     *
+     * @return {@code tcp}, for example
+     */
+    String name();
+
+    /**
+     * The settings that select and shape the transport, as {@code SLUICE_*} variables, so that engines in other processes
+     * get the same ones.
+     *
+     * @return variables by name
+     */
+    default Map<String, String> environment() {
+        return Map.of("SLUICE_TRANSPORTS", name());
+    }
+
+    /**
+     * A fresh builder with {@link #environment()} applied.
+     *
+     * @return the builder
+     */
+    default EngineOptions.Builder options() {
+        return EngineOptions.builder().environment(environment());
+    }
+
+    /**
+     * Whether it reaches engines in other processes.
+     *
+     * @return false for a transport within one process
+     */
+    default boolean crossesProcesses() {
+        return true;
+    }
+
+    /**
+     * Whether the target's process must run for a transfer to end with success. It need not where the initiator copies by
+     * itself or an adapter acknowledges: then a transfer to a frozen process may succeed.
+     *
+     * @return true if a frozen target cannot acknowledge
+     */
+    default boolean needsTargetToRun() {
+        return true;
+    }
+
+    /**
+     * Whether a completed write is visible to the target's code at once, without a notification after it.
+     *
+     * @return false for a transport whose writes an adapter acknowledges
+     */
+    default boolean visibleOnCompletion() {
+        return true;
+    }
+}

@@ -1,0 +1,172 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** Very many small transfers, and very large ones. */
+interface VolumeContract extends Contract {
+    int SLOT_BYTES = 48;
+    int OUTSTANDING = 10_000;
+
+    @Test
+    default void verySmallTransfersArriveByteByByte() throws InterruptedException {
+        int count = ContractProfile.current().smallTransfers();
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(2))) {
+            MemoryRegion source = BytePattern.filled(pair.local((long) count * SLOT_BYTES), 5);
+            MemoryRegion served = pair.served(source.length());
+            MemoryRegion back = pair.local(source.length());
+            RemoteRegion remote = pair.attach(served);
+            Connection connection = pair.connection();
+            each(
+                    count,
+                    (i, callback) -> connection.write(
+                            source, at(i), remote, at(i), length(i), TransferOptions.defaults(), callback));
+            each(
+                    count,
+                    (i, callback) -> connection.read(
+                            back, at(i), remote, at(i), length(i), TransferOptions.defaults(), callback));
+            for (int i = 0; i < count; i++) {
+                for (MemoryRegion copy : new MemoryRegion[] {served, back}) {
+                    for (int j = 0; j < SLOT_BYTES; j++) {
+                        byte expected = j < length(i) ? BytePattern.at(5, at(i) + j) : 0;
+                        byte actual = copy.segment().get(ValueLayout.JAVA_BYTE, at(i) + j);
+                        if (actual != expected) {
+                            assertThat(actual)
+                                    .as("byte %d of transfer %d of %d bytes", j, i, length(i))
+                                    .isEqualTo(expected);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static long at(int number) {
+        return (long) number * SLOT_BYTES;
+    }
+
+    private static int length(int number) {
+        return 1 + number % (SLOT_BYTES - 8);
+    }
+
+    /** Starts the transfer of a number. */
+    @FunctionalInterface
+    interface Numbered {
+        void start(int number, TransferCallback callback);
+    }
+
+    private static void each(int count, Numbered transfer) throws InterruptedException {
+        Semaphore room = new Semaphore(OUTSTANDING);
+        AtomicInteger ends = new AtomicInteger();
+        AtomicReference<SluiceException> failure = new AtomicReference<>();
+        for (int i = 0; i < count; i++) {
+            assertThat(room.tryAcquire(60, TimeUnit.SECONDS)).as("progress").isTrue();
+            transfer.start(i, (ended, error) -> {
+                if (error != null) {
+                    failure.compareAndSet(null, error);
+                }
+                ends.incrementAndGet();
+                room.release();
+            });
+        }
+        assertThat(room.tryAcquire(OUTSTANDING, 60, TimeUnit.SECONDS))
+                .as("all ended")
+                .isTrue();
+        if (failure.get() != null) {
+            throw new AssertionError("a transfer failed", failure.get());
+        }
+        assertThat(ends).hasValue(count);
+    }
+
+    @Test
+    default void oneTransferOfMoreThanFourGibibytes() {
+        long bytes = hugeBytes();
+        try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
+            Connection connection = await(engine.connect(engine.address()));
+            // Most of the source is never touched, and what is not costs no memory; the marks show misplaced chunks.
+            MemoryRegion source = engine.allocate(bytes, RegionOptions.readOnly());
+            long marks = 0;
+            for (long at = 0; at + 8 <= bytes; at += 64 << 10) {
+                long within = Math.min(at + (at >>> 16) % 60_000, bytes - 8);
+                source.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, within, at + 1);
+                marks++;
+            }
+            source.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, bytes - 8, -1L);
+            MemoryRegion sink = engine.allocate(bytes, RegionOptions.readWrite());
+            RemoteRegion from = await(connection.attach(source.descriptor()));
+            RemoteRegion to = await(connection.attach(sink.descriptor()));
+            TerminalSignal written = new TerminalSignal();
+            connection.write(source, 0, to, 0, bytes, TransferOptions.defaults(), written);
+            written.awaitSuccess(ContractProfile.current().longPatience());
+            assertThat(marks).isGreaterThan(1);
+            BytePattern.assertSame(sink.segment(), source.segment());
+            assertThat(engine.metrics().bytes(Operation.WRITE)).isEqualTo(bytes);
+
+            // The far end once more, by small transfers at offsets beyond 32 bits.
+            MemoryRegion small = engine.allocate(8192, RegionOptions.local());
+            for (long at : new long[] {bytes - 8192, (bytes >>> 1) - 4096, bytes > 1L << 32 ? (1L << 32) - 4096 : 0}) {
+                TerminalSignal read = new TerminalSignal();
+                connection.read(small, 0, from, at, 8192, TransferOptions.defaults(), read);
+                read.awaitSuccess();
+                BytePattern.assertSame(small.segment(), source.segment().asSlice(at, 8192));
+                BytePattern.fill(small.segment(), at);
+                TerminalSignal again = new TerminalSignal();
+                connection.write(small, 0, to, at, 8192, TransferOptions.defaults(), again);
+                again.awaitSuccess();
+                BytePattern.assertFilled(sink.segment().asSlice(at, 8192), at, 0);
+            }
+            // And the whole of it in the other direction.
+            TerminalSignal read = new TerminalSignal();
+            connection.read(sink, 0, from, 0, bytes, TransferOptions.defaults(), read);
+            read.awaitSuccess(ContractProfile.current().longPatience());
+            BytePattern.assertSame(sink.segment(), source.segment());
+        }
+    }
+
+    /** What the profile asks for, or less, loudly, where there is not the memory for it. */
+    private static long hugeBytes() {
+        long wanted = ContractProfile.current().hugeTransferBytes();
+        long available = availableMemory();
+        // The sink wholly, the source's marked pages, and as much again so that nobody else is driven out.
+        long affordable = available / 2;
+        if (wanted <= affordable) {
+            return wanted;
+        }
+        long scaled = Math.max(64L << 20, affordable) & -4096L;
+        System.out.println("NOTE: the huge transfer is " + scaled + " bytes instead of " + wanted + ", as only "
+                + available + " bytes of memory are available");
+        return Math.min(wanted, scaled);
+    }
+
+    private static long availableMemory() {
+        try {
+            return Files.readAllLines(Path.of("/proc/meminfo")).stream()
+                    .filter(line -> line.startsWith("MemAvailable:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
+                    .findFirst()
+                    .orElse(0);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
