@@ -2,6 +2,7 @@ package io.sluice.engine.flow;
 
 import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.transport.RemoteKey;
@@ -17,6 +18,7 @@ final class VectoredTransfer extends DataTransfer {
     private int unfinished;
     private int failed;
     private @Nullable SluiceException firstError;
+    private boolean silenced;
 
     VectoredTransfer(
             ConnectionFlow flow,
@@ -77,6 +79,9 @@ final class VectoredTransfer extends DataTransfer {
     @Override
     @Nullable
     SluiceException outcome() {
+        if (silenced) {
+            return new TransferCancelledException("the transfer was cancelled");
+        }
         SluiceException first = firstError;
         return first == null ? null : new ElementsFailedException(failed, plan.length, first);
     }
@@ -91,7 +96,10 @@ final class VectoredTransfer extends DataTransfer {
             }
         }
         flow().count(kind(), error, plan[element].length());
-        if (report) {
+        // a cancel holds from the moment it is asked for, though the poller learns of it later
+        if (isCancelRequested()) {
+            silenced = true;
+        } else if (report) {
             flow().call(() -> callback.element(element, error));
         }
     }

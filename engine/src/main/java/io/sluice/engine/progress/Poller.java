@@ -178,17 +178,22 @@ public final class Poller implements EventLoop {
         work += expireDeadlines();
         work += runEndOfCycle();
         if (work > 0) {
-            counters.add(PollerCounters.Counter.BUSY_POLLS, 1);
-            idleStrategy.worked();
-            long took = System.nanoTime() - now;
-            if (took > stallNanos) {
-                stalled(took);
-            }
+            worked();
             return;
         }
         counters.add(PollerCounters.Counter.EMPTY_POLLS, 1);
         if (idleStrategy.idle(now)) {
             park();
+        }
+    }
+
+    /** Ends a duty cycle that found work. */
+    private void worked() {
+        counters.add(PollerCounters.Counter.BUSY_POLLS, 1);
+        idleStrategy.worked();
+        long took = System.nanoTime() - now;
+        if (took > stallNanos) {
+            stalled(took);
         }
     }
 
@@ -205,7 +210,7 @@ public final class Poller implements EventLoop {
             if (ready > 0) {
                 dispatch(ready);
                 runEndOfCycle();
-                idleStrategy.worked();
+                worked();
             }
         } else {
             parked = false;
