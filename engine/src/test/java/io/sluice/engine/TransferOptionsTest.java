@@ -16,8 +16,13 @@ class TransferOptionsTest {
     }
 
     @Test
-    void deadlineIsPositive() {
+    void deadlineIsPositiveAndNotForEver() {
         TransferOptions defaults = TransferOptions.defaults();
+        assertThat(defaults.withDeadline(Duration.ofDays(365)).deadline()).isEqualTo(Duration.ofDays(365));
+        assertThatThrownBy(() -> defaults.withDeadline(Duration.ofDays(365).plusNanos(1)))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> defaults.withDeadline(Duration.ofSeconds(Long.MAX_VALUE)))
+                .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> defaults.withDeadline(Duration.ZERO)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> defaults.withDeadline(Duration.ofNanos(-1)))
                 .isInstanceOf(IllegalArgumentException.class);

@@ -215,7 +215,7 @@ interface ConnectingContract extends Contract {
     default void closingEndsBothSidesInOrder() {
         try (EnginePair pair = EnginePair.open(transport())) {
             CompletableFuture<Void> closed = pair.connection().close();
-            assertThat(pair.connection().close()).isSameAs(closed);
+            await(pair.connection().close());
             await(closed);
             await(pair.connection().ended());
             await(pair.accepted().ended());
@@ -361,7 +361,7 @@ interface ConnectingContract extends Contract {
         Connection connection = await(engine.connect(address));
         MemoryRegion region = engine.allocate(64, RegionOptions.local());
         CompletableFuture<Void> closed = engine.closeAsync();
-        assertThat(engine.closeAsync()).isSameAs(closed);
+        await(engine.closeAsync());
         await(closed);
         engine.close();
         await(connection.ended());
