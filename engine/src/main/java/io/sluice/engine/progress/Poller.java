@@ -314,8 +314,8 @@ public final class Poller implements EventLoop {
         if (now - lastStallReport >= STALL_REPORT_NANOS) {
             lastStallReport = now;
             LOG.warn(
-                    "{} was held up for {} ms in one duty cycle: a callback blocks or works too long; move the work to"
-                            + " another thread",
+                    "{} was held up for {} ms in one duty cycle: a callback blocks or works too long (move the work to"
+                            + " another thread), or the machine has no processor to spare",
                     thread.getName(),
                     took / 1_000_000);
         }
