@@ -1,0 +1,50 @@
+package io.sluice.reactor;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferOptions;
+
+/** Which way the bytes go. */
+enum Direction {
+    WRITE {
+        @Override
+        Transfer submit(
+                Connection connection,
+                MemoryRegion local,
+                long localOffset,
+                RemoteRegion remote,
+                long remoteOffset,
+                long length,
+                TransferOptions options,
+                TransferCallback callback) {
+            return connection.write(local, localOffset, remote, remoteOffset, length, options, callback);
+        }
+    },
+    READ {
+        @Override
+        Transfer submit(
+                Connection connection,
+                MemoryRegion local,
+                long localOffset,
+                RemoteRegion remote,
+                long remoteOffset,
+                long length,
+                TransferOptions options,
+                TransferCallback callback) {
+            return connection.read(local, localOffset, remote, remoteOffset, length, options, callback);
+        }
+    };
+
+    abstract Transfer submit(
+            Connection connection,
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options,
+            TransferCallback callback);
+}

@@ -1,0 +1,61 @@
+package io.sluice.reactor;
+
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+
+/**
+ * One subscriber's control operation.
+ *
+ * @param <T> what the operation gives
+ */
+final class FutureSubscription<T> extends SingleSubscription<T> {
+    private final Supplier<? extends CompletionStage<? extends @Nullable T>> operation;
+
+    FutureSubscription(
+            CoreSubscriber<? super T> actual, Supplier<? extends CompletionStage<? extends @Nullable T>> operation) {
+        super(actual);
+        this.operation = operation;
+    }
+
+    @Override
+    void start() {
+        try {
+            operation.get().whenComplete(this::endedOrReport);
+        } catch (Throwable thrown) {
+            failOrDrop(Operators.onOperatorError(thrown, actual.currentContext()));
+        }
+    }
+
+    /** The operation runs on; what it gives is discarded. */
+    @Override
+    void abandon() {}
+
+    /** A future swallows what its listeners throw, so a subscriber that breaks the rules must be reported here. */
+    private void endedOrReport(@Nullable T value, @Nullable Throwable error) {
+        try {
+            ended(value, error);
+        } catch (Throwable thrown) {
+            Operators.onErrorDropped(thrown, actual.currentContext());
+            throw thrown;
+        }
+    }
+
+    private void ended(@Nullable T value, @Nullable Throwable error) {
+        if (error != null) {
+            Throwable cause = error instanceof CompletionException ? error.getCause() : null;
+            failOrDrop(cause == null ? error : cause);
+        } else if (!succeed(value)) {
+            Operators.onDiscard(value, actual.currentContext());
+        }
+    }
+
+    private void failOrDrop(Throwable error) {
+        if (!fail(error)) {
+            Operators.onErrorDropped(error, actual.currentContext());
+        }
+    }
+}

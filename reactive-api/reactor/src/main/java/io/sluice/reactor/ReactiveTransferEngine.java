@@ -1,0 +1,178 @@
+package io.sluice.reactor;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink.OverflowStrategy;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * A {@link TransferEngine} with a reactive face.
+ *
+ * <p>Every Mono and Flux is lazy and cold: nothing happens before somebody subscribes and asks, and each subscriber
+ * starts its own operation. Signals come on the engine's poller threads, which must not block; Reactor knows them as
+ * non-blocking, so that {@code block()} on one of them throws {@link IllegalStateException}. To leave them, use
+ * {@code publishOn}, or {@link ReactiveConnection#withScheduler} for all operations of a connection.
+ *
+ * <p>All methods may be called from any thread.
+ */
+public final class ReactiveTransferEngine {
+    static {
+        PollerThreads.declareNonBlocking();
+    }
+
+    private final TransferEngine engine;
+    private final Sinks.Empty<Void> closed = Sinks.empty();
+
+    private ReactiveTransferEngine(TransferEngine engine) {
+        this.engine = Objects.requireNonNull(engine, "engine");
+    }
+
+    /**
+     * Opens an engine with {@linkplain EngineOptions#fromEnvironment() the defaults and the environment}.
+     *
+     * @return the engine, listening on a free loopback port
+     * @throws SluiceException if it cannot listen or no transport is available
+     */
+    public static ReactiveTransferEngine open() {
+        return new ReactiveTransferEngine(TransferEngine.open());
+    }
+
+    /**
+     * Opens an engine.
+     *
+     * @param options all settings
+     * @return the engine
+     * @throws SluiceException if it cannot listen or a transport that the options name is not available
+     */
+    public static ReactiveTransferEngine open(EngineOptions options) {
+        return new ReactiveTransferEngine(TransferEngine.open(options));
+    }
+
+    /**
+     * Gives an engine that exists a reactive face. Both faces may be used side by side.
+     *
+     * @param engine open
+     * @return the same engine
+     */
+    public static ReactiveTransferEngine from(TransferEngine engine) {
+        return new ReactiveTransferEngine(engine);
+    }
+
+    /**
+     * The engine itself.
+     *
+     * @return the engine behind this face
+     */
+    public TransferEngine engine() {
+        return engine;
+    }
+
+    /**
+     * What a peer needs to connect to this engine.
+     *
+     * @return the advertised host and the bound port, with the identity
+     * @throws IllegalStateException if the engine does not listen
+     */
+    public EngineAddress address() {
+        return engine.address();
+    }
+
+    /**
+     * Allocates zeroed memory and registers it; see {@link TransferEngine#allocate}.
+     *
+     * @param bytes at least 1
+     * @param options access and name
+     * @return the region
+     * @throws RegistrationException if the memory is not to be had, or the name is taken
+     */
+    public MemoryRegion allocate(long bytes, RegionOptions options) {
+        return engine.allocate(bytes, options);
+    }
+
+    /**
+     * Registers memory of the caller, <strong>which must outlive the region</strong>; see
+     * {@link TransferEngine#register}.
+     *
+     * @param segment native memory that every thread may use
+     * @param options access and name
+     * @return the region
+     * @throws RegistrationException if the segment cannot be registered, or the name is taken
+     */
+    public MemoryRegion register(MemorySegment segment, RegionOptions options) {
+        return engine.register(segment, options);
+    }
+
+    /**
+     * Makes a new connection. One that is made after a cancel is closed again.
+     *
+     * @param address of the peer
+     * @return the connection; or {@link ConnectFailedException} or another {@link SluiceException} within the connect
+     *     time-out
+     */
+    public Mono<ReactiveConnection> connect(EngineAddress address) {
+        Objects.requireNonNull(address, "address");
+        return FutureMono.<ReactiveConnection>of("connect", () -> reactive(engine.connect(address)))
+                .doOnDiscard(
+                        ReactiveConnection.class,
+                        unwanted -> unwanted.connection().close());
+    }
+
+    /**
+     * The cached connection to an address. The first subscriber connects, later ones share the connection; when it has
+     * ended, the next one makes another. A cancel leaves it open.
+     *
+     * @param address of the peer
+     * @return as {@link #connect}
+     */
+    public Mono<ReactiveConnection> connection(EngineAddress address) {
+        Objects.requireNonNull(address, "address");
+        return FutureMono.of("connection", () -> reactive(engine.connection(address)));
+    }
+
+    /**
+     * The connections that peers make, first those that are open already. Peers may connect whether or not anybody
+     * subscribes. A subscriber that lags behind by more than {@link EngineOptions#maxConnections()} connections is
+     * failed with an overflow error.
+     *
+     * @return completes when this engine is {@linkplain #close() closed} through this object
+     */
+    public Flux<ReactiveConnection> accepted() {
+        return Flux.<ReactiveConnection>create(
+                        sink -> {
+                            TransferEngine.Registration registration =
+                                    engine.onConnection(connection -> sink.next(ReactiveConnection.from(connection)));
+                            sink.onDispose(registration::close);
+                        },
+                        OverflowStrategy.IGNORE)
+                .onBackpressureBuffer(engine.options().maxConnections())
+                .takeUntilOther(closed.asMono());
+    }
+
+    /**
+     * Ends all connections, then the regions, then the pollers.
+     *
+     * @return completes when nothing of the engine touches memory any more
+     */
+    public Mono<Void> close() {
+        return FutureMono.of("close", () -> {
+            closed.tryEmitEmpty();
+            return engine.closeAsync();
+        });
+    }
+
+    private static CompletableFuture<ReactiveConnection> reactive(CompletableFuture<Connection> connecting) {
+        return connecting.thenApply(ReactiveConnection::from);
+    }
+}

@@ -1,0 +1,110 @@
+package io.sluice.reactor;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferResult;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxOperator;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Scheduler.Worker;
+
+/** Many transfers, one for each element, their results as they end. */
+final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferResult> {
+    private static final int UNKNOWN = Integer.MAX_VALUE;
+
+    private final Connection connection;
+    private final Direction direction;
+    private final int elements;
+    private final TransferOptions options;
+    private final @Nullable Scheduler scheduler;
+
+    private VectoredTransferFlux(
+            Connection connection,
+            Direction direction,
+            Flux<TransferElement> source,
+            int elements,
+            TransferOptions options,
+            @Nullable Scheduler scheduler) {
+        super(source);
+        this.connection = connection;
+        this.direction = direction;
+        this.elements = elements;
+        this.options = options;
+        this.scheduler = scheduler;
+    }
+
+    static Flux<TransferResult> of(
+            Connection connection,
+            Direction direction,
+            Publisher<TransferElement> source,
+            TransferOptions options,
+            @Nullable Scheduler scheduler) {
+        Flux<TransferElement> publisher = Flux.from(Objects.requireNonNull(source, "elements"));
+        return assembled(new VectoredTransferFlux(connection, direction, publisher, UNKNOWN, options, scheduler));
+    }
+
+    static Flux<TransferResult> of(
+            Connection connection,
+            Direction direction,
+            List<TransferElement> source,
+            TransferOptions options,
+            @Nullable Scheduler scheduler) {
+        List<TransferElement> copy = List.copyOf(source);
+        return assembled(new VectoredTransferFlux(
+                connection, direction, Flux.fromIterable(copy), copy.size(), options, scheduler));
+    }
+
+    private static Flux<TransferResult> assembled(VectoredTransferFlux flux) {
+        return from(onAssembly(flux));
+    }
+
+    @Override
+    public void subscribe(CoreSubscriber<? super TransferResult> actual) {
+        Worker worker;
+        try {
+            worker = scheduler == null ? null : scheduler.createWorker();
+        } catch (Throwable thrown) {
+            Operators.error(actual, Operators.onOperatorError(thrown, actual.currentContext()));
+            return;
+        }
+        source.subscribe(new VectoredRelay(actual, this, getPrefetch(), worker));
+    }
+
+    Transfer submit(TransferElement element, TransferCallback callback) {
+        return direction.submit(
+                connection,
+                element.local(),
+                element.localOffset(),
+                element.remote(),
+                element.remoteOffset(),
+                element.length(),
+                options,
+                callback);
+    }
+
+    /** How many elements may be in flight or have a result that was not handed over. */
+    @Override
+    public int getPrefetch() {
+        return Math.max(1, Math.min(connection.window().operationLimit(), elements));
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes")
+    public @Nullable Object scanUnsafe(Attr key) {
+        return key.equals(Attr.RUN_STYLE) ? Attr.RunStyle.ASYNC : super.scanUnsafe(key);
+    }
+
+    @Override
+    public String stepName() {
+        return direction == Direction.WRITE ? "writeVectored" : "readVectored";
+    }
+}

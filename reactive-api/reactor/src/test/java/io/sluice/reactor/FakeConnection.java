@@ -1,0 +1,287 @@
+package io.sluice.reactor;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.EngineId;
+import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.NotificationListener;
+import io.sluice.engine.NotificationSubscription;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.VectoredTransferCallback;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** A connection without a peer: each transfer is handed to the test, which decides how and when it ends. */
+final class FakeConnection implements Connection, InFlightWindow {
+    private final int operationLimit;
+    private final boolean remembering;
+    private final Consumer<FakeTransfer> onSubmit;
+    private final AtomicInteger submitted = new AtomicInteger();
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final AtomicInteger mostInFlight = new AtomicInteger();
+
+    final Queue<FakeTransfer> transfers = new ConcurrentLinkedQueue<>();
+    final CompletableFuture<RemoteRegion> attached = new CompletableFuture<>();
+    final CompletableFuture<RegionDescriptor> found = new CompletableFuture<>();
+    final CompletableFuture<Void> detached = new CompletableFuture<>();
+    final CompletableFuture<Void> quiesced = new CompletableFuture<>();
+    final CompletableFuture<Void> ended = new CompletableFuture<>();
+    final CompletableFuture<Void> closed = new CompletableFuture<>();
+    final AtomicInteger attaches = new AtomicInteger();
+    final AtomicInteger detaches = new AtomicInteger();
+    final AtomicInteger closes = new AtomicInteger();
+    final FakeNotifications notifications = new FakeNotifications();
+    volatile TransferOptions lastOptions;
+    volatile byte[] lastPayload;
+
+    FakeConnection(int operationLimit, Consumer<FakeTransfer> onSubmit) {
+        this(operationLimit, true, onSubmit);
+    }
+
+    private FakeConnection(int operationLimit, boolean remembering, Consumer<FakeTransfer> onSubmit) {
+        this.operationLimit = operationLimit;
+        this.remembering = remembering;
+        this.onSubmit = onSubmit;
+    }
+
+    /** Keeps no list of its transfers, so that millions may pass and no subscriber is held. */
+    static FakeConnection forgetful(int operationLimit, Consumer<FakeTransfer> onSubmit) {
+        return new FakeConnection(operationLimit, false, onSubmit);
+    }
+
+    /** The test ends each transfer. */
+    static FakeConnection manual() {
+        return manual(256);
+    }
+
+    static FakeConnection manual(int operationLimit) {
+        return new FakeConnection(operationLimit, transfer -> {});
+    }
+
+    /** Each transfer succeeds inside the call that submits it. */
+    static FakeConnection immediate() {
+        return new FakeConnection(256, FakeTransfer::succeed);
+    }
+
+    /** Each submission throws. */
+    static FakeConnection refusing(RuntimeException refusal) {
+        return new FakeConnection(256, transfer -> {
+            throw refusal;
+        });
+    }
+
+    RemoteRegion remote() {
+        return new FakeRemoteRegion(this, null);
+    }
+
+    TransferElement element(long length) {
+        return new TransferElement(new FakeRegion(length), 0, remote(), 0, length);
+    }
+
+    FakeTransfer only() {
+        if (transfers.size() != 1) {
+            throw new AssertionError(transfers.size() + " transfers were submitted, not one");
+        }
+        return transfers.peek();
+    }
+
+    int submitted() {
+        return submitted.get();
+    }
+
+    int inFlight() {
+        return inFlight.get();
+    }
+
+    int mostInFlight() {
+        return mostInFlight.get();
+    }
+
+    void left() {
+        inFlight.decrementAndGet();
+    }
+
+    private Transfer submit(String what, TransferOptions options, TransferCallback callback) {
+        FakeTransfer transfer = new FakeTransfer(this, what, callback);
+        lastOptions = options;
+        submitted.incrementAndGet();
+        mostInFlight.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
+        if (remembering) {
+            transfers.add(transfer);
+        }
+        try {
+            onSubmit.accept(transfer);
+        } catch (RuntimeException refused) {
+            left();
+            throw refused;
+        }
+        return transfer;
+    }
+
+    @Override
+    public Transfer write(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options,
+            TransferCallback callback) {
+        return submit("write " + localOffset + " " + remoteOffset + " " + length, options, callback);
+    }
+
+    @Override
+    public Transfer read(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options,
+            TransferCallback callback) {
+        return submit("read " + localOffset + " " + remoteOffset + " " + length, options, callback);
+    }
+
+    @Override
+    public Transfer notify(byte[] payload, TransferOptions options, TransferCallback callback) {
+        lastPayload = payload;
+        return submit("notify " + payload.length, options, callback);
+    }
+
+    @Override
+    public Transfer writeVectored(
+            List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Transfer readVectored(
+            List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<RemoteRegion> attach(RegionDescriptor descriptor) {
+        attaches.incrementAndGet();
+        return attached;
+    }
+
+    @Override
+    public CompletableFuture<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors) {
+        attaches.incrementAndGet();
+        return attached.thenApply(List::of);
+    }
+
+    @Override
+    public CompletableFuture<Void> detach(RemoteRegion region) {
+        detaches.incrementAndGet();
+        return detached;
+    }
+
+    @Override
+    public CompletableFuture<RegionDescriptor> lookup(String name) {
+        return found;
+    }
+
+    @Override
+    public NotificationSubscription subscribe(NotificationListener listener) {
+        return notifications.subscribe(listener);
+    }
+
+    @Override
+    public CompletableFuture<Void> quiesced() {
+        return quiesced;
+    }
+
+    @Override
+    public CompletionStage<Void> ended() {
+        return ended;
+    }
+
+    @Override
+    public CompletableFuture<Void> close() {
+        closes.incrementAndGet();
+        return closed;
+    }
+
+    @Override
+    public long id() {
+        return 1;
+    }
+
+    @Override
+    public EngineId peer() {
+        return new EngineId(1, 2);
+    }
+
+    @Override
+    public long peerEpoch() {
+        return 1;
+    }
+
+    @Override
+    public String transport() {
+        return "fake";
+    }
+
+    @Override
+    public ConnectionState state() {
+        return ConnectionState.OPEN;
+    }
+
+    @Override
+    public InFlightWindow window() {
+        return this;
+    }
+
+    @Override
+    public int pending() {
+        return inFlight.get();
+    }
+
+    @Override
+    public int maxNotificationBytes() {
+        return 1024;
+    }
+
+    @Override
+    public int operationLimit() {
+        return operationLimit;
+    }
+
+    @Override
+    public long byteLimit() {
+        return Long.MAX_VALUE;
+    }
+
+    @Override
+    public int operations() {
+        return inFlight.get();
+    }
+
+    @Override
+    public long bytes() {
+        return 0;
+    }
+
+    @Override
+    public int maxOperationsSeen() {
+        return mostInFlight.get();
+    }
+
+    @Override
+    public long maxBytesSeen() {
+        return 0;
+    }
+}

@@ -1,0 +1,36 @@
+package io.sluice.reactor;
+
+import org.reactivestreams.Publisher;
+import org.reactivestreams.tck.PublisherVerification;
+import org.reactivestreams.tck.TestEnvironment;
+import org.testng.annotations.Test;
+
+/** The Reactive Streams rules for the notifications of a connection. */
+@Test
+public class NotificationFluxVerificationTest extends PublisherVerification<byte[]> {
+    public NotificationFluxVerificationTest() {
+        super(new TestEnvironment(500, 50));
+    }
+
+    @Override
+    public long maxElementsFromPublisher() {
+        return 10_000;
+    }
+
+    @Override
+    public Publisher<byte[]> createPublisher(long elements) {
+        FakeConnection connection = FakeConnection.manual();
+        for (long i = 0; i < elements; i++) {
+            connection.notifications.send(new byte[] {(byte) i});
+        }
+        connection.notifications.end(null);
+        return ReactiveConnection.from(connection).notifications();
+    }
+
+    @Override
+    public Publisher<byte[]> createFailedPublisher() {
+        FakeConnection connection = FakeConnection.manual();
+        ReactiveConnection.from(connection).notifications().subscribe();
+        return ReactiveConnection.from(connection).notifications();
+    }
+}
