@@ -14,6 +14,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,6 +43,7 @@ public final class Poller implements EventLoop {
     private final PollerThread thread;
     private final IdleStrategy idleStrategy;
     private final long stallNanos;
+    private final Consumer<Poller> onFailure;
     private final CompletableFuture<Void> terminated = new CompletableFuture<>();
     private final Arena arena = Arena.ofShared();
     private final MemorySegment events = arena.allocate((long) MAX_EVENTS * Epoll.RECORD_BYTES, Epoll.RECORD_BYTES);
@@ -63,8 +65,10 @@ public final class Poller implements EventLoop {
      * @param name the thread's name
      * @param options the engine's settings
      * @param indexedCounters how many indexed counters it has
+     * @param onFailure called on the thread if it has to end because of an error
      */
-    public Poller(String name, EngineOptions options, int indexedCounters) {
+    public Poller(String name, EngineOptions options, int indexedCounters, Consumer<Poller> onFailure) {
+        this.onFailure = onFailure;
         counters = new PollerCounters(indexedCounters);
         idleStrategy =
                 new IdleStrategy(options.spin().toNanos(), options.yield().toNanos());
@@ -96,6 +100,15 @@ public final class Poller implements EventLoop {
      */
     public boolean inLoop() {
         return Thread.currentThread() == thread;
+    }
+
+    /**
+     * Whether the thread goes on.
+     *
+     * @return false once it ends or was asked to
+     */
+    public boolean isRunning() {
+        return state == State.RUNNING;
     }
 
     /**
@@ -165,7 +178,9 @@ public final class Poller implements EventLoop {
                 cycle();
             }
         } catch (Throwable e) {
-            LOG.error("{} has failed; its connections make no progress any more", thread.getName(), e);
+            state = State.STOPPING;
+            LOG.error("{} has failed; its connections are lost", thread.getName(), e);
+            run(() -> onFailure.accept(this));
         } finally {
             terminate();
         }

@@ -8,7 +8,6 @@ import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Transport;
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -104,16 +103,12 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         EngineOptions options = engine.options();
         EngineId peer = fields.engineId(Tag.ENGINE_ID);
         long peerEpoch = fields.number(Tag.EPOCH, Long.MIN_VALUE, Long.MAX_VALUE);
-        fields.bytes(Tag.NONCE, OutgoingBootstrap.NONCE_BYTES);
-        SecureRandom random = new SecureRandom();
-        byte[] nonce = new byte[OutgoingBootstrap.NONCE_BYTES];
-        random.nextBytes(nonce);
-        byte[] connectionId = new byte[Welcome.CONNECTION_ID_BYTES];
-        random.nextBytes(connectionId);
+        fields.bytes(Tag.NONCE, NonceSource.BYTES);
+        byte[] connectionId = Arrays.copyOf(engine.nonces().draw(), Welcome.CONNECTION_ID_BYTES);
         FieldWriter answer = new FieldWriter()
                 .put(Tag.ENGINE_ID, FieldReader.toBytes(engine.id()))
                 .put(Tag.EPOCH, engine.epoch())
-                .put(Tag.NONCE, nonce)
+                .put(Tag.NONCE, engine.nonces().draw())
                 .put(Tag.CONNECTION_ID, connectionId)
                 .put(Tag.TRANSPORT, chosen)
                 .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())

@@ -59,6 +59,7 @@ public final class LocalEngine implements TransferEngine {
     private final EngineId id = EngineId.random();
     private final long epoch = new SecureRandom().nextLong();
     private final DescriptorKeys descriptorKeys = new DescriptorKeys(id, epoch);
+    private final NonceSource nonces = new NonceSource();
     private final EngineWindow engineWindow;
     private final List<Poller> pollers;
     private final Map<String, Transport> transports;
@@ -88,7 +89,7 @@ public final class LocalEngine implements TransferEngine {
         int number = ENGINES.incrementAndGet();
         List<Poller> made = new ArrayList<>();
         for (int i = 0; i < options.pollers(); i++) {
-            made.add(new Poller("sluice-" + number + "-poller-" + i, options, FlowCounters.COUNT));
+            made.add(new Poller("sluice-" + number + "-poller-" + i, options, FlowCounters.COUNT, this::pollerFailed));
         }
         this.pollers = List.copyOf(made);
         this.figures = new EngineFigures(this, pollers);
@@ -172,6 +173,10 @@ public final class LocalEngine implements TransferEngine {
         return descriptorKeys;
     }
 
+    NonceSource nonces() {
+        return nonces;
+    }
+
     EngineWindow engineWindow() {
         return engineWindow;
     }
@@ -200,6 +205,16 @@ public final class LocalEngine implements TransferEngine {
 
     Poller nextPoller() {
         return pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
+    }
+
+    /** On the poller's thread, which ends: nothing of it may be left waiting. */
+    private void pollerFailed(Poller poller) {
+        for (PeerSession session : open.keySet()) {
+            if (session.poller().equals(poller)) {
+                session.failed(new SluiceException("the poller of the connection has failed"));
+            }
+        }
+        unfinished.abort(poller);
     }
 
     /** False if too many sockets are between accept and bootstrap. */

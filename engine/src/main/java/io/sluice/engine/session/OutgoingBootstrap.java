@@ -15,7 +15,6 @@ import io.sluice.engine.transport.Transport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.security.SecureRandom;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +22,6 @@ import org.jspecify.annotations.Nullable;
 /** The connecting side of a bootstrap: HELLO, then WELCOME is checked and answered, then ACCEPT. */
 final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, Unfinished {
     static final int MAX_BODY = 32 * 1024;
-    static final int NONCE_BYTES = 32;
 
     private final LocalEngine engine;
     private final Poller loop;
@@ -84,12 +82,10 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     @Override
     public void connected() {
         EngineOptions options = engine.options();
-        byte[] nonce = new byte[NONCE_BYTES];
-        new SecureRandom().nextBytes(nonce);
         FieldWriter fields = new FieldWriter()
                 .put(Tag.ENGINE_ID, FieldReader.toBytes(engine.id()))
                 .put(Tag.EPOCH, engine.epoch())
-                .put(Tag.NONCE, nonce)
+                .put(Tag.NONCE, engine.nonces().draw())
                 .put(Tag.TRANSPORTS, String.join(",", engine.transportNames()))
                 .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
                 .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())

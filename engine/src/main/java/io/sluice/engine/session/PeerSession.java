@@ -241,7 +241,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     @Override
     public void failed(SluiceException error) {
         ConnectionEnd reason = new ConnectionEnd(ConnectionEnd.Kind.LOST, String.valueOf(error.getMessage()), error);
-        if (!open || control.isClosed()) {
+        if (!open || control.isClosed() || !loop.isRunning()) {
             end(reason);
         } else if (pathFailure == null) {
             // a peer that closes says goodbye on the control channel, which its lanes' end may overtake

@@ -1,5 +1,6 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.progress.Poller;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,6 +24,11 @@ final class UnfinishedWork {
         if (waiting != null && all.isEmpty()) {
             waiting.complete(null);
         }
+    }
+
+    /** Ends what is under way on a poller; on its thread. */
+    void abort(Poller poller) {
+        all.stream().filter(one -> one.poller().equals(poller)).forEach(Unfinished::abort);
     }
 
     /** Asks all to end; whatever begins later is asked at once. */
