@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * The block hashes of one request, first block first; immutable. A block hash names the content of a block together with
- * everything before it, so equal hashes mean equal prefixes.
+ * The block hashes of one request, first block first; immutable. A block hash names the content of a block together
+ * with everything before it, so equal hashes mean equal prefixes.
  */
 public final class BlockHashes {
 

@@ -6,18 +6,21 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 
 /**
- * Shows the progress of a replay: on a terminal as one line that is rewritten, elsewhere as a plain line every few
- * seconds. It may be updated as often as is convenient, from any thread; it decides itself when to write.
+ * Shows the progress of a replay: on a terminal as one line that is rewritten, elsewhere as a plain line after the
+ * first second, and then every few seconds. It may be updated as often as is convenient, from any thread; it decides
+ * itself when to write.
  */
 public final class ProgressLine {
 
     private static final long TERMINAL_INTERVAL_NANOS = 200_000_000L;
+    private static final long FIRST_PLAIN_INTERVAL_NANOS = 1_000_000_000L;
     private static final long PLAIN_INTERVAL_NANOS = 5_000_000_000L;
 
     private final PrintStream out;
     private final boolean terminal;
     private final LongSupplier nanoTime;
     private final long startNanos;
+    private long intervalNanos;
     private long lastNanos;
     private long lastBytes;
     private int lastLength;
@@ -39,6 +42,7 @@ public final class ProgressLine {
         this.nanoTime = nanoTime;
         this.startNanos = nanoTime.getAsLong();
         this.lastNanos = startNanos;
+        this.intervalNanos = terminal ? TERMINAL_INTERVAL_NANOS : FIRST_PLAIN_INTERVAL_NANOS;
     }
 
     /** Whether this process talks to a terminal: its standard input and output are both connected to one. */
@@ -50,16 +54,19 @@ public final class ProgressLine {
     /** Takes note of the progress, and writes it if enough time has passed since the last time. */
     public synchronized void update(Progress progress) {
         long now = nanoTime.getAsLong();
-        if (finished || now - lastNanos < (terminal ? TERMINAL_INTERVAL_NANOS : PLAIN_INTERVAL_NANOS)) {
+        if (finished || now - lastNanos < intervalNanos) {
             return;
         }
+        intervalNanos = terminal ? TERMINAL_INTERVAL_NANOS : PLAIN_INTERVAL_NANOS;
         double rate = gigabytesPerSecond(progress.bytesMoved() - lastBytes, now - lastNanos);
         lastNanos = now;
         lastBytes = progress.bytesMoved();
         write(describe(progress, rate));
     }
 
-    /** Writes the final progress, with the mean rate since the start, and ends the line. Nothing is written after it. */
+    /**
+     * Writes the final progress, with the mean rate since the start, and ends the line. Nothing is written after it.
+     */
     public synchronized void finish(Progress progress) {
         if (finished) {
             return;

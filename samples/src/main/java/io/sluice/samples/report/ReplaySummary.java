@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
  *
  * @param model name of the model preset
  * @param transport name of the transport that the connection used
+ * @param interrupted whether it was broken off; the figures are then those of the requests that had ended
  * @param requests requests that were replayed to their end
  * @param traceLinesSkipped malformed lines of the trace that were left out
  * @param pagesMoved pages transferred, over all layers
@@ -24,6 +25,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 @JsonPropertyOrder({
     "model",
     "transport",
+    "interrupted",
     "requests",
     "trace_lines_skipped",
     "pages_moved",
@@ -40,6 +42,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 public record ReplaySummary(
         @JsonProperty("model") String model,
         @JsonProperty("transport") String transport,
+        @JsonProperty("interrupted") boolean interrupted,
         @JsonProperty("requests") long requests,
         @JsonProperty("trace_lines_skipped") long traceLinesSkipped,
         @JsonProperty("pages_moved") long pagesMoved,

@@ -14,7 +14,7 @@ public final class ReplaySummaryTable {
         ReplaySummaryTable table = new ReplaySummaryTable();
         table.row("model", summary.model());
         table.row("transport", summary.transport());
-        table.row("requests", count(summary.requests()));
+        table.row("requests", count(summary.requests()) + (summary.interrupted() ? " (interrupted)" : ""));
         if (summary.traceLinesSkipped() > 0) {
             table.row("trace lines skipped", count(summary.traceLinesSkipped()));
         }

@@ -63,8 +63,8 @@ class ProgressLineTest {
         }
         line.finish(progress(100, 10_000_000_000L));
         assertThat(text()).isEqualTo("""
-            50/100 requests, 1.00 GB/s, 256 in flight, 25.0 % cache hits
-            100/100 requests, 1.00 GB/s, 256 in flight, 25.0 % cache hits
+            10/100 requests, 1.00 GB/s, 256 in flight, 25.0 % cache hits
+            60/100 requests, 1.00 GB/s, 256 in flight, 25.0 % cache hits
             100/100 requests, 1.00 GB/s, 256 in flight, 25.0 % cache hits
             """);
     }

@@ -17,6 +17,7 @@ class ReplaySummaryTest {
     private static final ReplaySummary SUMMARY = new ReplaySummary(
             "llama-3.1-8b",
             "shm",
+            false,
             100,
             2,
             3_000,
@@ -29,7 +30,7 @@ class ReplaySummaryTest {
             64L << 20);
 
     private static final ReplaySummary NOTHING =
-            new ReplaySummary("m", "tcp", 0, 0, 0, 0, 0, 0, 0, new TransferMillis(0, 0, 0, 0), 0, 0);
+            new ReplaySummary("m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, new TransferMillis(0, 0, 0, 0), 0, 0);
 
     @Test
     void jsonHasTheFieldsInSnakeCase() throws JsonProcessingException {
@@ -41,6 +42,7 @@ class ReplaySummaryTest {
                 .containsExactly(
                         "model",
                         "transport",
+                        "interrupted",
                         "requests",
                         "trace_lines_skipped",
                         "pages_moved",
@@ -56,6 +58,7 @@ class ReplaySummaryTest {
         assertThat(json).doesNotContain("\n");
         assertThat(node.get("model").asText()).isEqualTo("llama-3.1-8b");
         assertThat(node.get("transport").asText()).isEqualTo("shm");
+        assertThat(node.get("interrupted").asBoolean(true)).isFalse();
         assertThat(node.get("requests").asLong()).isEqualTo(100);
         assertThat(node.get("trace_lines_skipped").asLong()).isEqualTo(2);
         assertThat(node.get("pages_moved").asLong()).isEqualTo(3_000);
@@ -116,7 +119,9 @@ class ReplaySummaryTest {
                 transfer max         12.346 ms
                 most in flight       256 operations, 64 MiB
                 """);
-            assertThat(ReplaySummaryTable.render(NOTHING)).doesNotContain("skipped", "NaN");
+            assertThat(ReplaySummaryTable.render(NOTHING))
+                    .contains("0 (interrupted)")
+                    .doesNotContain("skipped", "NaN");
         } finally {
             Locale.setDefault(before);
         }

@@ -8,14 +8,14 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** The recorded trace that tests use where it lies beside the repository. */
-final class RecordedTrace {
+public final class RecordedTrace {
 
     private static final String NAME = "shared/traces/mooncake_conversation_trace.jsonl";
 
     private RecordedTrace() {}
 
     /** Its path; skips the test where it is not present. */
-    static Path orSkip() {
+    public static Path orSkip() {
         Optional<Path> file = Stream.iterate(Path.of("").toAbsolutePath(), p -> p != null, Path::getParent)
                 .map(folder -> folder.resolve(NAME))
                 .filter(Files::isRegularFile)

@@ -1,0 +1,36 @@
+package io.sluice.samples;
+
+import io.sluice.samples.command.ProgramCommands;
+import io.sluice.samples.command.ProgramVersion;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ScopeType;
+
+/** The {@code sluice} program. */
+@Command(
+        name = "sluice",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        scope = ScopeType.INHERIT,
+        header = "One-sided transfers between the memory of processes.",
+        synopsisSubcommandLabel = "COMMAND",
+        exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {
+            "0:all went well",
+            "1:it was tried and went wrong: a connection was lost, a page was corrupted or not accounted for",
+            "2:the command line, the trace or a size makes no sense",
+            "130:ended by SIGINT (Ctrl-C)",
+            "143:ended by SIGTERM"
+        })
+public final class SluiceCommand {
+
+    private SluiceCommand() {}
+
+    /**
+     * Runs the program.
+     *
+     * @param arguments the command and its options
+     */
+    public static void main(String[] arguments) {
+        System.exit(ProgramCommands.run(new SluiceCommand(), arguments));
+    }
+}

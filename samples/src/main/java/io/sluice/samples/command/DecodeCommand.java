@@ -1,0 +1,142 @@
+package io.sluice.samples.command;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.TransferEngine;
+import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.samples.decode.DecodeNode;
+import io.sluice.samples.decode.SessionReport;
+import io.sluice.samples.kvcache.PageGeometry;
+import io.sluice.samples.replay.DefaultPool;
+import io.sluice.samples.report.ByteSize;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** {@code sluice decode}. */
+@Command(
+        name = "decode",
+        header = "Run the decode side of a replay by itself, for a prefill side on another machine.",
+        description = {
+            "",
+            "Offers a page pool and waits for 'sluice replay --connect'. Serves one prefill process after another, each"
+                    + " with an empty pool, until it gets SIGTERM or SIGINT.",
+            "",
+            "Beyond loopback both sides need the same secret in SLUICE_TOKEN, at least 16 bytes.",
+            ""
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  sluice decode --listen 127.0.0.1:7000",
+            "  SLUICE_TOKEN=… sluice decode --listen 0.0.0.0:7000 --model llama-3.1-8b --pool 16GiB"
+        })
+final class DecodeCommand implements Callable<Integer> {
+
+    /** How long a process that was started by another one waits, after a signal to both, for the other one's word. */
+    private static final Duration PARENT_FIRST = Duration.ofSeconds(3);
+
+    @Option(
+            names = "--listen",
+            paramLabel = "HOST:PORT",
+            required = true,
+            converter = ListenAddress.Converter.class,
+            description = "Where to listen; port 0 is any free one.")
+    private ListenAddress listen = ListenAddress.LOOPBACK;
+
+    @Option(
+            names = "--pool",
+            paramLabel = "SIZE",
+            converter = ByteSize.class,
+            description = {
+                "Size of the page pool, such as 8GiB.",
+                "Default: room for four of the longest conversations, at most a third of the free memory."
+            })
+    private @Nullable Long poolBytes;
+
+    @Option(
+            names = "--ready-file",
+            paramLabel = "FILE",
+            description = "Write this file once it listens: JSON with host, port and address.")
+    private @Nullable Path readyFile;
+
+    @Option(names = "--once", description = "End after the first prefill process.")
+    private boolean once;
+
+    @Option(
+            names = "--until-input-ends",
+            description = "End when standard input does: for a process that must not outlive the one that started it.")
+    private boolean untilInputEnds;
+
+    @Mixin
+    private final ModelOption model = new ModelOption();
+
+    @Mixin
+    private final TransportOption transport = new TransportOption();
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    private final Termination termination;
+
+    DecodeCommand(Termination termination) {
+        this.termination = termination;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        long bytes = poolBytes == null ? DefaultPool.bytes(model.model()) : poolBytes;
+        PageGeometry geometry = PageGeometry.fitting(model.model(), bytes);
+        EngineOptions options =
+                transport.engineOptions().listen(listen.host(), listen.port()).build();
+        try (ReadyMark ready = new ReadyMark(readyFile);
+                TransferEngine engine = TransferEngine.open(options)) {
+            DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry);
+            // Whoever finds the file may connect at once, and a connection that nobody expects yet waits.
+            ready.set(ReadyFile.of(node.address()));
+            say("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
+                    + " for " + model.model().name());
+            sessions(node).takeUntilOther(end()).doOnNext(this::report).blockLast();
+            return ExitCodes.OK;
+        }
+    }
+
+    private Flux<SessionReport> sessions(DecodeNode node) {
+        return once ? node.sessions().take(1) : node.sessions();
+    }
+
+    private Mono<Void> end() {
+        if (!untilInputEnds) {
+            return termination.requested();
+        }
+        // A Ctrl-C reaches both processes. The other one has to say goodbye first, or its transfers would fail.
+        Mono<Void> signalled =
+                termination.requested().then(Mono.delay(PARENT_FIRST)).then();
+        return Mono.firstWithSignal(StandardInput.end(), signalled);
+    }
+
+    private void report(SessionReport report) {
+        Throwable error = report.error();
+        say("Received " + report.requests() + " requests, checked " + report.pagesChecked() + " pages, "
+                + report.pagesCorrupted() + " of them corrupted"
+                + (error == null ? "" : "; it ended early: " + error.getMessage()));
+    }
+
+    /** Not for the one that has started this process: that one has its own to say. */
+    private void say(String what) {
+        if (!untilInputEnds) {
+            PrintWriter out = spec.commandLine().getOut();
+            out.println(what);
+            out.flush();
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package io.sluice.samples.command;
+
+import io.sluice.samples.replay.DefaultPool;
+import io.sluice.samples.replay.Pacing;
+import io.sluice.samples.replay.ReplayPlan;
+import io.sluice.samples.replay.TraceChoice;
+import io.sluice.samples.report.ByteSize;
+import io.sluice.samples.report.DurationText;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice demo}. */
+@Command(
+        name = "demo",
+        header = "Watch KV-cache traffic move between two processes, for about half a minute.",
+        description = {
+            "",
+            "A replay of a generated trace with everything at its default; both processes are started and ended for"
+                    + " you. 'sluice replay' takes a trace of your own, and more options.",
+            ""
+        },
+        footer = {"", "Examples:", "  sluice demo", "  sluice demo --model qwen2.5-7b --duration 1m"})
+final class DemoCommand implements Callable<Integer> {
+
+    private static final long SEED = 1;
+    private static final int EXAMPLE_TOKENS = 1000;
+
+    @Option(
+            names = "--duration",
+            paramLabel = "TIME",
+            converter = DurationText.class,
+            defaultValue = "20s",
+            description = "How long new requests are sent. Default: ${DEFAULT-VALUE}.")
+    private Duration duration = Duration.ZERO;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the summary there, too, as one JSON object.")
+    private @Nullable Path json;
+
+    @Mixin
+    private final ModelOption model = new ModelOption();
+
+    @Mixin
+    private final TransportOption transport = new TransportOption();
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    private final Termination termination;
+
+    DemoCommand(Termination termination) {
+        this.termination = termination;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        long poolBytes = DefaultPool.bytes(model.model());
+        ReplaySettings settings = new ReplaySettings(
+                new TraceChoice.Generated(Long.MAX_VALUE, SEED),
+                new ReplayPlan(Long.MAX_VALUE, Pacing.unlimited(), duration),
+                model.model(),
+                SEED,
+                poolBytes,
+                transport.engineOptions().listenNowhere().build(),
+                transport.names(),
+                null,
+                json);
+        introduce(poolBytes);
+        int status = new ReplayRun(settings, termination, spec.commandLine()).run();
+        if (status == ExitCodes.OK) {
+            conclude();
+        }
+        return status;
+    }
+
+    private void introduce(long poolBytes) {
+        PrintWriter out = spec.commandLine().getOut();
+        long tokenBytes = (long) model.model().layers() * model.model().bytesPerToken();
+        out.println("Two processes on this machine play a model service that is split in two:");
+        out.println("  prefill (this one) computes the KV-cache of each request, here made-up bytes, and writes it,");
+        out.println("  decode (another one) holds it in a page pool of " + ByteSize.format(poolBytes) + ".");
+        out.println("The model is " + model.model().name() + ": " + EXAMPLE_TOKENS + " tokens of a conversation are "
+                + ByteSize.format(EXAMPLE_TOKENS * tokenBytes) + " of KV-cache, in "
+                + model.model().layers()
+                + " layers.");
+        out.println(
+                "Prefill writes each layer straight into decode's memory, which takes no part in that. What decode");
+        out.println("has cached is not sent again, and a checksum of every page that arrives is checked.");
+        out.println("New requests are sent for " + duration.toSeconds() + " s; Ctrl-C ends it earlier.");
+        out.println();
+        out.flush();
+    }
+
+    private void conclude() {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println();
+        out.println("Every page is accounted for, and every page that was moved arrived as it was sent.");
+        out.println("To replay a recorded trace: sluice replay --trace FILE");
+        out.flush();
+    }
+}

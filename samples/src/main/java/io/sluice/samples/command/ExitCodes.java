@@ -1,0 +1,16 @@
+package io.sluice.samples.command;
+
+/** What the program's exit status means; picocli's own codes for the same things. */
+final class ExitCodes {
+
+    /** All went well. */
+    static final int OK = 0;
+
+    /** It was tried and went wrong. */
+    static final int FAILED = 1;
+
+    /** The command line, the trace or a size makes no sense. */
+    static final int USAGE = 2;
+
+    private ExitCodes() {}
+}

@@ -1,0 +1,32 @@
+package io.sluice.samples.command;
+
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice info}. */
+@Command(
+        name = "info",
+        header = "Show the version, the machine, and which transports can be used here.",
+        description = {"", "For a transport that is not available it says why not, and what to do.", ""},
+        footer = {"", "Examples:", "  sluice info", "  sluice info --json"})
+final class InfoCommand implements Callable<Integer> {
+
+    @Option(names = "--json", description = "As one JSON object.")
+    private boolean json;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    @Override
+    public Integer call() {
+        ProgramReport report = ProgramReport.current();
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(json ? report.toJson() : report.toText().stripTrailing());
+        out.flush();
+        return ExitCodes.OK;
+    }
+}

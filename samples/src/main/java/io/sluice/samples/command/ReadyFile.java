@@ -1,0 +1,80 @@
+package io.sluice.samples.command;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.RegionDescriptor;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a process that listens tells others in a file, which is there, and whole, once it listens.
+ *
+ * @param host where to connect
+ * @param port where to connect
+ * @param address the same with the engine's identity: {@link EngineAddress#toBytes()} in base64
+ * @param region the region that is offered: {@link RegionDescriptor#toBytes()} in base64; {@code null} if there is none
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record ReadyFile(
+        @JsonProperty("host") String host,
+        @JsonProperty("port") int port,
+        @JsonProperty("address") String address,
+        @JsonProperty("region") @Nullable String region) {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Of an engine that offers no region by itself. */
+    static ReadyFile of(EngineAddress address) {
+        return of(address, null);
+    }
+
+    /** Of an engine that offers a region. */
+    static ReadyFile of(EngineAddress address, @Nullable RegionDescriptor region) {
+        return new ReadyFile(
+                address.host(),
+                address.port(),
+                base64(address.toBytes()),
+                region == null ? null : base64(region.toBytes()));
+    }
+
+    /** What a file holds. */
+    static ReadyFile read(Path file) throws IOException {
+        return JSON.readValue(file.toFile(), ReadyFile.class);
+    }
+
+    /** The engine's address. */
+    EngineAddress engineAddress() {
+        return EngineAddress.fromBytes(Base64.getDecoder().decode(address));
+    }
+
+    /** The contents as one line. */
+    String toJson() {
+        try {
+            return JSON.writeValueAsString(this);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("texts and a number can always be written", e);
+        }
+    }
+
+    /**
+     * Writes the file so that whoever sees it sees all of it. Only this user can read it: a descriptor gives access.
+     */
+    void write(Path file) throws IOException {
+        WholeFile.writePrivate(file, toJson() + "\n");
+    }
+
+    /** Removes a file: what it says is not so, or not any more. */
+    static void remove(Path file) throws IOException {
+        Files.deleteIfExists(file);
+    }
+
+    private static String base64(byte[] bytes) {
+        return Base64.getEncoder().encodeToString(bytes);
+    }
+}

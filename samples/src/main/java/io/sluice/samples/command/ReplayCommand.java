@@ -1,0 +1,183 @@
+package io.sluice.samples.command;
+
+import io.sluice.engine.EngineAddress;
+import io.sluice.samples.kvcache.ModelPreset;
+import io.sluice.samples.kvcache.PageGeometry;
+import io.sluice.samples.replay.DefaultPool;
+import io.sluice.samples.replay.Pacing;
+import io.sluice.samples.replay.ReplayPlan;
+import io.sluice.samples.replay.TraceChoice;
+import io.sluice.samples.report.ByteSize;
+import io.sluice.samples.report.DurationText;
+import io.sluice.samples.trace.TraceMode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice replay}. */
+@Command(
+        name = "replay",
+        header = "Move the KV-cache of a trace of requests between two processes.",
+        description = {
+            "",
+            "A prefill process, this one, fills the KV-cache pages of each request and writes them, one vectored write"
+                    + " a layer, straight into the page pool of a decode process, which it starts on this machine or"
+                    + " which --connect names. The decode process reuses what it has cached of a request, and checks a"
+                    + " checksum of every page that arrives.",
+            "",
+            "Without --trace the requests are generated, in the shape of an hour of conversations.",
+            ""
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  sluice replay --trace conversations.jsonl --requests 200 --json out.json",
+            "  sluice replay --trace conversations.jsonl --speed 1 --duration 5m",
+            "  sluice replay --model llama-3.1-8b --pool 4GiB --requests 50",
+            "  sluice decode --listen 10.0.0.2:7000      (there, with SLUICE_TOKEN set on both)",
+            "  sluice replay --connect 10.0.0.2:7000     (here)"
+        })
+final class ReplayCommand implements Callable<Integer> {
+
+    private static final long DEFAULT_GENERATED_REQUESTS = 200;
+
+    @Option(
+            names = "--trace",
+            paramLabel = "FILE",
+            description = {
+                "A trace in the Mooncake format: JSON lines with timestamp, input_length, output_length and hash_ids.",
+                "Default: generated."
+            })
+    private @Nullable Path trace;
+
+    @Option(
+            names = "--lenient",
+            description = "Leave malformed lines of the trace out and count them. Default: the first ends the run.")
+    private boolean lenient;
+
+    @Option(
+            names = "--requests",
+            paramLabel = "N",
+            description = {
+                "The most requests to replay.",
+                "Default: the whole trace; if generated, 200, or as many as go into --duration."
+            })
+    private @Nullable Long requests;
+
+    @Option(
+            names = "--speed",
+            paramLabel = "X",
+            converter = PacingText.class,
+            description = {
+                "Replay in the trace's own time, X times as fast as recorded; max is as fast as it goes.",
+                "Default: max."
+            })
+    private Pacing pacing = Pacing.unlimited();
+
+    @Option(
+            names = "--duration",
+            paramLabel = "TIME",
+            converter = DurationText.class,
+            description = "Take no new requests after this time, such as 20s or 5m. Default: no limit.")
+    private @Nullable Duration duration;
+
+    @Option(
+            names = "--pool",
+            paramLabel = "SIZE",
+            converter = ByteSize.class,
+            description = {
+                "Size of the decode process's page pool, such as 8GiB.",
+                "Default: room for four of the longest conversations, at most a third of the free memory."
+            })
+    private @Nullable Long poolBytes;
+
+    @Option(
+            names = "--connect",
+            paramLabel = "HOST:PORT",
+            converter = PeerAddress.class,
+            description = "Use the decode process that listens there ('sluice decode'), instead of starting one.")
+    private @Nullable EngineAddress connect;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "For the content of the pages, and for a generated trace. Default: ${DEFAULT-VALUE}.")
+    private long seed;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the summary there, too, as one JSON object.")
+    private @Nullable Path json;
+
+    @Mixin
+    private final ModelOption model = new ModelOption();
+
+    @Mixin
+    private final TransportOption transport = new TransportOption();
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    private final Termination termination;
+
+    ReplayCommand(Termination termination) {
+        this.termination = termination;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        ReplaySettings settings = new ReplaySettings(
+                traceChoice(),
+                new ReplayPlan(requestLimit(), pacing, duration),
+                model.model(),
+                seed,
+                poolBytes(model.model()),
+                transport.engineOptions().listenNowhere().build(),
+                transport.names(),
+                connect,
+                json);
+        return new ReplayRun(settings, termination, spec.commandLine()).run();
+    }
+
+    private TraceChoice traceChoice() {
+        if (trace == null) {
+            if (lenient) {
+                throw CommandFailure.usage("--lenient is about the lines of a file: give --trace, too");
+            }
+            return new TraceChoice.Generated(requestLimit(), seed);
+        }
+        if (!Files.isReadable(trace) || Files.isDirectory(trace)) {
+            throw CommandFailure.usage("--trace: " + trace + " is no file that can be read");
+        }
+        return new TraceChoice.Recorded(trace, lenient ? TraceMode.LENIENT : TraceMode.STRICT);
+    }
+
+    private long requestLimit() {
+        if (requests != null) {
+            if (requests < 1) {
+                throw CommandFailure.usage("--requests: give 1 or more, not " + requests);
+            }
+            return requests;
+        }
+        return trace == null && duration == null ? DEFAULT_GENERATED_REQUESTS : Long.MAX_VALUE;
+    }
+
+    private long poolBytes(ModelPreset of) {
+        if (poolBytes == null) {
+            return DefaultPool.bytes(of);
+        }
+        if (connect != null) {
+            throw CommandFailure.usage("--pool is for the decode process that is started here; the one at --connect has"
+                    + " its own: give its --pool there");
+        }
+        // Complains if not even one page fits.
+        return PageGeometry.fitting(of, poolBytes).poolBytes();
+    }
+}

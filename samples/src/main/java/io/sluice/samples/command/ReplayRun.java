@@ -1,0 +1,160 @@
+package io.sluice.samples.command;
+
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.samples.kvcache.PageGeometry;
+import io.sluice.samples.prefill.PrefillSession;
+import io.sluice.samples.replay.Replay;
+import io.sluice.samples.replay.TraceChoice;
+import io.sluice.samples.report.ProgressLine;
+import io.sluice.samples.report.ReplaySummary;
+import io.sluice.samples.report.ReplaySummaryTable;
+import io.sluice.samples.trace.TraceSource;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A replay as a command carries it out: both sides up, the replay, what it has found, both sides down. */
+final class ReplayRun {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReplayRun.class);
+    private static final Duration REFRESH = Duration.ofMillis(100);
+    private static final Duration GOODBYE = Duration.ofSeconds(5);
+
+    private final ReplaySettings settings;
+    private final Termination termination;
+    private final PrintWriter out;
+    private final PrintWriter err;
+
+    ReplayRun(ReplaySettings settings, Termination termination, CommandLine command) {
+        this.settings = settings;
+        this.termination = termination;
+        this.out = command.getOut();
+        this.err = command.getErr();
+    }
+
+    /**
+     * Runs it to its end, or until the program is to end.
+     *
+     * @return the exit status
+     */
+    int run() throws IOException {
+        Path json = settings.json();
+        if (json != null) {
+            WholeFile.require("--json", json);
+        }
+        return switch (settings.trace()) {
+            case TraceChoice.Generated generated -> run(generated::open);
+            case TraceChoice.Recorded recorded -> {
+                try (TraceSource trace = recorded.open()) {
+                    // What is wrong with its beginning is told before anything is started.
+                    yield trace.hasNext() ? run(pool -> trace) : ExitCodes.OK;
+                }
+            }
+        };
+    }
+
+    private int run(Function<PageGeometry, TraceSource> trace) throws IOException {
+        try (DecodeSide decode = decodeSide();
+                TransferEngine engine = TransferEngine.open(settings.engine())) {
+            try {
+                PrefillSession session = await(connect(ReactiveTransferEngine.from(engine), decode));
+                if (session == null) {
+                    throw CommandFailure.failed("interrupted before the first request");
+                }
+                return run(session, trace.apply(session.geometry()));
+            } catch (SluiceException e) {
+                throw decode.explain(e);
+            }
+        }
+    }
+
+    private DecodeSide decodeSide() throws IOException {
+        if (settings.decode() != null) {
+            return DecodeSide.elsewhere(settings.decode());
+        }
+        List<String> options = new ArrayList<>(List.of(
+                "--listen", ListenAddress.LOOPBACK.toString(),
+                "--model", settings.model().name(),
+                "--pool", Long.toString(settings.poolBytes())));
+        if (!settings.transports().isEmpty()) {
+            options.addAll(List.of("--transport", String.join(",", settings.transports())));
+        }
+        return DecodeProcess.start(options, termination);
+    }
+
+    private Mono<PrefillSession> connect(ReactiveTransferEngine engine, DecodeSide decode) {
+        return engine.connect(decode.address())
+                .flatMap(connection -> PrefillSession.open(engine, connection, settings.model(), settings.seed()));
+    }
+
+    /** What a Mono gives; {@code null} if the program is to end first. */
+    private <T> @Nullable T await(Mono<T> mono) {
+        return mono.takeUntilOther(termination.requested()).block();
+    }
+
+    private int run(PrefillSession session, TraceSource trace) throws IOException {
+        Replay replay = new Replay(session, trace, settings.plan());
+        ProgressLine line = new ProgressLine(System.err, ProgressLine.onTerminal());
+        Disposable refresh = Flux.interval(REFRESH).subscribe(tick -> line.update(replay.progress()));
+        try {
+            await(replay.run());
+        } finally {
+            refresh.dispose();
+            line.finish(replay.progress());
+        }
+        boolean interrupted = termination.isRequested();
+        ReplaySummary summary = replay.summary(settings.model().name(), interrupted);
+        report(summary, trace);
+        session.close().timeout(GOODBYE).onErrorResume(ReplayRun::noGoodbye).block();
+        return status(summary, replay.requestsUnaccounted());
+    }
+
+    private static Mono<Void> noGoodbye(Throwable error) {
+        // The figures are known and printed; how the connection ended does not change them.
+        LOG.info("the connection did not close in order", error);
+        return Mono.empty();
+    }
+
+    private void report(ReplaySummary summary, TraceSource trace) throws IOException {
+        trace.skipped().descriptions().forEach(description -> err.println("sluice: left out " + description));
+        long described = trace.skipped().descriptions().size();
+        if (trace.skipped().count() > described) {
+            err.println("sluice: left out " + (trace.skipped().count() - described) + " more lines");
+        }
+        if (summary.interrupted()) {
+            out.println("Interrupted: these are the figures of the requests that had ended.");
+        }
+        out.print(ReplaySummaryTable.render(summary));
+        out.flush();
+        Path json = settings.json();
+        if (json != null) {
+            WholeFile.write(json, summary.toJson() + "\n");
+        }
+    }
+
+    private int status(ReplaySummary summary, long requestsUnaccounted) {
+        if (summary.corruptedPages() > 0) {
+            err.println("sluice: corrupted pages: " + summary.corruptedPages()
+                    + "; they are not what was sent, and the decode side has kept them out of its cache");
+        }
+        if (requestsUnaccounted > 0) {
+            err.println("sluice: requests with pages that were neither moved and checked nor reused: "
+                    + requestsUnaccounted);
+        }
+        err.flush();
+        return summary.corruptedPages() > 0 || requestsUnaccounted > 0 ? ExitCodes.FAILED : ExitCodes.OK;
+    }
+}

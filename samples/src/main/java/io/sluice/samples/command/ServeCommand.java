@@ -1,0 +1,112 @@
+package io.sluice.samples.command;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferEngine;
+import io.sluice.samples.report.ByteSize;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice serve}. */
+@Command(
+        name = "serve",
+        header = "Offer memory that other processes read and write one-sidedly.",
+        description = {
+            "",
+            "Allocates one memory region, zeroed, and offers it under a name to whoever may connect, until it gets"
+                    + " SIGTERM or SIGINT. A peer connects with TransferEngine.connect, and finds the region with"
+                    + " Connection.lookup, or attaches the descriptor from the ready file.",
+            "",
+            "Beyond loopback both sides need the same secret in SLUICE_TOKEN, at least 16 bytes.",
+            ""
+        },
+        footer = {
+            "",
+            "The ready file has the fields host, port, address (EngineAddress.toBytes in base64) and region",
+            "(RegionDescriptor.toBytes in base64). It is written in one step, and removed at the end.",
+            "",
+            "Examples:",
+            "  sluice serve --listen 127.0.0.1:7000 --memory 1GiB",
+            "  sluice serve --listen 127.0.0.1:0 --memory 64MiB --ready-file /run/user/1000/sluice.json",
+            "  SLUICE_TOKEN=… sluice serve --listen 0.0.0.0:7000 --memory 16GiB --name scratch"
+        })
+final class ServeCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--listen",
+            paramLabel = "HOST:PORT",
+            required = true,
+            converter = ListenAddress.Converter.class,
+            description = "Where to listen; port 0 is any free one.")
+    private ListenAddress listen = ListenAddress.LOOPBACK;
+
+    @Option(
+            names = "--memory",
+            paramLabel = "SIZE",
+            required = true,
+            converter = ByteSize.class,
+            description = "Size of the region, such as 1GiB.")
+    private long memoryBytes;
+
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            defaultValue = "kv",
+            description = "The region's name. Default: ${DEFAULT-VALUE}.")
+    private String name = "";
+
+    @Option(
+            names = "--ready-file",
+            paramLabel = "FILE",
+            description = "Write this file once it listens: JSON with host, port, address and region.")
+    private @Nullable Path readyFile;
+
+    @Mixin
+    private final TransportOption transport = new TransportOption();
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    private final Termination termination;
+
+    ServeCommand(Termination termination) {
+        this.termination = termination;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        if (memoryBytes < 1) {
+            throw CommandFailure.usage("--memory: give at least 1 byte");
+        }
+        RegionOptions region = region();
+        EngineOptions options =
+                transport.engineOptions().listen(listen.host(), listen.port()).build();
+        try (ReadyMark ready = new ReadyMark(readyFile);
+                TransferEngine engine = TransferEngine.open(options)) {
+            MemoryRegion memory = engine.allocate(memoryBytes, region);
+            ready.set(ReadyFile.of(engine.address(), memory.descriptor()));
+            PrintWriter out = spec.commandLine().getOut();
+            out.println("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());
+            out.flush();
+            termination.requested().block();
+            return ExitCodes.OK;
+        }
+    }
+
+    private RegionOptions region() {
+        try {
+            return RegionOptions.readWrite().named(name);
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage("--name: " + e.getMessage());
+        }
+    }
+}

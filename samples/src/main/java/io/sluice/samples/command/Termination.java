@@ -1,0 +1,68 @@
+package io.sluice.samples.command;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * Lets a command end in order on SIGINT and SIGTERM: the virtual machine waits until the command has ended, a bounded
+ * time. The exit status is then the virtual machine's, 130 or 143.
+ */
+final class Termination implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Termination.class);
+
+    /** Longer than an engine takes to close, whatever its peers do. */
+    private static final Duration PATIENCE = Duration.ofSeconds(25);
+
+    private final Sinks.Empty<Void> requested = Sinks.empty();
+    private final CountDownLatch finished = new CountDownLatch(1);
+    private final Thread hook = new Thread(this::terminate, "termination");
+    private volatile boolean asked;
+
+    private Termination() {}
+
+    /** From now on until it is closed. */
+    static Termination handle() {
+        Termination termination = new Termination();
+        Runtime.getRuntime().addShutdownHook(termination.hook);
+        return termination;
+    }
+
+    /** Completes when somebody wants the program to end. */
+    Mono<Void> requested() {
+        return requested.asMono();
+    }
+
+    /** Whether somebody wants the program to end. */
+    boolean isRequested() {
+        return asked;
+    }
+
+    private void terminate() {
+        asked = true;
+        requested.tryEmitEmpty();
+        try {
+            if (!finished.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                LOG.warn("not all could be closed in order within {} s", PATIENCE.toSeconds());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The command has ended. */
+    @Override
+    public void close() {
+        finished.countDown();
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException shuttingDown) {
+            LOG.trace("closed while shutting down", shuttingDown);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.sluice.samples.command;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+
+/** Writes files that others never see half written. */
+final class WholeFile {
+
+    private WholeFile() {}
+
+    /** Replaces a file, or makes it, in one step. */
+    static void write(Path file, String text) throws IOException {
+        if (isSpecial(file)) {
+            // A device, such as the terminal, must not be replaced by a file.
+            Files.writeString(file, text);
+            return;
+        }
+        Path part = file.resolveSibling(
+                "." + file.getFileName() + "." + ProcessHandle.current().pid() + ".part");
+        try {
+            Files.writeString(part, text);
+            replace(file, part);
+        } finally {
+            Files.deleteIfExists(part);
+        }
+    }
+
+    /** The same for what only this user may read. */
+    static void writePrivate(Path file, String text) throws IOException {
+        // Temporary files are readable by their owner alone, from their beginning.
+        Path part = Files.createTempFile(file.toAbsolutePath().getParent(), "." + file.getFileName(), ".part");
+        try {
+            Files.writeString(part, text);
+            replace(file, part);
+        } finally {
+            Files.deleteIfExists(part);
+        }
+    }
+
+    private static void replace(Path file, Path part) throws IOException {
+        Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private static boolean isSpecial(Path file) {
+        return Files.exists(file) && !Files.isRegularFile(file);
+    }
+
+    /**
+     * Complains about a path that cannot be written, before hours were spent on what is to be written there.
+     *
+     * @param option names the option that the path is of
+     */
+    static void require(String option, Path file) {
+        Path folder = file.toAbsolutePath().getParent();
+        if (folder == null || !Files.isDirectory(folder)) {
+            throw CommandFailure.usage(option + ": the folder of " + file + " does not exist; make it first");
+        }
+        if (Files.isDirectory(file)) {
+            throw CommandFailure.usage(option + ": " + file + " is a folder; give the name of a file");
+        }
+        if (!Files.isWritable(folder)) {
+            throw CommandFailure.usage(option + ": nothing can be written to the folder of " + file);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.sluice.samples.control;
+
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.samples.kvcache.BlockHashes;
+
+/**
+ * One message between a prefill and a decode process. The prefill side opens with {@link Hello}; after the answer,
+ * {@link Welcome}, each request goes {@link Allocate}, {@link Pages}, the writes of its pages, {@link Last}, {@link
+ * Result}.
+ * {@link Refused} may take the place of any answer.
+ */
+public sealed interface ControlMessage {
+
+    /**
+     * Prefill to decode: what it is going to move.
+     *
+     * @param model name of the model preset
+     * @param layers number of layers
+     * @param pageBytes bytes of one page of one layer
+     */
+    record Hello(String model, int layers, int pageBytes) implements ControlMessage {}
+
+    /**
+     * Decode to prefill: where the pages go.
+     *
+     * @param slots page slots of each layer
+     * @param pages the page pool
+     * @param seals the table of seals beside it
+     */
+    record Welcome(int slots, RegionDescriptor pages, RegionDescriptor seals) implements ControlMessage {}
+
+    /**
+     * Prefill to decode: room for a request is wanted.
+     *
+     * @param requestId chosen by the prefill side, unique on the connection
+     * @param inputTokens length of the request's input
+     * @param blockHashes one hash for each of its blocks, the partial last one included
+     */
+    record Allocate(long requestId, int inputTokens, BlockHashes blockHashes) implements ControlMessage {}
+
+    /**
+     * Decode to prefill: the request has room.
+     *
+     * @param requestId as in {@link Allocate}
+     * @param assignment what is reused, and where the rest is to be written
+     */
+    record Pages(long requestId, PageAssignment assignment) implements ControlMessage {}
+
+    /**
+     * Prefill to decode: the request's last page was written. As a notification comes after all earlier writes, all
+     * pages are visible to whoever reads this.
+     *
+     * @param requestId as in {@link Allocate}
+     */
+    record Last(long requestId) implements ControlMessage {}
+
+    /**
+     * Decode to prefill: the request's pages were checked.
+     *
+     * @param requestId as in {@link Allocate}
+     * @param checkedPages pages that were checked, over all layers
+     * @param corruptedPages those whose seal did not match
+     */
+    record Result(long requestId, long checkedPages, long corruptedPages) implements ControlMessage {}
+
+    /**
+     * Decode to prefill: it cannot go on like this.
+     *
+     * @param reason what kind of trouble it is
+     * @param text what happened and what to do, for people
+     */
+    record Refused(RefusalReason reason, String text) implements ControlMessage {}
+}

@@ -1,0 +1,106 @@
+package io.sluice.samples.decode;
+
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.RegistrationException;
+import io.sluice.reactor.ReactiveConnection;
+import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.samples.control.ControlLink;
+import io.sluice.samples.control.ControlMessage.Refused;
+import io.sluice.samples.control.RefusalReason;
+import io.sluice.samples.kvcache.ModelPreset;
+import io.sluice.samples.kvcache.PageGeometry;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * A decode process: serves one prefill process after another, each with a page pool and a prefix cache of its own, so
+ * that nothing of one replay shows in the next, and nothing that is left of a lost one can write into the next.
+ */
+public final class DecodeNode {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DecodeNode.class);
+
+    private static final Duration REFUSAL = Duration.ofSeconds(5);
+
+    private final ReactiveTransferEngine engine;
+    private final ModelPreset model;
+    private final PageGeometry geometry;
+    private final AtomicBoolean occupied = new AtomicBoolean();
+    private final Scheduler conversation = Schedulers.newSingle("decode-conversation", true);
+    private final Scheduler checks = Schedulers.newParallel("decode-check", checkThreads(), true);
+
+    /**
+     * Prepares; nobody is served yet.
+     *
+     * @param engine listens
+     * @param model whose pages are expected
+     * @param geometry of each page pool
+     */
+    public DecodeNode(ReactiveTransferEngine engine, ModelPreset model, PageGeometry geometry) {
+        this.engine = engine;
+        this.model = model;
+        this.geometry = geometry;
+    }
+
+    private static int checkThreads() {
+        return Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+    }
+
+    /** Where prefill processes connect. */
+    public EngineAddress address() {
+        return engine.address();
+    }
+
+    /**
+     * Serves whoever connects; to be subscribed to once.
+     *
+     * @return one report for each prefill process that was served; completes when the engine is closed
+     */
+    public Flux<SessionReport> sessions() {
+        return engine.accepted().flatMap(this::serve).doFinally(end -> {
+            conversation.dispose();
+            checks.dispose();
+        });
+    }
+
+    private Mono<SessionReport> serve(ReactiveConnection connection) {
+        if (!occupied.compareAndSet(false, true)) {
+            return refuse(
+                            connection,
+                            RefusalReason.OCCUPIED,
+                            "the decode side serves another prefill process; try later")
+                    .then(Mono.empty());
+        }
+        ReceivedPages memory;
+        try {
+            memory = ReceivedPages.allocate(engine.engine(), geometry);
+        } catch (RegistrationException e) {
+            occupied.set(false);
+            LOG.error("no memory for a page pool of {} bytes: {}", geometry.poolBytes(), e.getMessage());
+            String text =
+                    "the decode side has no memory for its page pool (" + e.getMessage() + "): give a smaller --pool";
+            return refuse(connection, RefusalReason.POOL_TOO_SMALL, text).thenReturn(new SessionReport(0, 0, 0, e));
+        }
+        return new DecodeSession(connection, model, memory, conversation, checks)
+                .run()
+                .delayUntil(report -> Mono.fromFuture(memory.close()))
+                .doOnNext(report -> occupied.set(false));
+    }
+
+    private static Mono<Void> refuse(ReactiveConnection connection, RefusalReason reason, String text) {
+        return new ControlLink(connection)
+                .send(new Refused(reason, text))
+                .timeout(REFUSAL)
+                .then(connection.close())
+                .onErrorResume(error -> {
+                    LOG.debug("{} went away while it was refused", connection, error);
+                    return Mono.empty();
+                });
+    }
+}

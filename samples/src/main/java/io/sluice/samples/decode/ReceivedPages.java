@@ -1,0 +1,92 @@
+package io.sluice.samples.decode;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferEngine;
+import io.sluice.samples.kvcache.PageGeometry;
+import io.sluice.samples.kvcache.PageSeal;
+import io.sluice.samples.kvcache.PlannedBlock;
+import io.sluice.samples.kvcache.RequestPlan;
+import io.sluice.samples.kvcache.SealTable;
+import java.lang.foreign.MemorySegment;
+import java.util.EnumSet;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The memory that a prefill process writes into: the page pool, and the table of seals beside it. */
+final class ReceivedPages {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ReceivedPages.class);
+
+    private final PageGeometry geometry;
+    private final SealTable sealTable;
+    private final MemoryRegion pages;
+    private final MemoryRegion seals;
+
+    private ReceivedPages(PageGeometry geometry, MemoryRegion pages, MemoryRegion seals) {
+        this.geometry = geometry;
+        this.sealTable = new SealTable(geometry);
+        this.pages = pages;
+        this.seals = seals;
+    }
+
+    /** New memory, which nobody knows yet. */
+    static ReceivedPages allocate(TransferEngine engine, PageGeometry geometry) {
+        RegionOptions writable = new RegionOptions(EnumSet.of(Access.REMOTE_WRITE), null);
+        MemoryRegion pages = engine.allocate(geometry.poolBytes(), writable);
+        return new ReceivedPages(geometry, pages, engine.allocate(new SealTable(geometry).bytes(), writable));
+    }
+
+    PageGeometry geometry() {
+        return geometry;
+    }
+
+    MemoryRegion pages() {
+        return pages;
+    }
+
+    MemoryRegion seals() {
+        return seals;
+    }
+
+    /**
+     * Checks every page that a request has moved.
+     *
+     * @return how many are not what they were when they were filled
+     */
+    long corrupted(long requestId, RequestPlan plan) {
+        long corrupted = 0;
+        for (int layer = 0; layer < geometry.layers(); layer++) {
+            for (PlannedBlock block : plan.blocks()) {
+                for (int page = block.reusedPages(); page < block.pages(); page++) {
+                    if (!intact(requestId, block, page, layer)) {
+                        corrupted++;
+                        if (corrupted == 1) {
+                            LOG.warn(
+                                    "request {}: layer {}, block {}, page {} is not what was sent",
+                                    requestId,
+                                    layer,
+                                    block.index(),
+                                    page);
+                        }
+                    }
+                }
+            }
+        }
+        return corrupted;
+    }
+
+    private boolean intact(long requestId, PlannedBlock block, int page, int layer) {
+        int pageId = block.pageId(page);
+        MemorySegment bytes = pages.segment().asSlice(geometry.offset(layer, pageId), geometry.pageBytes());
+        int seal = PageSeal.load(seals.segment(), sealTable.offset(layer, pageId));
+        return seal == PageSeal.of(bytes, requestId, block.hash(), page, layer);
+    }
+
+    /** Ends the regions; completes when nothing can write into them and the memory is given back. */
+    CompletableFuture<Void> close() {
+        return CompletableFuture.allOf(pages.close(), seals.close());
+    }
+}

@@ -1,0 +1,45 @@
+package io.sluice.samples.kvcache;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * What travels beside a page so that its receiver can verify it: the page's CRC-32C, combined with which page of which
+ * request it is. Without the latter, what an earlier request has left in a slot, page and checksum both, would pass for
+ * a page that never arrived.
+ */
+public final class PageSeal {
+
+    /** Bytes that a seal takes. */
+    public static final int BYTES = Integer.BYTES;
+
+    private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private PageSeal() {}
+
+    /**
+     * The seal of a page.
+     *
+     * @param page off-heap memory or a byte array's, less than 2 GiB
+     * @param requestId the request for which the page is moved
+     * @param blockHash hash of the block the page belongs to
+     * @param pageInBlock the page's number in its block, from 0
+     * @param layer the page's layer, from 0
+     */
+    public static int of(MemorySegment page, long requestId, long blockHash, int pageInBlock, int layer) {
+        long identity = SplitMix.mix(
+                SplitMix.mix(SplitMix.mix(requestId) + blockHash) + ((long) layer << Integer.SIZE | pageInBlock));
+        return PageChecksum.of(page) ^ (int) identity;
+    }
+
+    /** Puts a seal into memory. */
+    public static void store(MemorySegment memory, long offset, int seal) {
+        memory.set(WORD, offset, seal);
+    }
+
+    /** The seal that memory holds. */
+    public static int load(MemorySegment memory, long offset) {
+        return memory.get(WORD, offset);
+    }
+}

@@ -1,0 +1,119 @@
+package io.sluice.samples.prefill;
+
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.samples.control.ControlLink;
+import io.sluice.samples.control.ControlMessage;
+import io.sluice.samples.control.ControlMessage.Allocate;
+import io.sluice.samples.control.ControlMessage.Hello;
+import io.sluice.samples.control.ControlMessage.Last;
+import io.sluice.samples.control.ControlMessage.Pages;
+import io.sluice.samples.control.ControlMessage.Refused;
+import io.sluice.samples.control.ControlMessage.Result;
+import io.sluice.samples.control.ControlMessage.Welcome;
+import io.sluice.samples.control.MalformedMessageException;
+import io.sluice.samples.control.PageAssignment;
+import io.sluice.samples.kvcache.ModelPreset;
+import io.sluice.samples.trace.TraceRequest;
+import java.time.Duration;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * The prefill side of the conversation: sends a message and waits for its reply. If the decode side refuses, sends
+ * nonsense or goes away, everything that waits, or will wait, fails with that.
+ */
+final class DecodeClient {
+
+    /** How long an explanation may take that has come already, as nothing comes after the end of a connection. */
+    private static final Duration EXPLANATION = Duration.ofSeconds(1);
+
+    /** No request has this id, so it can stand for the greeting. */
+    private static final long GREETING = -1;
+
+    private final ControlLink link;
+    private final Replies<Welcome> welcomes = new Replies<>();
+    private final Replies<PageAssignment> assignments = new Replies<>();
+    private final Replies<Result> results = new Replies<>();
+    private final Sinks.One<Throwable> failure = Sinks.one();
+
+    private DecodeClient(ControlLink link) {
+        this.link = link;
+    }
+
+    /** A client that listens from now on until the connection ends. */
+    static DecodeClient over(ControlLink link) {
+        DecodeClient client = new DecodeClient(link);
+        link.received()
+                .subscribe(
+                        client::arrived,
+                        client::fail,
+                        () -> client.fail(new ConnectionLostException("the decode side has closed the connection")));
+        return client;
+    }
+
+    /** Says what is going to be moved; the answer is where to. */
+    Mono<Welcome> greet(ModelPreset model) {
+        return Mono.defer(() -> {
+            Mono<Welcome> answer = welcomes.expect(GREETING);
+            return link.send(new Hello(model.name(), model.layers(), model.pageBytes()))
+                    .then(answer);
+        });
+    }
+
+    /** Asks for room for a request; the answer may take until other requests have ended. */
+    Mono<PageAssignment> allocate(long requestId, TraceRequest request) {
+        return Mono.defer(() -> {
+            Mono<PageAssignment> answer = assignments.expect(requestId);
+            return link.send(new Allocate(requestId, request.inputTokens(), request.blockHashes()))
+                    .then(answer);
+        });
+    }
+
+    /** Says that a request's last page is written; completes when all its pages are visible to the decode side. */
+    Mono<Void> last(long requestId) {
+        return link.send(new Last(requestId));
+    }
+
+    /** What the decode side has found in a request's pages; to be asked for before {@link #last}. */
+    Mono<Result> result(long requestId) {
+        return results.expect(requestId);
+    }
+
+    /**
+     * Ends with what is behind an error: a decode side that refuses closes the connection, and which of the two is
+     * noticed first is a matter of luck.
+     *
+     * @param error what a transfer ended with
+     */
+    <T> Mono<T> explain(Throwable error) {
+        return failure.asMono()
+                .timeout(EXPLANATION, Mono.just(error))
+                .flatMap(first -> Mono.error(first instanceof RefusedException ? first : error));
+    }
+
+    private void arrived(ControlMessage message) {
+        boolean expected = switch (message) {
+            case Welcome welcome -> welcomes.arrived(GREETING, welcome);
+            case Pages pages -> assignments.arrived(pages.requestId(), pages.assignment());
+            case Result result -> results.arrived(result.requestId(), result);
+            case Refused refused -> {
+                fail(new RefusedException(refused.reason(), refused.text()));
+                yield true;
+            }
+            case Hello ignored -> false;
+            case Allocate ignored -> false;
+            case Last ignored -> false;
+        };
+        if (!expected) {
+            throw new MalformedMessageException("the decode side has sent what nobody asked for: "
+                    + message.getClass().getSimpleName());
+        }
+    }
+
+    private void fail(Throwable error) {
+        failure.tryEmitValue(error);
+        welcomes.fail(error);
+        assignments.fail(error);
+        results.fail(error);
+    }
+}

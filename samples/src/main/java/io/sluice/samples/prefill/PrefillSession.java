@@ -1,0 +1,156 @@
+package io.sluice.samples.prefill;
+
+import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.SluiceException;
+import io.sluice.reactor.ReactiveConnection;
+import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.samples.control.ControlLink;
+import io.sluice.samples.control.ControlMessage.Result;
+import io.sluice.samples.control.ControlMessage.Welcome;
+import io.sluice.samples.control.PageAssignment;
+import io.sluice.samples.kvcache.ModelPreset;
+import io.sluice.samples.kvcache.PageFiller;
+import io.sluice.samples.kvcache.PageGeometry;
+import io.sluice.samples.kvcache.TokenLayout;
+import io.sluice.samples.trace.TraceRequest;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** A conversation with one decode side, over one connection. Several requests may be under way at once. Any thread. */
+public final class PrefillSession {
+
+    private final ReactiveConnection connection;
+    private final DecodeClient decode;
+    private final DecodeMemory target;
+    private final StagingArea staging;
+    private final PageFiller filler;
+    private final Scheduler compute;
+    private final LongAdder bytesMoved = new LongAdder();
+
+    private PrefillSession(
+            ReactiveConnection connection,
+            DecodeClient decode,
+            DecodeMemory target,
+            StagingArea staging,
+            PageFiller filler,
+            Scheduler compute) {
+        this.connection = connection;
+        this.decode = decode;
+        this.target = target;
+        this.staging = staging;
+        this.filler = filler;
+        this.compute = compute;
+    }
+
+    /**
+     * Introduces this side to the decode side.
+     *
+     * @param engine this side's
+     * @param connection to the decode side
+     * @param model whose pages are going to be moved
+     * @param seed for the content of the pages
+     * @return the session, or {@link RefusedException}
+     */
+    public static Mono<PrefillSession> open(
+            ReactiveTransferEngine engine, ReactiveConnection connection, ModelPreset model, long seed) {
+        return Mono.defer(() -> {
+            Scheduler compute = computeScheduler();
+            // Replies are handled there, too: they come on a poller, which is not to sort page ids.
+            DecodeClient decode = DecodeClient.over(new ControlLink(connection.withScheduler(compute)));
+            return decode.greet(model)
+                    .flatMap(welcome -> attach(connection, model, welcome))
+                    .onErrorResume(SluiceException.class, decode::explain)
+                    .doOnError(error -> compute.dispose())
+                    .map(target -> new PrefillSession(
+                            connection,
+                            decode,
+                            target,
+                            StagingArea.allocate(engine, model.pageBytes()),
+                            new PageFiller(seed),
+                            compute));
+        });
+    }
+
+    private static Mono<DecodeMemory> attach(ReactiveConnection connection, ModelPreset model, Welcome welcome) {
+        PageGeometry geometry = DecodeMemory.geometry(model, welcome);
+        return connection
+                .attach(List.of(welcome.pages(), welcome.seals()))
+                .map(regions -> new DecodeMemory(geometry, regions.getFirst(), regions.getLast()));
+    }
+
+    /** Half of the processors fill pages; the pollers and, on one machine, the decode side need the others. */
+    private static Scheduler computeScheduler() {
+        int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+        return Schedulers.newParallel("prefill-compute", threads, true);
+    }
+
+    /** Layout of the decode side's page pool. */
+    public PageGeometry geometry() {
+        return target.geometry();
+    }
+
+    /** The transport that carries the pages. */
+    public String transport() {
+        return connection.connection().transport();
+    }
+
+    /** The connection's credits. */
+    public InFlightWindow window() {
+        return connection.connection().window();
+    }
+
+    /** Bytes of pages acknowledged so far. */
+    public long bytesMoved() {
+        return bytesMoved.sum();
+    }
+
+    /**
+     * Moves what the decode side lacks of a request's pages, and has it checked.
+     *
+     * @param requestId unique in this session
+     */
+    public Mono<RequestOutcome> replay(long requestId, TraceRequest request) {
+        return decode.allocate(requestId, request)
+                .flatMap(assignment -> move(requestId, request, assignment))
+                .onErrorResume(SluiceException.class, decode::explain);
+    }
+
+    private Mono<RequestOutcome> move(long requestId, TraceRequest request, PageAssignment assignment) {
+        MovedPages pages = MovedPages.of(
+                request.inputTokens(),
+                request.blockHashes(),
+                assignment,
+                target.geometry().slots());
+        RequestWrite write =
+                new RequestWrite(requestId, pages, connection, target, staging, filler, compute, bytesMoved);
+        Mono<Result> result = decode.result(requestId);
+        return write.run()
+                .then(decode.last(requestId))
+                .then(Mono.fromSupplier(() -> transferNanos(write)))
+                .flatMap(nanos -> result.map(checked -> outcome(request, write, checked, nanos)));
+    }
+
+    private static long transferNanos(RequestWrite write) {
+        return write.pages.count() == 0 ? RequestOutcome.NOTHING_MOVED : System.nanoTime() - write.lastFilledNanos();
+    }
+
+    private RequestOutcome outcome(TraceRequest request, RequestWrite write, Result checked, long transferNanos) {
+        PageGeometry geometry = target.geometry();
+        return new RequestOutcome(
+                (long) TokenLayout.wholePages(request.inputTokens()) * geometry.layers(),
+                write.pagesMoved(),
+                (long) write.pages.reusedPages() * geometry.layers(),
+                checked.checkedPages(),
+                checked.corruptedPages(),
+                write.pagesMoved() * geometry.pageBytes(),
+                transferNanos);
+    }
+
+    /** Ends the session: closes the connection. */
+    public Mono<Void> close() {
+        return connection.close().doFinally(signal -> compute.dispose());
+    }
+}

@@ -1,0 +1,115 @@
+package io.sluice.samples.prefill;
+
+import io.sluice.reactor.ReactiveConnection;
+import io.sluice.samples.kvcache.PageFiller;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Fills and writes the pages of one request: one vectored write a layer, layer after layer as a model computes them.
+ * While a layer is on its way the next is being filled.
+ */
+final class RequestWrite {
+
+    /**
+     * How many layers may be under way. Several, so that requests of a few pages don't wait for each layer's answer.
+     */
+    private static final int LAYERS_IN_FLIGHT = 4;
+
+    final long requestId;
+    final MovedPages pages;
+    final ReactiveConnection connection;
+    final DecodeMemory target;
+    final StagingArea staging;
+    final PageFiller filler;
+    final Scheduler compute;
+    private final LongAdder bytesMoved;
+    private final LongAdder pagesMoved = new LongAdder();
+    private volatile long lastFilledNanos;
+
+    /**
+     * Prepares; nothing happens yet.
+     *
+     * @param requestId the request
+     * @param pages what is to be moved
+     * @param connection to the decode side
+     * @param target where to
+     * @param staging where from
+     * @param filler the content
+     * @param compute where pages are filled
+     * @param bytesMoved counts bytes of pages as they are acknowledged
+     */
+    RequestWrite(
+            long requestId,
+            MovedPages pages,
+            ReactiveConnection connection,
+            DecodeMemory target,
+            StagingArea staging,
+            PageFiller filler,
+            Scheduler compute,
+            LongAdder bytesMoved) {
+        this.requestId = requestId;
+        this.pages = pages;
+        this.connection = connection;
+        this.target = target;
+        this.staging = staging;
+        this.filler = filler;
+        this.compute = compute;
+        this.bytesMoved = bytesMoved;
+    }
+
+    /** Moves all pages of all layers; completes when the decode side has acknowledged them. */
+    Mono<Void> run() {
+        if (pages.count() == 0) {
+            return Mono.empty();
+        }
+        // Each opens when its layer is filled.
+        List<Sinks.Empty<Void>> filled = Stream.generate(Sinks::<Void>empty)
+                .limit(target.geometry().layers())
+                .toList();
+        return Flux.range(0, filled.size())
+                .flatMap(
+                        layer -> {
+                            LayerWrite write = new LayerWrite(this, layer);
+                            Mono<Void> before = layer == 0
+                                    ? Mono.empty()
+                                    : filled.get(layer - 1).asMono();
+                            return connection
+                                    .writeVectored(before.thenMany(write.elements())
+                                            .doOnComplete(
+                                                    () -> filled.get(layer).tryEmitEmpty()))
+                                    .doOnNext(write::ended)
+                                    .then();
+                        },
+                        LAYERS_IN_FLIGHT)
+                .then();
+    }
+
+    /** Pages that were written and acknowledged, over all layers. */
+    long pagesMoved() {
+        return pagesMoved.sum();
+    }
+
+    /** When the last page was filled, as {@link System#nanoTime}. */
+    long lastFilledNanos() {
+        return lastFilledNanos;
+    }
+
+    /** Some pages of a layer are filled. */
+    void filled(int layer, int endOfPages) {
+        if (layer == target.geometry().layers() - 1 && endOfPages == pages.count()) {
+            lastFilledNanos = System.nanoTime();
+        }
+    }
+
+    /** Some pages of a layer are acknowledged. */
+    void moved(int count) {
+        pagesMoved.add(count);
+        bytesMoved.add((long) count * target.geometry().pageBytes());
+    }
+}

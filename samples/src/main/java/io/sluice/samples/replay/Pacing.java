@@ -1,0 +1,66 @@
+package io.sluice.samples.replay;
+
+import io.sluice.samples.trace.TraceRequest;
+import java.time.Duration;
+import java.util.function.Function;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** When the requests of a trace are sent. */
+public final class Pacing {
+
+    private static final double UNLIMITED = Double.POSITIVE_INFINITY;
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    private final double speed;
+
+    private Pacing(double speed) {
+        this.speed = speed;
+    }
+
+    /** As fast as it goes. */
+    public static Pacing unlimited() {
+        return new Pacing(UNLIMITED);
+    }
+
+    /**
+     * In the trace's own time, scaled.
+     *
+     * @param speed 1 as recorded, 2 twice as fast
+     */
+    public static Pacing scaled(double speed) {
+        if (!(speed > 0) || speed == UNLIMITED) {
+            throw new IllegalArgumentException("a speed is a positive number, not " + speed);
+        }
+        return new Pacing(speed);
+    }
+
+    /** The requests, each as soon as it is due and asked for. One that is late is sent at once. */
+    Flux<TraceRequest> apply(Flux<TraceRequest> requests) {
+        return speed == UNLIMITED ? requests : Flux.defer(() -> requests.concatMap(new DueTime(), 0));
+    }
+
+    /** Delays each request until it is due, counted from the first. */
+    private final class DueTime implements Function<TraceRequest, Publisher<TraceRequest>> {
+
+        private boolean started;
+        private long startNanos;
+        private long firstTimestampMillis;
+
+        @Override
+        public Publisher<TraceRequest> apply(TraceRequest request) {
+            long now = System.nanoTime();
+            if (!started) {
+                started = true;
+                startNanos = now;
+                firstTimestampMillis = request.timestampMillis();
+            }
+            long due = (long) ((request.timestampMillis() - firstTimestampMillis) * NANOS_PER_MILLI / speed);
+            long wait = due - (now - startNanos);
+            return wait <= 0
+                    ? Mono.just(request)
+                    : Mono.delay(Duration.ofNanos(wait)).thenReturn(request);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package io.sluice.samples.replay;
+
+import io.sluice.samples.prefill.PrefillSession;
+import io.sluice.samples.report.Progress;
+import io.sluice.samples.report.ReplaySummary;
+import io.sluice.samples.trace.TraceRequest;
+import io.sluice.samples.trace.TraceSource;
+import java.util.concurrent.atomic.AtomicLong;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Sends the requests of a trace through a session and counts what becomes of them. A few are under way at once, so that
+ * while one waits for room or for its checks another one's pages move; memory does not grow with the trace.
+ */
+public final class Replay {
+
+    private static final int REQUESTS_IN_FLIGHT = 8;
+
+    private final PrefillSession session;
+    private final TraceSource trace;
+    private final ReplayPlan plan;
+    private final ReplayTally tally = new ReplayTally();
+
+    /**
+     * Prepares; nothing happens yet.
+     *
+     * @param session with the decode side
+     * @param trace the requests; used by one thread at a time
+     * @param plan how much of it, and when
+     */
+    public Replay(PrefillSession session, TraceSource trace, ReplayPlan plan) {
+        this.session = session;
+        this.trace = trace;
+        this.plan = plan;
+    }
+
+    /**
+     * Replays to the end; fails with the first thing that goes wrong. A corrupted page is counted and is no failure
+     * here.
+     */
+    public Mono<Void> run() {
+        return Mono.using(
+                () -> Schedulers.newSingle("trace", true),
+                reading -> Mono.fromRunnable(tally::start)
+                        .thenMany(due(reading))
+                        .index()
+                        .flatMap(numbered -> session.replay(numbered.getT1(), numbered.getT2()), REQUESTS_IN_FLIGHT)
+                        .doOnNext(tally::add)
+                        .then(),
+                Scheduler::dispose);
+    }
+
+    private Flux<TraceRequest> due(Scheduler reading) {
+        // Files are read on a thread that may wait for the disk.
+        Flux<TraceRequest> due = plan.pacing().apply(read().subscribeOn(reading));
+        return plan.duration() == null ? due : due.takeUntilOther(Mono.delay(plan.duration()));
+    }
+
+    private Flux<TraceRequest> read() {
+        return Flux.defer(() -> {
+            AtomicLong left = new AtomicLong(plan.requests());
+            return Flux.generate(sink -> {
+                if (left.getAndDecrement() > 0 && trace.hasNext()) {
+                    sink.next(trace.next());
+                } else {
+                    sink.complete();
+                }
+            });
+        });
+    }
+
+    /** Requests of which some page was neither moved and checked nor reused. */
+    public long requestsUnaccounted() {
+        return tally.requestsUnaccounted();
+    }
+
+    /** How far it has come. */
+    public Progress progress() {
+        return new Progress(
+                tally.requests(),
+                plan.requests() == Long.MAX_VALUE ? Progress.UNKNOWN : plan.requests(),
+                session.bytesMoved(),
+                session.window().operations(),
+                tally.pagesMoved(),
+                tally.pagesReused());
+    }
+
+    /**
+     * The summary of the requests that have ended.
+     *
+     * @param model name of the model preset
+     * @param interrupted whether the replay was broken off
+     */
+    public ReplaySummary summary(String model, boolean interrupted) {
+        return new ReplaySummary(
+                model,
+                session.transport(),
+                interrupted,
+                tally.requests(),
+                trace.skipped().count(),
+                tally.pagesMoved(),
+                tally.pagesReused(),
+                tally.pagesCorrupted(),
+                tally.bytes(),
+                tally.seconds(),
+                tally.transferMillis(),
+                session.window().maxOperationsSeen(),
+                session.window().maxBytesSeen());
+    }
+}

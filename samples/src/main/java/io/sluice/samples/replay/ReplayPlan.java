@@ -1,0 +1,14 @@
+package io.sluice.samples.replay;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much of a trace is replayed, and when.
+ *
+ * @param requests the most requests to send; {@link Long#MAX_VALUE} for all
+ * @param pacing when they are sent
+ * @param duration how long new requests are sent, or {@code null} for as long as there are any
+ */
+public record ReplayPlan(
+        long requests, Pacing pacing, @Nullable Duration duration) {}

@@ -1,0 +1,60 @@
+package io.sluice;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** Across the modules: each arrow points down, and nobody reaches into the engine. */
+@AnalyzeClasses(packages = "io.sluice", importOptions = ImportOption.DoNotIncludeTests.class)
+class LayerTest {
+    private static final String[] ENGINE_INTERNALS = {
+        "io.sluice.engine.flow..",
+        "io.sluice.engine.progress..",
+        "io.sluice.engine.session..",
+        "io.sluice.engine.transport.."
+    };
+
+    @ArchTest
+    static final ArchRule nobodyReachesIntoTheEngine = noClasses()
+            .that()
+            .resideOutsideOfPackage("io.sluice.engine..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(ENGINE_INTERNALS);
+
+    @ArchTest
+    static final ArchRule nativeIsTheLowest = noClasses()
+            .that()
+            .resideInAPackage("io.sluice.jni..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "io.sluice.engine..", "io.sluice.reactor..", "io.sluice.metrics..", "io.sluice.samples..");
+
+    @ArchTest
+    static final ArchRule theEngineKnowsNothingAbove = noClasses()
+            .that()
+            .resideInAPackage("io.sluice.engine..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.sluice.reactor..", "io.sluice.metrics..", "io.sluice.samples..");
+
+    @ArchTest
+    static final ArchRule reactorAndMetricsDoNotKnowEachOtherOrTheSamples = noClasses()
+            .that()
+            .resideInAPackage("io.sluice.reactor..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.sluice.metrics..", "io.sluice.samples..");
+
+    @ArchTest
+    static final ArchRule metricsKnowsOnlyTheEngine = noClasses()
+            .that()
+            .resideInAPackage("io.sluice.metrics..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.sluice.reactor..", "io.sluice.samples..");
+}

@@ -1,0 +1,62 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A replay to a decode process that runs by itself, with somebody in between. */
+class CorruptionTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aFlippedBitIsFoundAsACorruptedPage() throws IOException {
+        Path ready = folder.resolve("ready.json");
+        Path json = folder.resolve("out.json");
+        try (SluiceProcess decode = SluiceProcess.start(
+                folder, "decode", "--listen", "127.0.0.1:0", "--pool", "256MiB", "--ready-file", ready.toString())) {
+            await().atMost(SluiceProcess.BOUND)
+                    .until(() -> Files.exists(ready) || !decode.handle().isAlive());
+            try (FlippingProxy proxy = FlippingProxy.inFrontOf(
+                            SluiceProcess.json(ready).get("port").asInt());
+                    SluiceProcess replay = SluiceProcess.run(
+                            folder,
+                            "replay",
+                            "--connect",
+                            "127.0.0.1:" + proxy.port(),
+                            "--requests",
+                            "10",
+                            "--json",
+                            json.toString())) {
+                assertThat(replay.awaitEnd()).as(replay::toString).isEqualTo(ExitCodes.FAILED);
+                assertThat(proxy.hasFlipped()).isTrue();
+                JsonNode summary = SluiceProcess.json(json);
+                assertThat(summary.get("requests").asLong()).isEqualTo(10);
+                assertThat(summary.get("corrupted_pages").asLong()).isEqualTo(1);
+                assertThat(replay.err()).contains("corrupted pages: 1;");
+            }
+            // The decode process goes on, and serves the next.
+            try (SluiceProcess replay = SluiceProcess.run(
+                    folder,
+                    "replay",
+                    "--connect",
+                    "127.0.0.1:" + SluiceProcess.json(ready).get("port"),
+                    "--requests",
+                    "3")) {
+                assertThat(replay.awaitEnd()).as(replay::toString).isZero();
+            }
+            decode.signal("TERM");
+            assertThat(decode.awaitEnd()).isEqualTo(143);
+            assertThat(decode.out()).contains("Received 10 requests", "1 of them corrupted", "Received 3 requests");
+            assertThat(decode.err()).contains("is not what was sent");
+            assertThat(ready).doesNotExist();
+        }
+    }
+}

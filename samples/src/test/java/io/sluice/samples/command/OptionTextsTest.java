@@ -1,0 +1,49 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.TypeConversionException;
+
+class OptionTextsTest {
+
+    @Test
+    void addressesToListenOn() {
+        assertThat(ListenAddress.parse("127.0.0.1:0")).isEqualTo(ListenAddress.LOOPBACK);
+        assertThat(ListenAddress.parse("[::1]:7000")).isEqualTo(new ListenAddress("::1", 7000));
+        assertThat(ListenAddress.parse("[::1]:7000")).hasToString("[::1]:7000");
+        assertThat(ListenAddress.parse("node-7.example:65535")).hasToString("node-7.example:65535");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", ":7000", "localhost", "localhost:", "localhost:x", "h:65536", "h:-1", "::1:7000", "[]:7"})
+    void otherTextsAreNoAddressesToListenOn(String text) {
+        assertThatThrownBy(() -> new ListenAddress.Converter().convert(text))
+                .isInstanceOf(TypeConversionException.class)
+                .hasMessageContaining(text);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"max", "MAX", "1", "0.5", "1e3"})
+    void speeds(String text) {
+        assertThat(new PacingText().convert(text)).isNotNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "fast", "0", "-1", "NaN", "Infinity"})
+    void otherTextsAreNoSpeeds(String text) {
+        assertThatThrownBy(() -> new PacingText().convert(text))
+                .isInstanceOf(TypeConversionException.class)
+                .hasMessageContaining("max");
+    }
+
+    @Test
+    void addressesToConnectTo() {
+        assertThat(new PeerAddress().convert("10.0.0.2:7000").port()).isEqualTo(7000);
+        assertThatThrownBy(() -> new PeerAddress().convert("10.0.0.2")).isInstanceOf(TypeConversionException.class);
+    }
+}

@@ -1,0 +1,141 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.samples.SluiceCommand;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+
+/** The program in a process of its own. It is gone once this is closed. */
+final class SluiceProcess implements AutoCloseable {
+
+    static final Duration BOUND = Duration.ofSeconds(60);
+
+    private final Process process;
+    private final Path out;
+    private final Path err;
+
+    private SluiceProcess(Process process, Path out, Path err) {
+        this.process = process;
+        this.out = out;
+        this.err = err;
+    }
+
+    /** Starts it; what it prints goes to files in a folder. */
+    static SluiceProcess start(Path folder, String... arguments) throws IOException {
+        return start(folder, Map.of(), arguments);
+    }
+
+    static SluiceProcess start(Path folder, Map<String, String> environment, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        if (Files.isExecutable(Path.of("/usr/bin/env"))) {
+            // Whoever runs the tests in the background may have them ignore SIGINT, and a process inherits that.
+            command.addAll(List.of("/usr/bin/env", "--default-signal=INT"));
+        }
+        command.addAll(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                // What a killed process leaves behind goes with the test's folder.
+                "-Djava.io.tmpdir=" + folder,
+                "-Xcheck:jni",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                SluiceCommand.class.getName()));
+        command.addAll(List.of(arguments));
+        Path out = Files.createTempFile(folder, "out", ".txt");
+        Path err = Files.createTempFile(folder, "err", ".txt");
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+                .redirectOutput(out.toFile())
+                .redirectError(err.toFile());
+        builder.environment().putAll(environment);
+        return new SluiceProcess(builder.start(), out, err);
+    }
+
+    /** Runs it to its end. */
+    static SluiceProcess run(Path folder, String... arguments) throws IOException {
+        SluiceProcess program = start(folder, arguments);
+        program.awaitEnd();
+        return program;
+    }
+
+    /** Waits for its end; its exit status. */
+    int awaitEnd() {
+        try {
+            if (!process.waitFor(BOUND.toSeconds(), TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+                throw new AssertionError("it did not end within " + BOUND + "\n" + this);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted", e);
+        }
+        return process.exitValue();
+    }
+
+    ProcessHandle handle() {
+        return process.toHandle();
+    }
+
+    /** The one process that it has started. */
+    ProcessHandle awaitChild() {
+        Awaitility.await()
+                .atMost(BOUND)
+                .until(() -> process.children().findAny().isPresent() || !process.isAlive());
+        return process.children().findAny().orElseThrow(() -> new AssertionError("it ended without a child\n" + this));
+    }
+
+    String out() {
+        return read(out);
+    }
+
+    String err() {
+        return read(err);
+    }
+
+    void signal(String name) throws IOException {
+        Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid())
+                .inheritIO()
+                .start();
+        try {
+            assertThat(kill.waitFor(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted", e);
+        }
+    }
+
+    static JsonNode json(Path file) throws IOException {
+        return new ObjectMapper().readTree(file.toFile());
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "status " + (process.isAlive() ? "none yet" : process.exitValue()) + "\nout: " + out() + "\nerr: "
+                + err();
+    }
+
+    @Override
+    public void close() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,31 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class UsageTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void theHelpShowsCommandsAndExitStatuses() throws IOException {
+        try (SluiceProcess help = SluiceProcess.run(folder, "--help")) {
+            assertThat(help.awaitEnd()).isZero();
+            assertThat(help.out()).contains("demo", "replay", "decode", "serve", "info", "Exit status", "130");
+        }
+    }
+
+    @Test
+    void aMistakeIsNamedInALineOrTwo() throws IOException {
+        try (SluiceProcess mistaken = SluiceProcess.run(folder, "replay", "--model", "gpt-0")) {
+            assertThat(mistaken.awaitEnd()).isEqualTo(ExitCodes.USAGE);
+            assertThat(mistaken.err()).contains("unknown model 'gpt-0'", "llama-3.1-8b", "sluice replay --help");
+            assertThat(mistaken.err().lines().count()).isLessThanOrEqualTo(2);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.sluice.samples.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.samples.kvcache.ModelPreset;
+import io.sluice.samples.kvcache.ModelPresets;
+import io.sluice.samples.kvcache.PageGeometry;
+import org.junit.jupiter.api.Test;
+
+class DefaultPoolTest {
+
+    private static final long GIB = 1L << 30;
+
+    @Test
+    void hasRoomForTheLongestRecordedRequestsOfASmallModel() {
+        ModelPreset model = ModelPresets.named("qwen2.5-0.5b");
+        long bytes = DefaultPool.bytes(model, 20 * GIB);
+        assertThat(bytes).isEqualTo(6 * GIB);
+        assertThat(PageGeometry.fitting(model, bytes).slots() * 16).isGreaterThan(4 * 120_633);
+    }
+
+    @Test
+    void takesAtMostAThirdOfTheFreeMemory() {
+        assertThat(DefaultPool.bytes(ModelPresets.named("llama-3.1-70b"), 24 * GIB))
+                .isEqualTo(8 * GIB);
+    }
+
+    @Test
+    void freeMemoryIsWhatTheKernelCallsAvailable() {
+        String text = "MemTotal:       24684096 kB\nMemFree:         1 kB\nMemAvailable:   18901900 kB\n";
+        assertThat(DefaultPool.available(text, 5)).isEqualTo(18901900L * 1024);
+        assertThat(DefaultPool.available("MemTotal: 1 kB\n", 5)).isEqualTo(5);
+    }
+}

@@ -1,0 +1,228 @@
+package io.sluice.samples.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.reactor.ReactiveConnection;
+import io.sluice.samples.control.ControlLink;
+import io.sluice.samples.control.ControlMessage;
+import io.sluice.samples.control.ControlMessage.Allocate;
+import io.sluice.samples.control.ControlMessage.Hello;
+import io.sluice.samples.control.ControlMessage.Last;
+import io.sluice.samples.control.ControlMessage.Pages;
+import io.sluice.samples.control.ControlMessage.Refused;
+import io.sluice.samples.control.ControlMessage.Result;
+import io.sluice.samples.control.MalformedMessageException;
+import io.sluice.samples.control.RefusalReason;
+import io.sluice.samples.kvcache.BlockHashes;
+import io.sluice.samples.kvcache.ModelPreset;
+import io.sluice.samples.kvcache.ModelPresets;
+import io.sluice.samples.prefill.PrefillSession;
+import io.sluice.samples.prefill.RefusedException;
+import io.sluice.samples.prefill.RequestOutcome;
+import io.sluice.samples.report.ReplaySummary;
+import io.sluice.samples.trace.GeneratedTrace;
+import io.sluice.samples.trace.GeneratedTraceOptions;
+import io.sluice.samples.trace.TraceRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Both sides of a replay in one process. */
+class ReplaySessionTest {
+
+    private static final ModelPreset MODEL = ModelPresets.named("qwen2.5-0.5b");
+    private static final int LAYERS = 24;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"qwen2.5-0.5b", "deepseek-v3", "llama-3.1-8b"})
+    void everyPageIsMovedOrReusedAndIntact(String name) {
+        ModelPreset model = ModelPresets.named(name);
+        try (LoopbackPair pair = new LoopbackPair(model, 200)) {
+            PrefillSession session = pair.open(model);
+            GeneratedTrace trace =
+                    new GeneratedTrace(GeneratedTraceOptions.ofRequests(40).withMaxInputTokens(1_600));
+            long pages = 0;
+            GeneratedTrace same =
+                    new GeneratedTrace(GeneratedTraceOptions.ofRequests(40).withMaxInputTokens(1_600));
+            while (same.hasNext()) {
+                pages += (long) (same.next().inputTokens() / 16) * model.layers();
+            }
+            Replay replay = new Replay(session, trace, new ReplayPlan(Long.MAX_VALUE, Pacing.unlimited(), null));
+            replay.run().block(LoopbackPair.BOUND);
+            ReplaySummary summary = replay.summary(name, false);
+            assertThat(summary.requests()).isEqualTo(40);
+            assertThat(summary.pagesMoved() + summary.pagesReused()).isEqualTo(pages);
+            assertThat(summary.pagesReused()).isPositive();
+            assertThat(summary.corruptedPages()).isZero();
+            assertThat(replay.requestsUnaccounted()).isZero();
+            assertThat(summary.bytes()).isEqualTo(summary.pagesMoved() * model.pageBytes());
+            assertThat(session.bytesMoved()).isEqualTo(summary.bytes());
+            assertThat(summary.transferMillis().p50()).isPositive();
+            assertThat(summary.maxInflightOps()).isBetween(1L, 256L);
+            assertThat(summary.maxInflightBytes()).isBetween(1L, 64L << 20);
+            session.close().block(LoopbackPair.BOUND);
+            await().atMost(LoopbackPair.BOUND).until(() -> pair.reports().size() == 1);
+            assertThat(pair.reports().getFirst().requests()).isEqualTo(40);
+            assertThat(pair.reports().getFirst().pagesChecked()).isEqualTo(summary.pagesMoved());
+        }
+    }
+
+    @Test
+    void aRequestWithoutAWholePageMovesNothing() {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
+            RequestOutcome outcome = LoopbackPair.await(pair.open(MODEL).replay(0, request(15, 1)));
+            assertThat(outcome).isEqualTo(new RequestOutcome(0, 0, 0, 0, 0, 0, RequestOutcome.NOTHING_MOVED));
+        }
+    }
+
+    @Test
+    void whatTheDecodeSideHasIsNotMovedAgain() {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 100)) {
+            PrefillSession session = pair.open(MODEL);
+            RequestOutcome first = LoopbackPair.await(session.replay(0, request(700, 1, 2)));
+            RequestOutcome second = LoopbackPair.await(session.replay(1, request(1100, 1, 2, 3)));
+            assertThat(first.pagesMoved()).isEqualTo(43 * LAYERS);
+            assertThat(first.pagesReused()).isZero();
+            assertThat(second.pagesMoved()).isEqualTo((68 - 43) * LAYERS);
+            assertThat(second.pagesReused()).isEqualTo(43 * LAYERS);
+            assertThat(second.accountedFor()).isTrue();
+        }
+    }
+
+    @Test
+    void pagesThatWereNeverWrittenAreCorruptedAndNotReused() throws InterruptedException {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 64)) {
+            PrefillSession honest = pair.open(MODEL);
+            LoopbackPair.await(honest.replay(0, request(512, 1)));
+            honest.close().block(LoopbackPair.BOUND);
+
+            ControlLink link = new ControlLink(connectWhenFree(pair));
+            BlockingQueue<ControlMessage> answers = new LinkedBlockingQueue<>();
+            link.received().subscribe(answers::add, error -> {});
+            send(link, new Hello(MODEL.name(), LAYERS, MODEL.pageBytes()));
+            answers.poll(30, TimeUnit.SECONDS);
+            for (long id = 0; id < 2; id++) {
+                send(link, new Allocate(id, 512, BlockHashes.of(1)));
+                assertThat(answers.poll(30, TimeUnit.SECONDS))
+                        .isInstanceOfSatisfying(
+                                Pages.class,
+                                pages -> assertThat(pages.assignment().movedPages())
+                                        .isEqualTo(32));
+                send(link, new Last(id));
+                assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo(new Result(id, 32 * LAYERS, 32 * LAYERS));
+            }
+        }
+    }
+
+    @Test
+    void anotherModelIsRefused() {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
+            assertThatThrownBy(() -> pair.open(ModelPresets.named("llama-3.1-8b")))
+                    .isInstanceOfSatisfying(
+                            RefusedException.class, e -> assertThat(e.reason()).isEqualTo(RefusalReason.OTHER_MODEL))
+                    .hasMessageContainingAll("llama-3.1-8b", MODEL.name(), "--model");
+        }
+    }
+
+    @Test
+    void aRequestLargerThanThePoolIsRefused() {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
+            PrefillSession session = pair.open(MODEL);
+            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1))))
+                    .isInstanceOfSatisfying(
+                            RefusedException.class, e -> assertThat(e.reason()).isEqualTo(RefusalReason.POOL_TOO_SMALL))
+                    .hasMessageContaining("--pool");
+        }
+    }
+
+    @Test
+    void onePrefillSideIsServedAtATime() {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
+            PrefillSession first = pair.open(MODEL);
+            assertThatThrownBy(() -> pair.open(MODEL))
+                    .isInstanceOfSatisfying(
+                            RefusedException.class, e -> assertThat(e.reason()).isEqualTo(RefusalReason.OCCUPIED));
+            first.close().block(LoopbackPair.BOUND);
+            await().atMost(LoopbackPair.BOUND).until(() -> pair.reports().size() == 1);
+            LoopbackPair.await(pair.open(MODEL).replay(0, request(16, 1)));
+        }
+    }
+
+    @Test
+    void nonsenseIsAnsweredAndEndsTheSession() throws InterruptedException {
+        List<byte[]> nonsense = new ArrayList<>();
+        nonsense.add(new byte[0]);
+        nonsense.add("not a message, but long enough for a header".getBytes(java.nio.charset.StandardCharsets.UTF_8));
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
+            for (byte[] bytes : nonsense) {
+                ReactiveConnection connection = connectWhenFree(pair);
+                expectRefusal(connection, () -> connection.notify(bytes).block(LoopbackPair.BOUND));
+            }
+            for (ControlMessage message :
+                    List.of(new Last(1), new Result(1, 2, 3), new Allocate(1, 16, BlockHashes.of(1)))) {
+                ReactiveConnection connection = connectWhenFree(pair);
+                expectRefusal(connection, () -> send(new ControlLink(connection), message));
+            }
+            await().atMost(LoopbackPair.BOUND).until(() -> pair.reports().size() == 5);
+            assertThat(pair.reports())
+                    .allSatisfy(report -> assertThat(report.error()).isInstanceOf(MalformedMessageException.class));
+        }
+    }
+
+    @Test
+    void whenTheDecodeSideGoesAwayTheReplayFails() {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 64)) {
+            PrefillSession session = pair.open(MODEL);
+            pair.close();
+            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1))))
+                    .isInstanceOf(ConnectionLostException.class);
+        }
+    }
+
+    private static void expectRefusal(ReactiveConnection connection, Runnable provocation) throws InterruptedException {
+        BlockingQueue<ControlMessage> answers = new LinkedBlockingQueue<>();
+        new ControlLink(connection).received().subscribe(answers::add, error -> {});
+        provocation.run();
+        assertThat(answers.poll(30, TimeUnit.SECONDS))
+                .isInstanceOfSatisfying(
+                        Refused.class, refused -> assertThat(refused.reason()).isEqualTo(RefusalReason.PROTOCOL));
+        connection.ended().onErrorComplete().block(LoopbackPair.BOUND);
+    }
+
+    /** The decode side frees an ended session's memory before it serves the next. */
+    private static ReactiveConnection connectWhenFree(LoopbackPair pair) {
+        int before = pair.reports().size();
+        ReactiveConnection connection = pair.connect();
+        for (int attempt = 0; attempt < 100 && refusedSoon(connection); attempt++) {
+            connection = pair.connect();
+        }
+        assertThat(pair.reports().size()).isGreaterThanOrEqualTo(before);
+        return connection;
+    }
+
+    private static boolean refusedSoon(ReactiveConnection connection) {
+        return connection
+                .ended()
+                .thenReturn(true)
+                .onErrorReturn(true)
+                .timeout(java.time.Duration.ofMillis(100), reactor.core.publisher.Mono.just(false))
+                .blockOptional(LoopbackPair.BOUND)
+                .orElse(true);
+    }
+
+    private static void send(ControlLink link, ControlMessage message) {
+        link.send(message).block(LoopbackPair.BOUND);
+    }
+
+    private static TraceRequest request(int tokens, long... hashes) {
+        return new TraceRequest(0, tokens, 1, BlockHashes.of(hashes));
+    }
+}
