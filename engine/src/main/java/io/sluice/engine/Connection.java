@@ -21,7 +21,7 @@ public interface Connection {
     /**
      * The engine at the other end.
      *
-     * @return its identity, as it proved in the bootstrap
+     * @return its identity, as it claims in the bootstrap: a token proves that the peer may connect, not who it is
      */
     EngineId peer();
 
@@ -82,6 +82,7 @@ public interface Connection {
      *
      * @param region attached on this connection
      * @return completes when the peer has dropped it
+     * @throws IllegalArgumentException if the region was attached on another connection
      */
     CompletableFuture<Void> detach(RemoteRegion region);
 
@@ -185,7 +186,8 @@ public interface Connection {
      *
      * @param payload copied; at most {@link #maxNotificationBytes()}
      * @param options deadline and the like
-     * @param callback the terminal signal; success means that the peer's engine holds the message for its listener
+     * @param callback the terminal signal; success means that the peer's engine holds the message for its listener.
+     *     {@link OutcomeUnknownException} means that the connection ended after it was sent
      * @return a handle; a cancel after the message was sent does not call it back
      * @throws IllegalArgumentException if the payload is too long
      * @throws TooManyPendingException if too many transfers wait already
@@ -227,7 +229,7 @@ public interface Connection {
      * Closes the connection: what has not ended ends with {@link ConnectionClosedException} (a write of which parts were
      * sent with {@link OutcomeUnknownException}). The peer is told.
      *
-     * @return completes when it is closed and quiescent; the same at every call
+     * @return completes when it is closed and quiescent; a second call gives the same outcome
      */
     CompletableFuture<Void> close();
 }

@@ -434,8 +434,8 @@ public final class EngineOptions {
         }
 
         /**
-         * The most bytes in flight over all connections. Default 1 GiB; {@code SLUICE_ENGINE_WINDOW_BYTES}. No less than a
-         * connection's largest chunk, an eighth of {@link #windowBytes(long)}, is ever granted.
+         * The most bytes in flight over all connections. Default 1 GiB; {@code SLUICE_ENGINE_WINDOW_BYTES}. If it is less
+         * than {@link #windowBytes(long)}, chunks are an eighth of this at most.
          *
          * @param bytes at least 64 KiB
          * @return this
@@ -588,7 +588,8 @@ public final class EngineOptions {
 
         /**
          * The secret that both engines must know; each proves it to the other without sending it. Default: none, which is
-         * allowed on loopback alone; {@code SLUICE_TOKEN}.
+         * allowed on loopback alone; {@code SLUICE_TOKEN}. It guards who may connect; what follows is neither encrypted nor
+         * protected against somebody who can change packets on the way.
          *
          * @param secret at least 16 bytes, copied
          * @return this

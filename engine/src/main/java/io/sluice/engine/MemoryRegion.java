@@ -95,7 +95,7 @@ public interface MemoryRegion {
      * {@link RegionClosedException}; what is posted already is waited for, at most for the liveness time-out.
      *
      * @return completes once nothing can touch the bytes any more and, for an allocated region, the memory is given back;
-     *     the same future at every call. A slice cannot be closed: it answers with {@link IllegalStateException}
+     *     a second call gives the same outcome. A slice cannot be closed: it answers with {@link IllegalStateException}
      */
     CompletableFuture<Void> close();
 }

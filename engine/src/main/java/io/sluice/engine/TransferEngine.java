@@ -89,6 +89,7 @@ public interface TransferEngine extends AutoCloseable {
      * @param options access and name
      * @return the region
      * @throws RegistrationException if the memory is not to be had, or the name is taken
+     * @throws ConnectionClosedException if the engine is closed
      */
     MemoryRegion allocate(long bytes, RegionOptions options);
 
@@ -106,6 +107,7 @@ public interface TransferEngine extends AutoCloseable {
      *     target of a read
      * @return the region
      * @throws RegistrationException if the segment cannot be registered, or the name is taken
+     * @throws ConnectionClosedException if the engine is closed
      */
     MemoryRegion register(MemorySegment segment, RegionOptions options);
 
@@ -160,7 +162,7 @@ public interface TransferEngine extends AutoCloseable {
     /**
      * Ends all connections, then the regions, then the pollers.
      *
-     * @return completes when nothing of the engine touches memory any more; the same at every call
+     * @return completes when nothing of the engine touches memory any more; a second call gives the same outcome
      */
     CompletableFuture<Void> closeAsync();
 

@@ -5,6 +5,7 @@ import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /** A piece of an element that is posted, with its byte credits and its lease. Pooled by its flow. */
+@SuppressWarnings("ReferenceEquality") // memory is told by identity
 final class Chunk extends WorkRequest {
     private @Nullable ElementOperation owner;
     private @Nullable LeasedMemory memory;
@@ -20,6 +21,10 @@ final class Chunk extends WorkRequest {
         owner = element;
         memory = leased;
         describe(what, leased.leasedSegment(), localOffset, bytes, key, remoteOffset);
+    }
+
+    boolean holds(LeasedMemory leased) {
+        return memory == leased;
     }
 
     /** Ends the lease, makes the chunk fit for the pool and says whose it was. */

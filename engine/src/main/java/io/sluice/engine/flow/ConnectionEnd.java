@@ -37,6 +37,18 @@ public record ConnectionEnd(
     }
 
     /**
+     * For a notification that was sent.
+     *
+     * @return a new exception
+     */
+    public SluiceException notificationUnknown() {
+        return new OutcomeUnknownException(
+                "the notification was under way when the connection ended (" + reason
+                        + "): the peer may or may not have got it",
+                cause);
+    }
+
+    /**
      * For a write of which parts may have reached the peer.
      *
      * @return a new exception

@@ -57,7 +57,6 @@ public final class ConnectionFlow {
     private final MpscUnboundedAtomicArrayQueue<FlowTransfer> mailbox = new MpscUnboundedAtomicArrayQueue<>(256);
     private final AtomicInteger pending = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
-    private final AtomicBoolean awaitingEngine = new AtomicBoolean();
     private final Runnable run = this::run;
     private volatile @Nullable ConnectionEnd end;
 
@@ -69,13 +68,18 @@ public final class ConnectionFlow {
     private int batchTo;
     private @Nullable FlowTransfer firstWaiting;
     private @Nullable FlowTransfer lastWaiting;
+    private boolean awaitingEngine;
+    private boolean engineExhausted;
     private boolean pumping;
     private boolean pumpAgain;
     private int unquietTransfers;
+    private final ArrayDeque<FlowTransfer> unquietInOrder = new ArrayDeque<>();
+    private final List<Chunk> chunks = new ArrayList<>();
     private final List<CompletableFuture<Void>> quiescenceAwaited = new ArrayList<>();
     private final ArrayDeque<WriteGroup> groups = new ArrayDeque<>();
     private WriteGroup openGroup = new WriteGroup();
     private final ArrayDeque<NotifyTransfer> unacknowledged = new ArrayDeque<>();
+    private final int initialNotificationCredits;
     private int notificationCredits;
 
     /**
@@ -111,6 +115,7 @@ public final class ConnectionFlow {
         this.maxPending = options.maxPending();
         this.endpoint = endpoint;
         this.notificationSender = notificationSender;
+        this.initialNotificationCredits = notificationCredits;
         this.notificationCredits = notificationCredits;
         groups.add(openGroup);
     }
@@ -209,16 +214,20 @@ public final class ConnectionFlow {
      */
     public CompletableFuture<Void> quiesced() {
         CompletableFuture<Void> future = new CompletableFuture<>();
-        loop.execute(() -> {
-            // cancels that were asked for before this call count as ended
-            drainMailbox();
-            if (unquietTransfers == 0) {
-                future.complete(null);
-            } else {
-                quiescenceAwaited.add(future);
-            }
-        });
+        loop.execute(() -> awaitQuiescence(future));
         return future;
+    }
+
+    private void awaitQuiescence(CompletableFuture<Void> future) {
+        // cancels that were asked for before the call count as ended, however deep they are in the mailbox
+        if (drainMailbox()) {
+            loop.execute(() -> awaitQuiescence(future));
+        } else if (unquietTransfers == 0) {
+            future.complete(null);
+        } else {
+            quiescenceAwaited.add(future);
+        }
+        schedule();
     }
 
     void handOver(FlowTransfer transfer) {
@@ -226,14 +235,9 @@ public final class ConnectionFlow {
         schedule();
     }
 
+    /** The engine has credits, and it is this flow's turn. */
     void engineCreditsReturned() {
-        awaitingEngine.set(false);
         schedule();
-    }
-
-    /** True if the flow was not in the engine's queue yet. */
-    boolean markAwaitingEngine() {
-        return awaitingEngine.compareAndSet(false, true);
     }
 
     private void reserve() {
@@ -267,10 +271,12 @@ public final class ConnectionFlow {
             schedule();
         }
         pump();
-        // credits of the engine that this flow was woken for and did not take belong to the next in the queue
-        if (!awaitingEngine.get()) {
-            engineWindow.passOn();
-        }
+    }
+
+    /** Its turn would hold the others up for nothing. */
+    private void leaveEngineQueue() {
+        awaitingEngine = false;
+        engineWindow.leave(this);
     }
 
     /** True if some were left, so that one busy connection does not hold up the poller. */
@@ -278,7 +284,9 @@ public final class ConnectionFlow {
         for (int i = 0; i < MAX_HANDED_OVER_A_RUN; i++) {
             FlowTransfer transfer = mailbox.relaxedPoll();
             if (transfer == null) {
-                return false;
+                // an offer under way has its place but is not visible yet, and whoever made it may have seen this run
+                // still scheduled: only the indices tell that the mailbox is empty
+                return !mailbox.isEmpty();
             }
             if (transfer.admit()) {
                 admit(transfer);
@@ -307,6 +315,7 @@ public final class ConnectionFlow {
             }
             append(data);
         } else if (transfer instanceof NotifyTransfer notification) {
+            notification.queued();
             openGroup.closeWith(notification);
             openGroup = new WriteGroup();
             groups.add(openGroup);
@@ -324,10 +333,14 @@ public final class ConnectionFlow {
         try {
             do {
                 pumpAgain = false;
+                engineExhausted = false;
                 fillAndPost();
             } while (pumpAgain);
         } finally {
             pumping = false;
+        }
+        if (awaitingEngine && !engineExhausted) {
+            leaveEngineQueue();
         }
     }
 
@@ -372,7 +385,7 @@ public final class ConnectionFlow {
             return true;
         }
         Chunk pooled = freeChunks.pollFirst();
-        Chunk chunk = pooled == null ? new Chunk() : pooled;
+        Chunk chunk = pooled == null ? newChunk() : pooled;
         chunk.prepare(
                 operation,
                 transfer.operation(),
@@ -390,27 +403,45 @@ public final class ConnectionFlow {
         return true;
     }
 
+    private Chunk newChunk() {
+        Chunk chunk = new Chunk();
+        chunks.add(chunk);
+        return chunk;
+    }
+
     private boolean acquireOperation() {
-        return switch (window.tryAcquireOperation()) {
-            case GRANTED -> true;
-            case CONNECTION_EXHAUSTED -> false;
-            case ENGINE_EXHAUSTED -> {
-                engineWindow.await(this);
-                // a credit may have come back between the refusal and the queueing
-                yield window.tryAcquireOperation() == ConnectionWindow.Grant.GRANTED;
-            }
-        };
+        ConnectionWindow.Grant grant = window.tryAcquireOperation(this);
+        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && queueForEngine()) {
+            grant = window.tryAcquireOperation(this);
+        }
+        return taken(grant);
+    }
+
+    /** True if it has just joined the queue: a credit may have come back between the refusal and this. */
+    private boolean queueForEngine() {
+        if (awaitingEngine) {
+            return false;
+        }
+        awaitingEngine = true;
+        engineWindow.await(this);
+        return true;
+    }
+
+    private boolean taken(ConnectionWindow.Grant grant) {
+        engineExhausted = grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED;
+        if (awaitingEngine && !engineExhausted) {
+            // one credit a turn: who wants more queues again
+            leaveEngineQueue();
+        }
+        return grant == ConnectionWindow.Grant.GRANTED;
     }
 
     private boolean acquireBytes(long bytes) {
-        return switch (window.tryAcquireBytes(bytes)) {
-            case GRANTED -> true;
-            case CONNECTION_EXHAUSTED -> false;
-            case ENGINE_EXHAUSTED -> {
-                engineWindow.await(this);
-                yield window.tryAcquireBytes(bytes) == ConnectionWindow.Grant.GRANTED;
-            }
-        };
+        ConnectionWindow.Grant grant = window.tryAcquireBytes(this, bytes);
+        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && queueForEngine()) {
+            grant = window.tryAcquireBytes(this, bytes);
+        }
+        return taken(grant);
     }
 
     /** Offers the batch; false if the endpoint left some of it. */
@@ -528,10 +559,14 @@ public final class ConnectionFlow {
 
     private void terminate(FlowTransfer transfer, @Nullable SluiceException error) {
         loop.disarm(transfer);
-        pending.decrementAndGet();
+        if (!(transfer instanceof NotifyTransfer notification && notification.keepsItsPlace())) {
+            pending.decrementAndGet();
+        }
         boolean quiet = transfer.isQuiet();
         if (!quiet) {
             unquietTransfers++;
+            transfer.unquietSince = loop.now();
+            unquietInOrder.addLast(transfer);
         }
         try {
             transfer.signal(error);
@@ -557,6 +592,31 @@ public final class ConnectionFlow {
         }
     }
 
+    /**
+     * Whether a transfer that has ended long ago still has something posted.
+     *
+     * @param now the loop's time
+     * @param timeoutNanos how long is too long
+     * @return true if the endpoint has to be closed to end it
+     */
+    public boolean isQuiescenceOverdue(long now, long timeoutNanos) {
+        FlowTransfer oldest;
+        while ((oldest = unquietInOrder.peekFirst()) != null && oldest.isQuiet()) {
+            unquietInOrder.removeFirst();
+        }
+        return oldest != null && now - oldest.unquietSince > timeoutNanos;
+    }
+
+    /**
+     * Whether something posted here holds a lease.
+     *
+     * @param memory on what
+     * @return true if a chunk has not ended
+     */
+    public boolean isPostedOn(LeasedMemory memory) {
+        return chunks.stream().anyMatch(chunk -> chunk.holds(memory));
+    }
+
     private void releaseQuiescenceAwaited() {
         if (unquietTransfers == 0 && !quiescenceAwaited.isEmpty()) {
             List<CompletableFuture<Void>> awaited = List.copyOf(quiescenceAwaited);
@@ -571,10 +631,32 @@ public final class ConnectionFlow {
      * The peer consumed some.
      *
      * @param count how many more it will take
+     * @return false if that is more than it granted to begin with
      */
-    public void grantNotifications(int count) {
+    public boolean grantNotifications(int count) {
+        if (count > initialNotificationCredits - notificationCredits - unacknowledged.size()) {
+            return false;
+        }
         notificationCredits += count;
         sendReadyNotifications();
+        return true;
+    }
+
+    /** The control channel has room again. */
+    public void notificationsSendable() {
+        sendReadyNotifications();
+    }
+
+    /**
+     * Whether the peer leaves a notification unacknowledged.
+     *
+     * @param now the loop's time
+     * @param timeoutNanos how long is too long
+     * @return true if the oldest has waited longer
+     */
+    public boolean isAcknowledgementOverdue(long now, long timeoutNanos) {
+        NotifyTransfer oldest = unacknowledged.peekFirst();
+        return oldest != null && now - oldest.sentAt() > timeoutNanos;
     }
 
     /**
@@ -590,7 +672,7 @@ public final class ConnectionFlow {
                 return false;
             }
             if (!transfer.isTerminated()) {
-                count(EngineMetrics.Operation.NOTIFY, null, transfer.payload().length);
+                count(EngineMetrics.Operation.NOTIFY, null, transfer.length());
                 terminate(transfer, null);
             }
         }
@@ -607,13 +689,15 @@ public final class ConnectionFlow {
             if (notification == null) {
                 return;
             }
-            if (!notification.isTerminated()) {
-                if (notificationCredits == 0) {
+            if (notification.isTerminated()) {
+                pending.decrementAndGet();
+            } else {
+                if (notificationCredits == 0 || !notificationSender.hasRoom()) {
                     return;
                 }
                 notificationCredits--;
                 unacknowledged.addLast(notification);
-                notificationSender.send(notification.payload());
+                notificationSender.send(notification.takePayload(loop.now()));
             }
             groups.removeFirst();
         }
@@ -653,12 +737,16 @@ public final class ConnectionFlow {
             NotifyTransfer notification = group.notification();
             if (notification != null) {
                 endEarly(notification, why.error());
+                pending.decrementAndGet();
             }
         }
         groups.clear();
         groups.add(openGroup);
         while ((transfer = unacknowledged.pollFirst()) != null) {
-            endEarly(transfer, why.outcomeUnknown());
+            endEarly(transfer, why.notificationUnknown());
+        }
+        if (awaitingEngine) {
+            leaveEngineQueue();
         }
         // handed over while this ran, or never looked at yet
         while (drainMailbox()) {

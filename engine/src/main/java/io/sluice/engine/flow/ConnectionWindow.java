@@ -26,11 +26,11 @@ final class ConnectionWindow implements InFlightWindow {
     }
 
     /** Takes an operation credit of the connection and one of the engine. */
-    Grant tryAcquireOperation() {
+    Grant tryAcquireOperation(ConnectionFlow flow) {
         if (operations >= operationLimit) {
             return Grant.CONNECTION_EXHAUSTED;
         }
-        if (!engine.tryAcquireOperation()) {
+        if (!engine.tryAcquireOperation(flow)) {
             return Grant.ENGINE_EXHAUSTED;
         }
         int taken = operations + 1;
@@ -42,12 +42,12 @@ final class ConnectionWindow implements InFlightWindow {
     }
 
     /** Takes byte credits of the connection and of the engine. */
-    Grant tryAcquireBytes(long count) {
+    Grant tryAcquireBytes(ConnectionFlow flow, long count) {
         long taken = bytes + count;
         if (taken > byteLimit) {
             return Grant.CONNECTION_EXHAUSTED;
         }
-        if (!engine.tryAcquireBytes(count)) {
+        if (!engine.tryAcquireBytes(flow, count)) {
             return Grant.ENGINE_EXHAUSTED;
         }
         BYTES.setOpaque(this, taken);

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The credits that all connections of an engine share. Any thread. */
+@SuppressWarnings("ReferenceEquality") // a flow is its own identity
 public final class EngineWindow implements InFlightWindow {
     private final int operationLimit;
     private final long byteLimit;
@@ -27,7 +28,10 @@ public final class EngineWindow implements InFlightWindow {
         this.byteLimit = byteLimit;
     }
 
-    boolean tryAcquireOperation() {
+    boolean tryAcquireOperation(ConnectionFlow flow) {
+        if (othersGoFirst(flow)) {
+            return false;
+        }
         int current;
         do {
             current = operations.get();
@@ -39,7 +43,10 @@ public final class EngineWindow implements InFlightWindow {
         return true;
     }
 
-    boolean tryAcquireBytes(long count) {
+    boolean tryAcquireBytes(ConnectionFlow flow, long count) {
+        if (othersGoFirst(flow)) {
+            return false;
+        }
         long current;
         do {
             current = bytes.get();
@@ -53,28 +60,34 @@ public final class EngineWindow implements InFlightWindow {
 
     void releaseOperation() {
         operations.decrementAndGet();
-        passOn();
+        wakeFirst();
     }
 
     void releaseBytes(long count) {
         bytes.addAndGet(-count);
-        passOn();
+        wakeFirst();
     }
 
-    /** The flow is pumped again when credits return. The caller tries once more after this, as they may just have. */
+    private boolean othersGoFirst(ConnectionFlow flow) {
+        ConnectionFlow first = waiting.peek();
+        return first != null && first != flow;
+    }
+
+    /** Queues a flow. It is pumped when it is first and credits return; it tries once more after this, as they may just have. */
     void await(ConnectionFlow flow) {
-        if (flow.markAwaitingEngine()) {
-            waiting.add(flow);
-        }
+        waiting.add(flow);
     }
 
-    /** Wakes the flow that has waited longest, if there is one. */
-    void passOn() {
-        if (!waiting.isEmpty()) {
-            ConnectionFlow flow = waiting.poll();
-            if (flow != null) {
-                flow.engineCreditsReturned();
-            }
+    /** A flow has got what it waited for, or does not want it any more. */
+    void leave(ConnectionFlow flow) {
+        waiting.remove(flow);
+        wakeFirst();
+    }
+
+    private void wakeFirst() {
+        ConnectionFlow first = waiting.peek();
+        if (first != null) {
+            first.engineCreditsReturned();
         }
     }
 

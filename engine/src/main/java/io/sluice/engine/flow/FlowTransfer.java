@@ -43,6 +43,9 @@ abstract class FlowTransfer extends Deadline implements Transfer {
 
     boolean waiting;
 
+    // when it ended with something still posted
+    long unquietSince;
+
     private final ConnectionFlow flow;
     private final TransferCallback callback;
     private final long submittedAt = System.nanoTime();
@@ -92,7 +95,7 @@ abstract class FlowTransfer extends Deadline implements Transfer {
             CompletableFuture<Void> fresh = new CompletableFuture<>();
             mine = QUIESCENCE.compareAndSet(this, null, fresh) ? fresh : quiescence;
         }
-        return mine == null || mine == QUIET ? CompletableFuture.completedFuture(null) : mine;
+        return mine == null || mine == QUIET ? CompletableFuture.completedFuture(null) : mine.copy();
     }
 
     @Override

@@ -7,15 +7,48 @@ import io.sluice.engine.TransferOptions;
 
 /** A notification on its way. */
 final class NotifyTransfer extends FlowTransfer {
-    private final byte[] payload;
+    private static final byte[] GONE = {};
+
+    private final int length;
+    private byte[] payload;
+    private boolean queued;
+    private long sentAt;
 
     NotifyTransfer(ConnectionFlow flow, byte[] payload, TransferOptions options, TransferCallback callback) {
         super(flow, options, callback);
         this.payload = payload;
+        this.length = payload.length;
     }
 
-    byte[] payload() {
-        return payload;
+    /** It takes its place in the queue of notifications. */
+    void queued() {
+        queued = true;
+    }
+
+    int length() {
+        return length;
+    }
+
+    /** When it was sent. */
+    long sentAt() {
+        return sentAt;
+    }
+
+    /** What to send; from now on it only waits for the acknowledgement. */
+    byte[] takePayload(long now) {
+        byte[] taken = payload;
+        payload = GONE;
+        queued = false;
+        sentAt = now;
+        return taken;
+    }
+
+    /**
+     * Whether it is still in the queue of notifications, and stays there though it has ended: so it goes on counting as
+     * pending, and what waits behind a slow peer stays bounded.
+     */
+    boolean keepsItsPlace() {
+        return queued;
     }
 
     @Override
@@ -30,6 +63,7 @@ final class NotifyTransfer extends FlowTransfer {
 
     @Override
     void endUnfinished(SluiceException error, boolean report) {
+        payload = GONE;
         flow().count(kind(), error, 0);
     }
 }

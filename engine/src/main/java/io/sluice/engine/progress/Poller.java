@@ -74,9 +74,23 @@ public final class Poller implements EventLoop {
                 new IdleStrategy(options.spin().toNanos(), options.yield().toNanos());
         stallNanos = options.stallThreshold().toNanos();
         epoll = checked(Epoll.create(), "create an epoll descriptor");
-        wakeUp = checked(EventDescriptor.create(), "create an event descriptor");
-        checked(Epoll.add(epoll, wakeUp, Epoll.READABLE, WAKE_UP), "watch the event descriptor");
+        int event = EventDescriptor.create();
+        int added = event < 0 ? event : Epoll.add(epoll, event, Epoll.READABLE, WAKE_UP);
+        if (added < 0) {
+            if (event >= 0) {
+                Sockets.close(event);
+            }
+            Sockets.close(epoll);
+            arena.close();
+        }
+        checked(added, "create an event descriptor");
+        wakeUp = event;
         thread = new PollerThread(this::run, name);
+    }
+
+    /** Gives back what a poller holds that was never started. */
+    public void discard() {
+        terminate();
     }
 
     /** Starts the thread. */
@@ -159,6 +173,9 @@ public final class Poller implements EventLoop {
 
     @Override
     public Watch watch(int descriptor, ReadinessHandler handler) {
+        if (state == State.TERMINATED) {
+            throw new SluiceException(thread.getName() + " has ended and watches nothing any more");
+        }
         if (descriptor >= watches.length) {
             int length = Integer.highestOneBit(descriptor) * 2;
             watches = Arrays.copyOf(watches, length);
@@ -168,7 +185,11 @@ public final class Poller implements EventLoop {
         int generation = ++generations[descriptor];
         DescriptorWatch watch = new DescriptorWatch(descriptor, generation, handler);
         watches[descriptor] = watch;
-        checked(Epoll.add(epoll, descriptor, Epoll.READABLE, watch.data()), "watch a descriptor");
+        int added = Epoll.add(epoll, descriptor, Epoll.READABLE, watch.data());
+        if (added < 0) {
+            watches[descriptor] = null;
+        }
+        checked(added, "watch a descriptor");
         return watch;
     }
 
@@ -298,7 +319,8 @@ public final class Poller implements EventLoop {
                 EventDescriptor.drain(wakeUp);
                 continue;
             }
-            DescriptorWatch watch = watches[(int) data];
+            int descriptor = (int) data;
+            DescriptorWatch watch = descriptor >= 0 && descriptor < watches.length ? watches[descriptor] : null;
             if (watch == null || watch.generation != (int) (data >>> 32)) {
                 continue;
             }
@@ -346,6 +368,8 @@ public final class Poller implements EventLoop {
     }
 
     private void terminate() {
+        // while descriptors can still be watched: what was handed over may end what is under way
+        runLeftOver();
         synchronized (terminated) {
             state = State.TERMINATED;
             Sockets.close(wakeUp);
@@ -393,7 +417,7 @@ public final class Poller implements EventLoop {
         @Override
         public void interest(boolean readable, boolean writable) {
             int wanted = (readable ? Epoll.READABLE : 0) | (writable ? Epoll.WRITABLE : 0);
-            if (wanted != interest && watches[descriptor] == this) {
+            if (wanted != interest && watches[descriptor] == this && state != State.TERMINATED) {
                 interest = wanted;
                 checked(Epoll.modify(epoll, descriptor, wanted, data()), "change a watch");
             }
@@ -403,7 +427,9 @@ public final class Poller implements EventLoop {
         public void cancel() {
             if (watches[descriptor] == this) {
                 watches[descriptor] = null;
-                Epoll.remove(epoll, descriptor);
+                if (state != State.TERMINATED) {
+                    Epoll.remove(epoll, descriptor);
+                }
             }
         }
     }

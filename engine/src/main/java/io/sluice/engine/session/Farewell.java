@@ -65,6 +65,9 @@ final class Farewell extends Deadline implements FramedSocket.Handler, Unfinishe
 
     @Override
     public void abort() {
-        // its patience is short enough
+        // its patience is short enough, as long as there is a clock to bound it
+        if (!loop.isRunning()) {
+            expired();
+        }
     }
 }

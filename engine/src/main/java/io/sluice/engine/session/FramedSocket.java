@@ -8,18 +8,24 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A socket that carries bounded messages: magic (2 bytes), version (1), type (1), length (4), body; network byte order.
  * Confined to one event loop.
  */
 final class FramedSocket {
+    private static final Logger LOG = LoggerFactory.getLogger(FramedSocket.class);
     private static final short MAGIC = 0x534C;
     private static final byte VERSION = 1;
     private static final int HEADER = 8;
     private static final int INITIAL_BUFFER = 4096;
     private static final int SEND_BUFFER = 16 * 1024;
-    private static final int MAX_QUEUED_BYTES = 64 << 20;
+    // answers are as many as the peer likes, so a peer that does not take them must not fill this side's memory
+    private static final int MAX_QUEUED_ANSWER_BYTES = 4 << 20;
+    private static final int MESSAGE_OVERHEAD = 64;
+    private static final int ENOUGH_QUEUED_BYTES = 1 << 20;
     private static final int MAX_READS_A_CYCLE = 64;
 
     private final EventLoop loop;
@@ -36,6 +42,8 @@ final class FramedSocket {
     private final ArrayDeque<byte[]> queued = new ArrayDeque<>();
     private long queuedBytes;
     private int sentOfFirst;
+    private boolean full;
+    private long lastReceived = System.nanoTime();
     private @Nullable ByteBuffer out;
 
     /** Hears of messages and of the end. */
@@ -45,6 +53,9 @@ final class FramedSocket {
 
         /** A whole message. The body is valid during the call. */
         void message(int type, ByteBuffer body);
+
+        /** After {@link #hasRoom()} was false: what was queued has left. */
+        default void drained() {}
 
         /** The socket is broken or at its end, and is closed. */
         void broken(String reason, @Nullable Throwable cause);
@@ -64,7 +75,7 @@ final class FramedSocket {
         this.maxBody = maxBody;
         this.handler = handler;
         Sockets.setNoDelay(descriptor, true);
-        this.watch = loop.watch(descriptor, this::ready);
+        this.watch = Watching.orClose(loop, descriptor, this::ready);
         if (connecting) {
             watch.interest(true, true);
         }
@@ -81,6 +92,26 @@ final class FramedSocket {
         return closed;
     }
 
+    /** When the peer's last bytes came, as {@link System#nanoTime()}. */
+    long lastReceived() {
+        return lastReceived;
+    }
+
+    /** Whether more should be sent now; if not, {@link Handler#drained()} follows. */
+    boolean hasRoom() {
+        full |= queuedBytes > ENOUGH_QUEUED_BYTES;
+        return !full;
+    }
+
+    /** Sends what a peer has asked for. */
+    void answer(int type, byte[] body) {
+        if (queuedBytes + (long) queued.size() * MESSAGE_OVERHEAD > MAX_QUEUED_ANSWER_BYTES) {
+            breakOff("the peer does not read its control channel", null);
+            return;
+        }
+        send(type, body);
+    }
+
     void send(int type, byte[] body) {
         if (closed) {
             return;
@@ -94,10 +125,6 @@ final class FramedSocket {
                 .array();
         queued.addLast(frame);
         queuedBytes += frame.length;
-        if (queuedBytes > MAX_QUEUED_BYTES) {
-            breakOff("the peer does not read its control channel", null);
-            return;
-        }
         if (!flushScheduled) {
             flushScheduled = true;
             loop.atEndOfCycle(flush);
@@ -133,9 +160,15 @@ final class FramedSocket {
 
     private void discard() {
         closed = true;
-        queued.clear();
+        dropQueued();
         watch.cancel();
         Sockets.close(descriptor);
+    }
+
+    private void dropQueued() {
+        queued.clear();
+        queuedBytes = 0;
+        sentOfFirst = 0;
     }
 
     private void breakOff(String reason, @Nullable Throwable cause) {
@@ -168,6 +201,10 @@ final class FramedSocket {
                 receive();
             } catch (ProtocolException e) {
                 breakOff(String.valueOf(e.getMessage()), e);
+            } catch (RuntimeException | Error e) {
+                // the buffer may be half read, so nothing that follows could be understood
+                LOG.error("an unexpected error in the conversation with a peer", e);
+                breakOff("an unexpected error: " + e, e);
             }
         }
     }
@@ -177,7 +214,12 @@ final class FramedSocket {
         if (closed || connecting) {
             return;
         }
-        watch.interest(true, !sendQueued());
+        boolean drained = sendQueued();
+        watch.interest(true, !drained);
+        if (drained && full) {
+            full = false;
+            handler.drained();
+        }
     }
 
     /** True if everything has left. */
@@ -204,8 +246,11 @@ final class FramedSocket {
                 if (sent == -Errno.EAGAIN) {
                     return false;
                 }
-                // the reading side finds the error too, after what the peer said last
-                queued.clear();
+                dropQueued();
+                if (sent != -Errno.EPIPE && sent != -Errno.ECONNRESET) {
+                    loop.execute(() -> breakOff(Errno.message((int) -sent), null));
+                }
+                // of a reset the reading side hears too, after what the peer said last
                 return true;
             }
             queuedBytes -= sent;
@@ -237,6 +282,7 @@ final class FramedSocket {
                 return;
             }
             in.position(in.position() + (int) received);
+            lastReceived = System.nanoTime();
             if (!takeMessages() && !exact && in.hasRemaining()) {
                 return;
             }

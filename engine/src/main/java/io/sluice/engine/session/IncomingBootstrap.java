@@ -21,6 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Unfinished {
     private static final Logger LOG = LoggerFactory.getLogger(IncomingBootstrap.class);
+    private static final long SILENCE_NANOS = 3_000_000_000L;
     private static final int MAX_BODY = 32 * 1024;
 
     private final LocalEngine engine;
@@ -43,8 +44,16 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     /** Takes an accepted socket, on the loop's thread. */
     static void begin(LocalEngine engine, Poller loop, int descriptor) {
-        IncomingBootstrap bootstrap = new IncomingBootstrap(engine, loop, descriptor);
-        loop.arm(bootstrap, bootstrap.deadline);
+        IncomingBootstrap bootstrap;
+        try {
+            bootstrap = new IncomingBootstrap(engine, loop, descriptor);
+        } catch (SluiceException e) {
+            LOG.debug("an accepted socket comes too late", e);
+            engine.bootstrapEnded();
+            return;
+        }
+        // one that says nothing must not take the place of those that do
+        loop.arm(bootstrap, Math.min(bootstrap.deadline, loop.now() + SILENCE_NANOS));
         engine.unfinished().begun(bootstrap);
     }
 
@@ -127,8 +136,9 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 derived,
                 (int) fields.number(Tag.NOTIFICATION_CREDITS, 1, 1 << 16),
                 (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
-                fields.number(Tag.LIVENESS_MILLIS, 1, 1 << 24) * 1_000_000,
+                fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
                 null);
+        loop.arm(this, deadline);
         socket.send(
                 MessageType.WELCOME,
                 answer.put(Tag.PROOF, derived.acceptorProof()).toBytes());

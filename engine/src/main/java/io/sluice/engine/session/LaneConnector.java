@@ -2,33 +2,33 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ProtocolException;
-import io.sluice.engine.progress.Poller;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** Opens a lane from the connecting side: a socket that proves to which connection it belongs. */
-final class LaneConnector implements FramedSocket.Handler, Unfinished {
-    private static final int MAX_ANSWER = 64;
+/**
+ * Opens a lane from the connecting side: a socket that proves to which connection it belongs. Its session bounds its time, and
+ * aborts it at the end.
+ */
+final class LaneConnector implements FramedSocket.Handler {
+    private static final int MAX_ANSWER = 1024;
 
     private final PeerSession session;
     private final int index;
     private @Nullable FramedSocket socket;
 
-    private LaneConnector(PeerSession session, int index) {
+    LaneConnector(PeerSession session, int index) {
         this.session = session;
         this.index = index;
     }
 
-    static void connect(PeerSession session, InetSocketAddress address, int index) {
-        LaneConnector connector = new LaneConnector(session, index);
+    void connect(InetSocketAddress address) {
         int descriptor = SocketConnect.begin(address);
         if (descriptor < 0) {
-            connector.broken(SocketConnect.describe(descriptor, address), null);
+            broken(SocketConnect.describe(descriptor, address), null);
             return;
         }
-        session.engine().unfinished().begun(connector);
-        connector.socket = new FramedSocket(session.poller(), descriptor, true, true, MAX_ANSWER, connector);
+        socket = new FramedSocket(session.poller(), descriptor, true, true, MAX_ANSWER, this);
     }
 
     @Override
@@ -45,30 +45,26 @@ final class LaneConnector implements FramedSocket.Handler, Unfinished {
 
     @Override
     public void message(int type, ByteBuffer body) {
-        if (type != MessageType.LANE_ACCEPT) {
-            throw new ProtocolException("a lane was answered with a message of type " + type);
+        switch (type) {
+            case MessageType.LANE_ACCEPT -> session.laneOpened(index, socket().release());
+            case MessageType.REJECT -> {
+                socket().close();
+                broken("the peer rejects it: " + PeerText.read(new FieldReader(body).bytes(Tag.MESSAGE)), null);
+            }
+            default -> throw new ProtocolException("a lane was answered with a message of type " + type);
         }
-        session.engine().unfinished().finished(this);
-        session.laneOpened(index, socket().release());
     }
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
-        session.engine().unfinished().finished(this);
         session.failed(new ConnectFailedException("lane " + index + " could not be opened: " + reason, cause));
     }
 
-    @Override
-    public Poller poller() {
-        return session.poller();
-    }
-
-    @Override
-    public void abort() {
+    /** Closes the socket, if it is not a lane yet. */
+    void abort() {
         FramedSocket current = socket;
-        if (current != null && !current.isClosed()) {
+        if (current != null) {
             current.close();
-            broken("the engine is closed", null);
         }
     }
 

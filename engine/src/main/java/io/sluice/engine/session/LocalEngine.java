@@ -27,10 +27,10 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -69,6 +69,9 @@ public final class LocalEngine implements TransferEngine {
     private final AtomicLong nextConnection = new AtomicLong(1);
     private final AtomicInteger bootstraps = new AtomicInteger();
     private final Map<ByteBuffer, PeerSession> sessionsByConnectionId = new ConcurrentHashMap<>();
+    // from the end of their bootstrap on, and from their opening on
+    private final Set<PeerSession> all = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger sessions = new AtomicInteger();
     private final Map<PeerSession, PeerConnection> open = new ConcurrentHashMap<>();
     private final Map<EngineAddress, CompletableFuture<Connection>> cached = new ConcurrentHashMap<>();
     private final UnfinishedWork unfinished = new UnfinishedWork();
@@ -88,8 +91,15 @@ public final class LocalEngine implements TransferEngine {
         this.transports = Transports.open(options);
         int number = ENGINES.incrementAndGet();
         List<Poller> made = new ArrayList<>();
-        for (int i = 0; i < options.pollers(); i++) {
-            made.add(new Poller("sluice-" + number + "-poller-" + i, options, FlowCounters.COUNT, this::pollerFailed));
+        try {
+            for (int i = 0; i < options.pollers(); i++) {
+                made.add(new Poller(
+                        "sluice-" + number + "-poller-" + i, options, FlowCounters.COUNT, this::pollerFailed));
+            }
+        } catch (SluiceException e) {
+            made.forEach(Poller::discard);
+            transports.values().forEach(Transport::close);
+            throw e;
         }
         this.pollers = List.copyOf(made);
         this.figures = new EngineFigures(this, pollers);
@@ -204,12 +214,19 @@ public final class LocalEngine implements TransferEngine {
     }
 
     Poller nextPoller() {
-        return pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
+        Poller next = pollers.getFirst();
+        for (int i = 0; i < pollers.size(); i++) {
+            next = pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
+            if (next.isRunning()) {
+                break;
+            }
+        }
+        return next;
     }
 
     /** On the poller's thread, which ends: nothing of it may be left waiting. */
     private void pollerFailed(Poller poller) {
-        for (PeerSession session : open.keySet()) {
+        for (PeerSession session : all) {
             if (session.poller().equals(poller)) {
                 session.failed(new SluiceException("the poller of the connection has failed"));
             }
@@ -218,12 +235,12 @@ public final class LocalEngine implements TransferEngine {
     }
 
     /** False if too many sockets are between accept and bootstrap. */
-    boolean bootstrapBegins() {
-        if (bootstraps.incrementAndGet() > MAX_BOOTSTRAPS || closing.get()) {
-            bootstraps.decrementAndGet();
-            return false;
-        }
-        return true;
+    boolean hasRoomForBootstrap() {
+        return bootstraps.get() < MAX_BOOTSTRAPS;
+    }
+
+    void bootstrapBegins() {
+        bootstraps.incrementAndGet();
     }
 
     void bootstrapEnded() {
@@ -231,7 +248,13 @@ public final class LocalEngine implements TransferEngine {
     }
 
     boolean hasRoomForConnection() {
-        return open.size() < options.maxConnections() && !closing.get();
+        return sessions.get() < options.maxConnections() && !closing.get();
+    }
+
+    /** False if there are as many connections as may be, those that are being set up included. */
+    boolean begins(PeerSession session) {
+        all.add(session);
+        return sessions.incrementAndGet() <= options.maxConnections();
     }
 
     void expectLanes(PeerSession session) {
@@ -257,6 +280,9 @@ public final class LocalEngine implements TransferEngine {
     void connectionEnded(PeerSession session, ConnectionEnd why) {
         LOG.debug("{} has ended: {}", session.connection(), why.reason());
         sessionsByConnectionId.remove(ByteBuffer.wrap(session.terms().connectionId()));
+        if (all.remove(session)) {
+            sessions.decrementAndGet();
+        }
         open.remove(session);
         cached.values()
                 .removeIf(known -> known.isDone()
@@ -276,7 +302,7 @@ public final class LocalEngine implements TransferEngine {
 
     void regionClosing(LocalRegion region) {
         registry.remove(region);
-        open.keySet().forEach(session -> session.poller().execute(() -> session.regionClosing(region)));
+        all.forEach(session -> session.poller().execute(() -> session.regionClosing(region)));
     }
 
     void regionClosed(LocalRegion region, Runnable giveBack) {
@@ -317,13 +343,22 @@ public final class LocalEngine implements TransferEngine {
     @Override
     public MemoryRegion allocate(long bytes, RegionOptions regionOptions) {
         ensureOpen();
-        return registry.allocate(bytes, regionOptions);
+        return unlessClosed(registry.allocate(bytes, regionOptions));
     }
 
     @Override
     public MemoryRegion register(MemorySegment segment, RegionOptions regionOptions) {
         ensureOpen();
-        return registry.register(segment, regionOptions);
+        return unlessClosed(registry.register(segment, regionOptions));
+    }
+
+    /** The engine may have been closed after the check, and then nobody else closes the region. */
+    private MemoryRegion unlessClosed(LocalRegion region) {
+        if (closing.get()) {
+            region.close();
+            ensureOpen();
+        }
+        return region;
     }
 
     private void ensureOpen() {
@@ -348,36 +383,25 @@ public final class LocalEngine implements TransferEngine {
         }
         CompletableFuture<PeerConnection> opened = new CompletableFuture<>();
         Poller home = nextPoller();
-        CompletableFuture.supplyAsync(() -> resolve(address), housekeeping).whenComplete((hosts, error) -> {
-            if (error != null) {
-                opened.completeExceptionally(
-                        error.getCause() instanceof SluiceException known
-                                ? known
-                                : new ConnectFailedException("cannot resolve " + address, error));
-            } else {
-                home.execute(() -> OutgoingBootstrap.begin(this, home, address, hosts, opened));
-            }
-        });
+        home.execute(() -> OutgoingBootstrap.begin(this, home, address, opened));
         return opened.thenApply(connection -> connection);
-    }
-
-    private static List<InetAddress> resolve(EngineAddress address) {
-        try {
-            return Arrays.asList(InetAddress.getAllByName(address.host()));
-        } catch (UnknownHostException e) {
-            throw new ConnectFailedException("the host name of " + address + " is not known", e);
-        }
     }
 
     @Override
     public CompletableFuture<Connection> connection(EngineAddress address) {
-        return cached.compute(address, (key, known) -> {
-                    boolean usable = known != null
-                            && !known.isCompletedExceptionally()
-                            && (!known.isDone() || known.join().state() == ConnectionState.OPEN);
-                    return usable ? known : connect(address);
-                })
-                .copy();
+        CompletableFuture<Connection> shared = cached.compute(address, (key, known) -> {
+            boolean usable = known != null
+                    && !known.isCompletedExceptionally()
+                    && (!known.isDone() || known.join().state() == ConnectionState.OPEN);
+            return usable ? known : connect(address);
+        });
+        // what failed need not be remembered: the next call tries again
+        shared.whenComplete((connection, error) -> {
+            if (error != null) {
+                cached.remove(address, shared);
+            }
+        });
+        return shared.copy();
     }
 
     @Override
@@ -401,7 +425,7 @@ public final class LocalEngine implements TransferEngine {
     private static void tell(ConnectionListener to, PeerConnection connection) {
         try {
             to.accepted(connection);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             LOG.error("a connection listener has thrown", e);
         }
     }

@@ -133,6 +133,11 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
         return leases.get() >= 0;
     }
 
+    /** Whether nobody touches the bytes any more. */
+    boolean isGivenBack() {
+        return givenBack.get();
+    }
+
     @Override
     public CompletableFuture<Void> close() {
         long count;

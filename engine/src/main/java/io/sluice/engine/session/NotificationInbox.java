@@ -15,12 +15,17 @@ import org.slf4j.LoggerFactory;
 final class NotificationInbox {
     private static final Logger LOG = LoggerFactory.getLogger(NotificationInbox.class);
 
+    /** A listener that may have left without the poller knowing yet. */
+    interface Taker extends NotificationListener {
+        boolean isActive();
+    }
+
     private final ArrayDeque<byte[]> waiting = new ArrayDeque<>();
     private final Runnable progress;
     private int credits;
     private int toAcknowledge;
     private int toGrant;
-    private @Nullable NotificationListener listener;
+    private @Nullable Taker listener;
     private long requested;
     private boolean delivering;
     private boolean ended;
@@ -50,7 +55,7 @@ final class NotificationInbox {
         return true;
     }
 
-    void listen(NotificationListener next) {
+    void listen(Taker next) {
         listener = next;
         requested = 0;
         deliver();
@@ -95,8 +100,8 @@ final class NotificationInbox {
         }
         delivering = true;
         try {
-            NotificationListener to;
-            while ((to = listener) != null && requested > 0 && !waiting.isEmpty()) {
+            Taker to;
+            while ((to = listener) != null && to.isActive() && requested > 0 && !waiting.isEmpty()) {
                 if (requested != Long.MAX_VALUE) {
                     requested--;
                 }

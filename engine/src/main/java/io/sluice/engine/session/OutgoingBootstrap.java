@@ -14,6 +14,7 @@ import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Transport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,11 +27,22 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private final LocalEngine engine;
     private final Poller loop;
     private final EngineAddress target;
-    private final List<InetAddress> hosts;
     private final CompletableFuture<PeerConnection> opened;
     private final long deadline;
     private final StringBuilder attempts = new StringBuilder();
 
+    private final Deadline attempt = new Deadline() {
+        @Override
+        protected void expired() {
+            if (hello.length == 0 && !over && nextHost < hosts.size()) {
+                socket().close();
+                note(address + ": no answer");
+                tryNextHost();
+            }
+        }
+    };
+
+    private List<InetAddress> hosts = List.of();
     private int nextHost;
     private @Nullable InetSocketAddress address;
     private @Nullable FramedSocket socket;
@@ -39,44 +51,59 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private boolean over;
 
     private OutgoingBootstrap(
-            LocalEngine engine,
-            Poller loop,
-            EngineAddress target,
-            List<InetAddress> hosts,
-            CompletableFuture<PeerConnection> opened) {
+            LocalEngine engine, Poller loop, EngineAddress target, CompletableFuture<PeerConnection> opened) {
         this.engine = engine;
         this.loop = loop;
         this.target = target;
-        this.hosts = hosts;
         this.opened = opened;
         this.deadline = System.nanoTime() + engine.options().connectTimeout().toNanos();
     }
 
     /** Begins on the loop's thread. */
-    static void begin(
-            LocalEngine engine,
-            Poller loop,
-            EngineAddress target,
-            List<InetAddress> hosts,
-            CompletableFuture<PeerConnection> opened) {
-        OutgoingBootstrap bootstrap = new OutgoingBootstrap(engine, loop, target, hosts, opened);
+    static void begin(LocalEngine engine, Poller loop, EngineAddress target, CompletableFuture<PeerConnection> opened) {
+        OutgoingBootstrap bootstrap = new OutgoingBootstrap(engine, loop, target, opened);
         loop.arm(bootstrap, bootstrap.deadline);
         engine.unfinished().begun(bootstrap);
-        bootstrap.tryNextHost();
+        // a resolver may take long, and must hold up neither the poller nor another connect
+        Thread.ofVirtual().name("sluice-resolver").start(bootstrap::resolve);
+    }
+
+    private void resolve() {
+        try {
+            List<InetAddress> found = List.of(InetAddress.getAllByName(target.host()));
+            loop.execute(() -> {
+                hosts = found;
+                tryNextHost();
+            });
+        } catch (UnknownHostException e) {
+            loop.execute(() -> fail(new ConnectFailedException("the host name of " + target + " is not known", e)));
+        }
     }
 
     private void tryNextHost() {
-        while (nextHost < hosts.size()) {
+        while (!over && nextHost < hosts.size()) {
+            // what time is left is shared by the addresses that are left, so that a silent one leaves some for the
+            // others
+            long now = System.nanoTime();
+            loop.arm(attempt, now + (deadline - now) / (hosts.size() - nextHost));
             InetSocketAddress next = new InetSocketAddress(hosts.get(nextHost++), target.port());
             address = next;
             int descriptor = SocketConnect.begin(next);
             if (descriptor >= 0) {
-                socket = new FramedSocket(loop, descriptor, true, false, MAX_BODY, this);
+                try {
+                    socket = new FramedSocket(loop, descriptor, true, false, MAX_BODY, this);
+                } catch (SluiceException e) {
+                    fail(e);
+                }
                 return;
             }
-            attempts.append(attempts.isEmpty() ? "" : "; ").append(SocketConnect.describe(descriptor, next));
+            note(SocketConnect.describe(descriptor, next));
         }
         fail(new ConnectFailedException("cannot connect to " + target + ": " + attempts));
+    }
+
+    private void note(String failure) {
+        attempts.append(attempts.isEmpty() ? "" : "; ").append(failure);
     }
 
     @Override
@@ -153,7 +180,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 secret,
                 (int) fields.number(Tag.NOTIFICATION_CREDITS, 1, 1 << 16),
                 (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
-                fields.number(Tag.LIVENESS_MILLIS, 1, 1 << 24) * 1_000_000,
+                fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
                 address);
         PeerSession begun = new PeerSession(engine, loop, socket(), terms, transportName, transport, opened);
         session = begun;
@@ -179,10 +206,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     public void broken(String reason, @Nullable Throwable cause) {
         if (hello.length == 0 && !over) {
             // not even connected: a host may have several addresses
-            attempts.append(attempts.isEmpty() ? "" : "; ")
-                    .append(address)
-                    .append(": ")
-                    .append(reason);
+            note(address + ": " + reason);
             tryNextHost();
             return;
         }
@@ -210,6 +234,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private void finish() {
         over = true;
         loop.disarm(this);
+        loop.disarm(attempt);
         engine.unfinished().finished(this);
     }
 

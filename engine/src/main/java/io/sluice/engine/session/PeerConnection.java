@@ -319,7 +319,7 @@ final class PeerConnection implements Connection {
         return mine;
     }
 
-    private final class Subscription implements NotificationSubscription, NotificationListener {
+    private final class Subscription implements NotificationSubscription, NotificationInbox.Taker {
         private final NotificationListener listener;
         private volatile boolean cancelled;
 
@@ -344,6 +344,11 @@ final class PeerConnection implements Connection {
                     subscription.compareAndSet(this, null);
                 });
             }
+        }
+
+        @Override
+        public boolean isActive() {
+            return !cancelled;
         }
 
         @Override

@@ -17,7 +17,8 @@ final class PeerListener {
     private static final Logger LOG = LoggerFactory.getLogger(PeerListener.class);
     private static final int BACKLOG = 1024;
     private static final int ACCEPTS_A_CYCLE = 64;
-    private static final long PAUSE_NANOS = 100_000_000L;
+    private static final long CROWDED_NANOS = 5_000_000L;
+    private static final long EXHAUSTED_NANOS = 100_000_000L;
 
     private final LocalEngine engine;
     private final Poller loop;
@@ -87,28 +88,40 @@ final class PeerListener {
         }
     }
 
+    private void rest(long nanos) {
+        EventLoop.Watch current = watch;
+        if (current != null) {
+            current.interest(false, false);
+            loop.arm(pause, loop.now() + nanos);
+        }
+    }
+
     private void accept() {
         for (int i = 0; i < ACCEPTS_A_CYCLE; i++) {
+            if (!engine.hasRoomForBootstrap()) {
+                // they wait in the kernel's backlog, and are not turned away
+                rest(CROWDED_NANOS);
+                return;
+            }
             int accepted = Sockets.accept(descriptor);
             if (accepted == -Errno.EAGAIN) {
                 return;
             }
-            if (accepted == -Errno.EMFILE || accepted == -Errno.ENFILE || accepted == -Errno.ENOBUFS) {
-                LOG.warn("cannot accept connections now: {}; raise the limit of open files", Errno.message(-accepted));
-                if (watch != null) {
-                    watch.interest(false, false);
-                }
-                loop.arm(pause, loop.now() + PAUSE_NANOS);
-                return;
-            }
-            if (accepted < 0) {
+            if (accepted == -Errno.ECONNABORTED) {
                 // this one went away again; the next may be fine
                 continue;
             }
-            if (!engine.bootstrapBegins()) {
-                Sockets.close(accepted);
-                continue;
+            if (accepted < 0) {
+                LOG.warn(
+                        "cannot accept connections now: {}{}",
+                        Errno.message(-accepted),
+                        accepted == -Errno.EMFILE || accepted == -Errno.ENFILE
+                                ? "; raise the limit of open files (ulimit -n)"
+                                : "");
+                rest(EXHAUSTED_NANOS);
+                return;
             }
+            engine.bootstrapBegins();
             Poller home = engine.nextPoller();
             home.execute(() -> IncomingBootstrap.begin(engine, home, accepted));
         }

@@ -7,6 +7,7 @@ import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.ConnectionFlow;
+import io.sluice.engine.flow.NotificationSender;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.progress.PollerCounters.Counter;
 import io.sluice.engine.transport.CompletionStatus;
@@ -20,8 +21,11 @@ import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Sockets;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,6 +59,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     private final long livenessNanos;
     private final long tickNanos;
     private final BitSet lanes = new BitSet();
+    private final List<LaneConnector> connectors = new ArrayList<>();
+    private final Map<LocalRegion, Long> closingRegions = new HashMap<>();
     private final Runnable sendNotifyProgress = this::sendNotifyProgress;
 
     private @Nullable ConnectionEnd pathFailure;
@@ -63,7 +69,6 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     private boolean open;
     private @Nullable ConnectionEnd over;
     private boolean notifyProgressDue;
-    private long lastHeard;
     private int tick;
 
     private final Deadline openDeadline = new Deadline() {
@@ -123,10 +128,20 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
                 engine.engineWindow(),
                 transport.capabilities(),
                 endpoint,
-                payload -> control.send(MessageType.NOTIFY, payload),
+                new NotificationSender() {
+                    @Override
+                    public boolean hasRoom() {
+                        return control.hasRoom();
+                    }
+
+                    @Override
+                    public void send(byte[] payload) {
+                        control.send(MessageType.NOTIFY, payload);
+                    }
+                },
                 terms.notificationCredits());
         this.exposures = new ExposureTable(options.maxAttachedRegions());
-        this.regions = new RegionExchange(engine, connection, exposures, control::send);
+        this.regions = new RegionExchange(engine, connection, exposures, control);
         this.inbox = new NotificationInbox(options.notificationCredits(), this::notifyProgress);
     }
 
@@ -168,8 +183,17 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         control.handler(this, engine.maxControlBytes(), false);
         loop.arm(openDeadline, connectDeadline);
         engine.unfinished().begun(this);
-        lastHeard = loop.now();
-        endpoint.begin(peerOffer);
+        if (engine.begins(this)) {
+            endpoint.begin(peerOffer);
+        } else {
+            end(new ConnectionEnd(
+                    ConnectionEnd.Kind.LOST, "the engine has as many connections as maxConnections allows", null));
+        }
+    }
+
+    @Override
+    public void drained() {
+        flow.notificationsSendable();
     }
 
     // ---- lanes ----
@@ -181,7 +205,9 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
             throw new IllegalStateException("the accepting side opens no lanes");
         }
         for (int i = 0; i < count && over == null; i++) {
-            LaneConnector.connect(this, address, i);
+            LaneConnector connector = new LaneConnector(this, i);
+            connectors.add(connector);
+            connector.connect(address);
         }
     }
 
@@ -269,7 +295,9 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
 
     @Override
     public void message(int type, ByteBuffer body) {
-        lastHeard = loop.now();
+        if (!open && type != MessageType.READY && type != MessageType.GOODBYE && type != MessageType.REJECT) {
+            throw new ProtocolException("a control message of type " + type + " before the connection is open");
+        }
         switch (type) {
             case MessageType.HEARTBEAT -> {}
             case MessageType.READY -> ready();
@@ -283,8 +311,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
             case MessageType.GOODBYE ->
                 end(new ConnectionEnd(
                         ConnectionEnd.Kind.CLOSED_BY_PEER,
-                        "the peer closed the connection: "
-                                + StandardCharsets.UTF_8.decode(body).toString(),
+                        "the peer closed the connection: " + PeerText.read(body),
                         null));
             case MessageType.REJECT ->
                 end(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the peer gave the connection up", null));
@@ -324,11 +351,11 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         }
         int acknowledged = body.getInt();
         int granted = body.getInt();
-        if (acknowledged < 0 || granted < 0 || !flow.notificationsAcknowledged(acknowledged)) {
+        if (acknowledged < 0 || !flow.notificationsAcknowledged(acknowledged)) {
             throw new ProtocolException("the peer acknowledged notifications that were not sent");
         }
-        if (granted > 0) {
-            flow.grantNotifications(granted);
+        if (granted < 0 || !flow.grantNotifications(granted)) {
+            throw new ProtocolException("the peer grants credits that it never had");
         }
     }
 
@@ -361,7 +388,6 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         }
         open = true;
         loop.disarm(openDeadline);
-        lastHeard = loop.now();
         loop.arm(ticker, loop.now() + tickNanos);
         LOG.debug("{} is open", connection);
         engine.connectionOpened(this);
@@ -374,21 +400,29 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
             return;
         }
         long now = loop.now();
-        if (now - lastHeard > livenessNanos) {
+        // this cycle may have begun long before it received
+        long silence = now - control.lastReceived();
+        if (silence > livenessNanos) {
             end(new ConnectionEnd(
-                    ConnectionEnd.Kind.LOST,
-                    "nothing was heard of the peer for " + (now - lastHeard) / 1_000_000 + " ms",
-                    null));
+                    ConnectionEnd.Kind.LOST, "nothing was heard of the peer for " + silence / 1_000_000 + " ms", null));
             return;
         }
         Long oldest = regions.oldest();
-        if (oldest != null && now - oldest > livenessNanos) {
+        if ((oldest != null && now - oldest > livenessNanos) || flow.isAcknowledgementOverdue(now, livenessNanos)) {
             end(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the peer does not answer on its control channel", null));
             return;
         }
         String stuck = endpoint.stuckLane(now, livenessNanos);
         if (stuck != null) {
             end(new ConnectionEnd(ConnectionEnd.Kind.LOST, stuck, null));
+            return;
+        }
+        if (flow.isQuiescenceOverdue(now, livenessNanos) || isClosingOverdue(now)) {
+            end(new ConnectionEnd(
+                    ConnectionEnd.Kind.LOST,
+                    "what was posted before a transfer or region ended did not end within the liveness time-out,"
+                            + " and only closing the connection stops it",
+                    null));
             return;
         }
         if (++tick % TICKS_A_HEARTBEAT == 0) {
@@ -401,7 +435,16 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         exposures.removeAll(region);
         if (over == null) {
             endpoint.regionClosing();
+            closingRegions.put(region, loop.now());
         }
+    }
+
+    /** Whether this connection has kept a closing region waiting for longer than the liveness time-out. */
+    private boolean isClosingOverdue(long now) {
+        closingRegions.keySet().removeIf(LocalRegion::isGivenBack);
+        return closingRegions.entrySet().stream()
+                .anyMatch(closing -> now - closing.getValue() > livenessNanos
+                        && (flow.isPostedOn(closing.getKey()) || endpoint.holdsClosedLease()));
     }
 
     /** When the connection is over; exceptionally if the peer was lost. */
@@ -435,39 +478,53 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
             return;
         }
         over = why;
-        connection.moveTo(why.kind() == ConnectionEnd.Kind.LOST ? ConnectionState.LOST : ConnectionState.CLOSED);
+        boolean lost = why.kind() == ConnectionEnd.Kind.LOST;
+        connection.moveTo(lost ? ConnectionState.LOST : ConnectionState.CLOSED);
         loop.disarm(openDeadline);
         loop.disarm(ticker);
         loop.disarm(goodbyeGrace);
         flow.stop(why);
-        // before the lanes close, so that the peer learns of it in this order
-        if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
-            Farewell.say(engine, loop, control, why.reason());
-        }
-        endpoint.close();
-        flow.endAll();
-        regions.failAll(why.error());
-        inbox.end(why.kind() == ConnectionEnd.Kind.LOST ? why.error() : null);
-        if (why.kind() != ConnectionEnd.Kind.CLOSED_HERE) {
-            control.close();
-        }
-        engine.connectionEnded(this, why);
+        // each step must be taken, whatever becomes of the others: somebody waits for each
+        step(() -> sayGoodbye(why)); // before the lanes close, so that the peer learns of it in this order
+        step(endpoint::close);
+        step(flow::endAll);
+        step(() -> regions.failAll(why.error()));
+        step(() -> inbox.end(lost ? why.error() : null));
+        step(() -> connectors.forEach(LaneConnector::abort));
+        closingRegions.clear();
+        step(() -> engine.connectionEnded(this, why));
         engine.unfinished().finished(this);
         if (!open) {
             opened.completeExceptionally(
                     why.kind() == ConnectionEnd.Kind.CLOSED_HERE
                             ? why.error()
                             : new ConnectFailedException(why.reason(), why.cause()));
-        } else if (why.kind() == ConnectionEnd.Kind.LOST) {
+        } else if (lost) {
             loop.counters().add(Counter.CONNECTIONS_LOST, 1);
             LOG.info("{} is lost: {}", connection, why.reason());
         }
-        if (why.kind() == ConnectionEnd.Kind.LOST) {
+        if (lost) {
             ended.completeExceptionally(why.error());
         } else {
             ended.complete(null);
         }
         checkQuiescence();
+    }
+
+    private void sayGoodbye(ConnectionEnd why) {
+        if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
+            Farewell.say(engine, loop, control, why.reason());
+        } else {
+            control.close();
+        }
+    }
+
+    private void step(Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException | Error e) {
+            LOG.error("an unexpected error at the end of {}", connection, e);
+        }
     }
 
     private void checkQuiescence() {

@@ -37,20 +37,15 @@ final class RegionExchange {
     private final LocalEngine engine;
     private final Connection connection;
     private final ExposureTable exposures;
-    private final Sender sender;
+    private final FramedSocket control;
     private final Map<Long, PendingRequest> pending = new LinkedHashMap<>();
     private long nextRequest;
 
-    /** Puts a message on the control channel. */
-    interface Sender {
-        void send(int type, byte[] body);
-    }
-
-    RegionExchange(LocalEngine engine, Connection connection, ExposureTable exposures, Sender sender) {
+    RegionExchange(LocalEngine engine, Connection connection, ExposureTable exposures, FramedSocket control) {
         this.engine = engine;
         this.connection = connection;
         this.exposures = exposures;
-        this.sender = sender;
+        this.control = control;
     }
 
     // ---- asking ----
@@ -147,7 +142,7 @@ final class RegionExchange {
 
     private void ask(long request, int type, ByteBuffer body, PendingRequest waiting) {
         pending.put(request, waiting);
-        sender.send(type, body.array());
+        control.send(type, body.array());
     }
 
     void answered(ByteBuffer answer) {
@@ -185,7 +180,7 @@ final class RegionExchange {
             body.get(bytes);
             expose(bytes, answer);
         }
-        sender.send(MessageType.ATTACH_RESULT, answer.array());
+        control.answer(MessageType.ATTACH_RESULT, answer.array());
     }
 
     private void expose(byte[] bytes, ByteBuffer answer) {
@@ -228,7 +223,7 @@ final class RegionExchange {
     void detachAsked(ByteBuffer body) {
         long request = need(body, 16).getLong();
         exposures.remove(body.getLong());
-        sender.send(
+        control.answer(
                 MessageType.DETACH_RESULT,
                 ByteBuffer.allocate(8).putLong(request).array());
     }
@@ -247,7 +242,7 @@ final class RegionExchange {
                     .put((byte) OK)
                     .put(region.descriptor().toBytes());
         }
-        sender.send(MessageType.LOOKUP_RESULT, answer.array());
+        control.answer(MessageType.LOOKUP_RESULT, answer.array());
     }
 
     private static ByteBuffer need(ByteBuffer body, int bytes) {

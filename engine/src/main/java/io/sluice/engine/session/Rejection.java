@@ -15,8 +15,6 @@ final class Rejection {
     static final int BUSY = 4;
     static final int MALFORMED = 5;
 
-    private static final int MAX_MESSAGE = 512;
-
     private Rejection() {}
 
     static byte[] write(int code, String message) {
@@ -25,8 +23,7 @@ final class Rejection {
 
     static SluiceException read(ByteBuffer body, EngineAddress from) {
         FieldReader fields = new FieldReader(body);
-        String text = fields.text(Tag.MESSAGE);
-        String message = from + " rejects the connection: " + text.substring(0, Math.min(text.length(), MAX_MESSAGE));
+        String message = from + " rejects the connection: " + PeerText.read(fields.bytes(Tag.MESSAGE));
         return switch ((int) fields.number(Tag.CODE, 0, Integer.MAX_VALUE)) {
             case AUTHENTICATION -> new AuthenticationException(message);
             case NO_COMMON_TRANSPORT -> new TransportUnavailableException(message);

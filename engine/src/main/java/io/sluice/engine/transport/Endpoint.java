@@ -40,6 +40,13 @@ public interface Endpoint {
     void regionClosing();
 
     /**
+     * Whether a lease for the peer on a region that is closing has not been ended yet.
+     *
+     * @return true while one is held
+     */
+    boolean holdsClosedLease();
+
+    /**
      * Looks for a lane that has work but made no progress.
      *
      * @param now the loop's time

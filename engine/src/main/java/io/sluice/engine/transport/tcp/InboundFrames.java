@@ -179,7 +179,8 @@ final class InboundFrames {
         if (!dropping && part > 0) {
             try {
                 MemorySegment.copy(staging, at, target, targetOffset, part);
-            } catch (IllegalStateException arenaClosed) {
+            } catch (IllegalStateException | InternalError gone) {
+                // the arena was closed, or the mapped file was cut short
                 memoryFault();
             }
             targetOffset += part;
@@ -291,6 +292,10 @@ final class InboundFrames {
             status = CompletionStatus.UNKNOWN_REGION;
             endLease();
         }
+    }
+
+    boolean holdsClosedLease() {
+        return lease != null && !lease.isOpen();
     }
 
     private void endLease() {

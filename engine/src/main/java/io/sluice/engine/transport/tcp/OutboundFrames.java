@@ -169,6 +169,15 @@ final class OutboundFrames {
         }
     }
 
+    /** Whether an answer that has begun to leave reads from a region that is closing. */
+    boolean holdsClosedLease() {
+        if (isEmpty()) {
+            return false;
+        }
+        ExposedRegion lease = leases[(int) head & mask];
+        return lease != null && !lease.isOpen();
+    }
+
     /** Drops everything and ends the leases. */
     void clear() {
         while (!isEmpty()) {

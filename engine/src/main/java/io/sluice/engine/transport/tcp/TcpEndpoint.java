@@ -129,6 +129,16 @@ final class TcpEndpoint implements Endpoint {
     }
 
     @Override
+    public boolean holdsClosedLease() {
+        for (TcpLane lane : lanes) {
+            if (lane != null && lane.holdsClosedLease()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
         for (TcpLane lane : lanes) {
             if (lane != null && lane.isStuck(now, timeoutNanos)) {

@@ -50,6 +50,7 @@ final class TcpLane implements InboundFrames.Sink {
     private boolean broken;
     private boolean closed;
     private long lastProgress;
+    private int lastUnacknowledged;
 
     TcpLane(
             TcpEndpoint endpoint,
@@ -72,7 +73,12 @@ final class TcpLane implements InboundFrames.Sink {
         }
         this.in = new InboundFrames(context, scratch, descriptor, this);
         this.lastProgress = context.loop().now();
-        this.watch = context.loop().watch(descriptor, this::ready);
+        try {
+            this.watch = context.loop().watch(descriptor, this::ready);
+        } catch (RuntimeException e) {
+            Sockets.close(descriptor);
+            throw e;
+        }
     }
 
     int index() {
@@ -222,6 +228,10 @@ final class TcpLane implements InboundFrames.Sink {
         } catch (SocketFailedException e) {
             fail(e.getMessage());
             return;
+        } catch (RuntimeException | Error e) {
+            // a frame may be half read, so nothing that follows could be understood
+            fail(new ConnectionLostException("lane " + index + ": an unexpected error: " + e, e));
+            return;
         }
         if (broken) {
             return;
@@ -338,8 +348,22 @@ final class TcpLane implements InboundFrames.Sink {
         lastProgress = context.loop().now();
     }
 
+    /** Whether a closing region is still leased to the peer. */
+    boolean holdsClosedLease() {
+        return in.holdsClosedLease() || out.holdsClosedLease();
+    }
+
     boolean isStuck(long now, long timeoutNanos) {
-        return !broken && hasWork() && now - lastProgress > timeoutNanos;
+        if (broken || !hasWork()) {
+            return false;
+        }
+        // what the kernel has taken may still be on its way over a slow link, for longer than the time-out
+        int unacknowledged = Sockets.unacknowledgedBytes(descriptor);
+        if (unacknowledged >= 0 && unacknowledged < lastUnacknowledged) {
+            progress();
+        }
+        lastUnacknowledged = unacknowledged;
+        return now - lastProgress > timeoutNanos;
     }
 
     private void fail(String reason) {
