@@ -83,7 +83,7 @@ interface CompletionContract extends Contract {
             await(engine.connect(peer.address()));
             MemoryRegion served = engine.allocate(bytes, RegionOptions.readWrite());
             peer.fill(0, 31);
-            peer.command("write " + HexFormat.of().formatHex(served.descriptor().toBytes()) + " 0");
+            peer.command("write " + HexFormat.of().formatHex(served.descriptor().toBytes()) + " 0 1");
             BytePattern.assertFilled(served, 31);
         }
     }

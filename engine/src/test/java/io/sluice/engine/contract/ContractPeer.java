@@ -80,7 +80,10 @@ final class ContractPeer {
             case "notify":
                 return notifyPeer(HexFormat.of().parseHex(words[1]));
             case "write":
-                return writeToPeer(RegionDescriptor.fromBytes(HexFormat.of().parseHex(words[1])), words[2]);
+                return writeToPeer(
+                        RegionDescriptor.fromBytes(HexFormat.of().parseHex(words[1])),
+                        region(words[2]),
+                        Integer.parseInt(words[3]));
             case "subscribe":
                 lastConnection().subscribe(notifications).request(Long.MAX_VALUE);
                 return "";
@@ -113,13 +116,16 @@ final class ContractPeer {
         return "";
     }
 
-    /** Writes a whole region of this process to the start of the peer's. */
-    private String writeToPeer(RegionDescriptor descriptor, String source) {
+    /** Writes a whole region of this process to the start of the peer's, again and again. */
+    private String writeToPeer(RegionDescriptor descriptor, MemoryRegion source, int times) {
         RemoteRegion remote = BoundedWait.await(lastConnection().attach(descriptor));
-        MemoryRegion local = region(source);
-        TerminalSignal signal = new TerminalSignal();
-        lastConnection().write(local, 0, remote, 0, local.length(), TransferOptions.defaults(), signal);
-        signal.awaitSuccess();
+        for (int i = 0; i < times; i++) {
+            TerminalSignal signal = new TerminalSignal();
+            lastConnection().write(source, 0, remote, 0, source.length(), TransferOptions.defaults(), signal);
+            signal.await().ifPresent(error -> {
+                throw error;
+            });
+        }
         return "";
     }
 }

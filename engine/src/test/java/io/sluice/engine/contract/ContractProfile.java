@@ -9,8 +9,8 @@ import java.util.Random;
  * {@code large} (also called {@code soak}). Chosen by the system property {@code sluice.test.profile}.
  */
 enum ContractProfile {
-    SMALL(100, 20_000, 10_000, 10, 100, 10_000, 64L << 20),
-    STANDARD(1_000, 1_000_000, 100_000, 40, 1_000, 100_000, (4L << 30) + 4096),
+    SMALL(100, 20_000, 5_000, 10, 100, 10_000, 64L << 20),
+    STANDARD(1_000, 1_000_000, 20_000, 40, 1_000, 100_000, (4L << 30) + 4096),
     LARGE(10_000, 5_000_000, 1_000_000, 1_000, 20_000, 1_000_000, (8L << 30) + 4096);
 
     private static final long DEFAULT_SEED = 20_240_229L;

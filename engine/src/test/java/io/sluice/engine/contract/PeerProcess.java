@@ -11,6 +11,8 @@ import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,6 +24,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** A {@link ContractPeer} in a process of its own, which can be frozen and killed. It is gone once this is closed. */
 final class PeerProcess implements AutoCloseable {
@@ -99,7 +102,8 @@ final class PeerProcess implements AutoCloseable {
         answers.add(END_OF_OUTPUT);
     }
 
-    private String nextAnswer(String command) {
+    /** Waits for the answer to a command that was only sent. */
+    String nextAnswer(String command) {
         Duration bound = ContractProfile.current().patience();
         try {
             String answer = answers.poll(bound.toNanos(), TimeUnit.NANOSECONDS);
@@ -113,14 +117,19 @@ final class PeerProcess implements AutoCloseable {
         }
     }
 
-    /** Has a command obeyed; what the peer answers after its OK. */
-    String command(String command) {
+    /** Gives a command whose answer is waited for later. */
+    void send(String command) {
         try {
             commands.write(command + "\n");
             commands.flush();
         } catch (IOException e) {
             throw new AssertionError("the peer is gone; its other output: " + otherOutput, e);
         }
+    }
+
+    /** Has a command obeyed; what the peer answers after its OK. */
+    String command(String command) {
+        send(command);
         String answer = nextAnswer(command);
         if (!answer.startsWith("OK ")) {
             fail("the peer answered '%s' with '%s'; its other output: %s", command, answer, otherOutput);
@@ -168,6 +177,27 @@ final class PeerProcess implements AutoCloseable {
     /** SIGSTOP: its sockets stay open, and nothing answers. */
     void freeze() {
         signal("STOP");
+        // The signal is on its way only; a thread that is running may still answer.
+        BoundedWait.until("all threads of the peer have stopped", this::isFrozen);
+    }
+
+    private boolean isFrozen() {
+        Path tasks = Path.of("/proc", Long.toString(process.pid()), "task");
+        try (Stream<Path> threads = Files.list(tasks)) {
+            return threads.allMatch(thread -> stateOf(thread) == 'T');
+        } catch (IOException e) {
+            throw new UncheckedIOException("the peer is gone", e);
+        }
+    }
+
+    private static char stateOf(Path thread) {
+        try {
+            String stat = Files.readString(thread.resolve("stat"));
+            return stat.charAt(stat.lastIndexOf(')') + 2);
+        } catch (IOException e) {
+            // It has just ended, which is as good; the next look does not find it any more.
+            return '?';
+        }
     }
 
     /** SIGCONT. */

@@ -21,11 +21,14 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
@@ -192,6 +195,79 @@ interface QuiescenceContract extends Contract {
         }
     }
 
+    /** Keeps a poller from doing anything until it is closed. */
+    final class Blockade implements AutoCloseable {
+        private final CountDownLatch held = new CountDownLatch(1);
+        private final CountDownLatch release = new CountDownLatch(1);
+
+        /** The poller of this side of a connection; the other side lends a region for it. */
+        Blockade(Connection side, TransferEngine engine, TransferEngine other) {
+            MemoryRegion local = engine.allocate(8, RegionOptions.local());
+            RemoteRegion remote = await(
+                    side.attach(other.allocate(8, RegionOptions.readWrite()).descriptor()));
+            side.write(local, 0, remote, 0, 8, TransferOptions.defaults(), (transfer, error) -> {
+                held.countDown();
+                await(release);
+            });
+            await(held);
+        }
+
+        @Override
+        public void close() {
+            release.countDown();
+        }
+    }
+
+    @Test
+    default void localSourceIsNotGivenBackWhileItsBytesAreOnTheirWay() {
+        // More than sockets hold, so that a target that does not receive keeps some of them back.
+        long bytes = 48 << 20;
+        try (EnginePair pair = EnginePair.open(transport());
+                Arena arena = Arena.ofShared()) {
+            MemorySegment memory = arena.allocate(bytes, 4096);
+            MemoryRegion source = pair.initiator().register(memory, RegionOptions.local());
+            MemoryRegion served = pair.served(bytes);
+            RemoteRegion remote = pair.attach(served);
+            CompletableFuture<Void> closed;
+            TerminalSignal signal;
+            try (Blockade blockade = new Blockade(pair.accepted(), pair.target(), pair.initiator())) {
+                signal = pair.write(source, 0, remote, 0, bytes);
+                BoundedWait.pause(Duration.ofMillis(200));
+                closed = source.close().thenRun(() -> memory.fill(CANARY));
+                BoundedWait.pause(Duration.ofMillis(200));
+            }
+            await(closed);
+            signal.await();
+            BoundedWait.pause(WATCH);
+            BytePattern.assertAll(served.segment(), (byte) 0, "the target of zeros taken before the close");
+        }
+    }
+
+    @Test
+    default void servedSourceIsNotGivenBackWhileItsBytesAreOnTheirWay() {
+        long bytes = 48 << 20;
+        try (EnginePair pair = EnginePair.open(transport());
+                Arena arena = Arena.ofShared()) {
+            MemorySegment memory = arena.allocate(bytes, 4096);
+            MemoryRegion served = pair.target().register(memory, RegionOptions.readOnly());
+            MemoryRegion sink = pair.local(bytes);
+            RemoteRegion remote = pair.attach(served);
+            // On a path of its own, so that the poller can be stopped while the read's bytes are under way.
+            Connection aside = await(pair.initiator().connect(pair.target().address()));
+            TerminalSignal signal = pair.read(sink, 0, remote, 0, bytes);
+            CompletableFuture<Void> closed;
+            try (Blockade blockade = new Blockade(aside, pair.initiator(), pair.target())) {
+                BoundedWait.pause(Duration.ofMillis(200));
+                closed = served.close().thenRun(() -> memory.fill(CANARY));
+                BoundedWait.pause(Duration.ofMillis(200));
+            }
+            await(closed);
+            signal.await();
+            BoundedWait.pause(WATCH);
+            BytePattern.assertAll(sink.segment(), (byte) 0, "the sink of zeros taken before the close");
+        }
+    }
+
     @Test
     default void nothingLandsAfterTheCloseThoughThePeerWakesUpLater() {
         assumeTrue(transport().crossesProcesses() && transport().needsTargetToRun());
@@ -228,6 +304,36 @@ interface QuiescenceContract extends Contract {
             await(connection.quiesced());
             assertThat(connection.window().operations()).isZero();
             assertThat(connection.window().bytes()).isZero();
+        }
+    }
+
+    @Test
+    default void nothingLandsInAServedRegionThoughThePeerWakesUpInTheMiddleOfAWrite() {
+        assumeTrue(transport().crossesProcesses() && transport().needsTargetToRun());
+        int bytes = 32 << 20;
+        try (PeerProcess peer = PeerProcess.start(transport(), bytes);
+                TransferEngine engine = TransferEngine.open(transport()
+                        .options()
+                        .livenessTimeout(Duration.ofSeconds(30))
+                        .build());
+                Arena arena = Arena.ofShared()) {
+            peer.fill(0, 13);
+            Connection connection = await(engine.connect(peer.address()));
+            for (int round = 0; round < 3; round++) {
+                MemorySegment memory = arena.allocate(bytes, 4096);
+                MemoryRegion served = engine.register(memory, RegionOptions.readWrite());
+                String descriptor = HexFormat.of().formatHex(served.descriptor().toBytes());
+                peer.send("write " + descriptor + " 0 1000");
+                until("it flows", () -> memory.get(ValueLayout.JAVA_LONG, 0) != 0);
+                peer.freeze();
+                await(served.close());
+                memory.fill(CANARY);
+                peer.thaw();
+                assertThat(peer.nextAnswer("write")).contains("RemoteAccessException");
+                BoundedWait.pause(WATCH);
+                BytePattern.assertAll(memory, CANARY, "the served region after its close, round " + round);
+                assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+            }
         }
     }
 

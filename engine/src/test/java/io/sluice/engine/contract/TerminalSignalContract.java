@@ -149,10 +149,15 @@ interface TerminalSignalContract extends Contract {
             crowd.awaitSomeEnded();
             peer.freeze();
             long frozen = System.nanoTime();
+            int before = crowd.signals().size();
+            crowd.submit(50, ContractProfile.random("peerIsFrozenInTheMiddle"));
             TerminalSignal.awaitAll(crowd.signals());
             assertThat(Duration.ofNanos(System.nanoTime() - frozen)).isLessThan(Duration.ofSeconds(30));
             if (transport().needsTargetToRun()) {
                 crowd.assertAllEndedOnce();
+                assertThat(crowd.signals().subList(before, before + 50))
+                        .as("what nobody served")
+                        .allSatisfy(signal -> assertThat(signal.await()).isPresent());
             }
             awaitFailure(crowd.connection().ended(), ConnectionLostException.class);
             assertThat(crowd.connection().state()).isEqualTo(ConnectionState.LOST);

@@ -46,9 +46,14 @@ class FaultyPathTest {
         private final List<CompletableFuture<Optional<SluiceException>>> ends = new ArrayList<>();
 
         Setting(int lanes, int bytes) throws Exception {
+            this(lanes, bytes, 0);
+        }
+
+        Setting(int lanes, int bytes, int socketBufferBytes) throws Exception {
             EngineOptions options = EngineOptions.builder()
                     .transports(List.of("tcp"))
                     .lanes(lanes)
+                    .socketBufferBytes(socketBufferBytes)
                     .livenessTimeout(LIVENESS)
                     .connectTimeout(Duration.ofSeconds(5))
                     .build();
@@ -196,7 +201,9 @@ class FaultyPathTest {
     @Test
     void slowLaneIsNotTakenForADeadOne() throws Exception {
         int bytes = 6 << 20;
-        try (Setting setting = new Setting(1, bytes)) {
+        // With small buffers: a kernel that holds megabytes reports room, and so progress, once in a second at this
+        // speed.
+        try (Setting setting = new Setting(1, bytes, 128 << 10)) {
             // About 1.5 MB/s, so that the whole takes several times the liveness time-out.
             setting.path.links().getLast().slowDown(40_000_000);
             setting.submit(2, bytes);
