@@ -9,12 +9,12 @@ import picocli.CommandLine.TypeConversionException;
 
 /**
  * Durations as people write them: {@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}; case doesn't matter. A number
- * without a unit is refused. As a converter it gives an option its value as a {@link Duration}.
+ * without a unit is seconds. As a converter it gives an option its value as a {@link Duration}.
  */
 public final class DurationText implements ITypeConverter<Duration> {
 
-    private static final String FORMS = "a whole number followed by ms, s, m or h, such as 500ms, 30s, 5m or 1h";
-    private static final Pattern FORM = Pattern.compile("(\\d+)\\s*(ms|s|m|h)");
+    private static final String FORMS = "a whole number of seconds, or one with a unit, such as 500ms, 30s, 5m or 1h";
+    private static final Pattern FORM = Pattern.compile("(\\d+)\\s*(ms|s|m|h|)");
 
     /** A converter for options that take a duration. */
     public DurationText() {}
@@ -34,7 +34,7 @@ public final class DurationText implements ITypeConverter<Duration> {
             long count = Long.parseLong(matcher.group(1));
             Duration duration = switch (matcher.group(2)) {
                 case "ms" -> Duration.ofMillis(count);
-                case "s" -> Duration.ofSeconds(count);
+                case "s", "" -> Duration.ofSeconds(count);
                 case "m" -> Duration.ofMinutes(count);
                 default -> Duration.ofHours(count);
             };

@@ -14,13 +14,22 @@ import picocli.CommandLine.Option;
 class DurationTextTest {
 
     @ParameterizedTest
-    @CsvSource({"500ms, 500", "0s, 0", "30s, 30000", "5m, 300000", "1h, 3600000", "1H, 3600000", "' 2 S ', 2000"})
+    @CsvSource({
+        "500ms, 500",
+        "0s, 0",
+        "30s, 30000",
+        "30, 30000",
+        "5m, 300000",
+        "1h, 3600000",
+        "1H, 3600000",
+        "' 2 S ', 2000"
+    })
     void accepts(String text, long millis) {
         assertThat(DurationText.parse(text)).isEqualTo(Duration.ofMillis(millis));
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "30", "s", "-1s", "1.5s", "1d", "1min", "1h30m", "PT1H"})
+    @ValueSource(strings = {"", "s", "-1s", "1.5s", "1d", "1min", "1h30m", "PT1H"})
     void refusesAndSaysWhatItAccepts(String text) {
         assertThatThrownBy(() -> DurationText.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
