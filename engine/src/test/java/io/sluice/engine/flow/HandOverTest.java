@@ -1,0 +1,228 @@
+package io.sluice.engine.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntConsumer;
+import org.junit.jupiter.api.Test;
+
+/** What a thread hands over is looked at, however the hand-over meets the end of the poller's look at the one before. */
+class HandOverTest {
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final int SHORTEST_BURST = 2;
+    private static final int LONGEST_BURST = 10;
+
+    // the poller does not sleep, so that it meets the submitting thread as often as can be
+    private static final EngineOptions SPINNING =
+            EngineOptions.builder().spin(Duration.ofSeconds(60)).build();
+
+    private final AtomicLong ended = new AtomicLong();
+    private final AtomicLong failed = new AtomicLong();
+
+    private final TransferCallback signal = (transfer, error) -> {
+        if (error != null) {
+            failed.incrementAndGet();
+        }
+        ended.incrementAndGet();
+    };
+
+    @Test
+    void burstsOfSmallWritesAreNotLeftBehind() throws Exception {
+        TransferEngine engine = TransferEngine.open(SPINNING);
+        try {
+            Connection connection = engine.connect(engine.address()).get(10, TimeUnit.SECONDS);
+            MemoryRegion region = engine.allocate(4096, RegionOptions.readWrite());
+            RemoteRegion remote = connection.attach(region.descriptor()).get(10, TimeUnit.SECONDS);
+            submitBursts(Duration.ofSeconds(2), burst -> {
+                for (int i = 0; i < burst; i++) {
+                    connection.write(region, 0, remote, 0, 8, TransferOptions.defaults(), signal);
+                }
+            });
+        } finally {
+            engine.closeAsync().get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Without sockets the hand-overs follow each other faster, and so meet more often. */
+    @Test
+    void burstsMeetAnEndpointThatCompletesAtOnce() throws Exception {
+        Poller poller = new Poller("hand-over-test", SPINNING, FlowCounters.COUNT, failing -> {});
+        ImmediateEndpoint endpoint = new ImmediateEndpoint(poller);
+        ConnectionFlow flow = endpoint.flow;
+        poller.start();
+        try {
+            RemoteKey key = new RemoteKey(0, 0, 0);
+            submitBursts(Duration.ofMillis(1500), burst -> {
+                for (int i = 0; i < burst; i++) {
+                    flow.submit(
+                            WorkRequest.Operation.WRITE,
+                            new AlwaysLeased(),
+                            0,
+                            key,
+                            0,
+                            8,
+                            TransferOptions.defaults(),
+                            signal);
+                }
+            });
+        } finally {
+            poller.stop().get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    /** The question empties the mailbox too, and must leave none behind either. */
+    @Test
+    void quiescenceIsAnsweredBetweenBursts() throws Exception {
+        Poller poller = new Poller("hand-over-test", SPINNING, FlowCounters.COUNT, failing -> {});
+        ConnectionFlow flow = new ImmediateEndpoint(poller).flow;
+        poller.start();
+        try {
+            CountDownLatch answered = new CountDownLatch(1000);
+            RemoteKey key = new RemoteKey(0, 0, 0);
+            for (int i = 0; i < 1000; i++) {
+                flow.submit(
+                        WorkRequest.Operation.READ,
+                        new AlwaysLeased(),
+                        0,
+                        key,
+                        0,
+                        8,
+                        TransferOptions.defaults(),
+                        signal);
+                flow.quiesced().thenRun(answered::countDown);
+            }
+            assertThat(answered.await(10, TimeUnit.SECONDS)).isTrue();
+            awaitEnded(1000);
+        } finally {
+            poller.stop().get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    private void submitBursts(Duration time, IntConsumer submit) {
+        long end = System.nanoTime() + time.toNanos();
+        long submitted = 0;
+        int burst = SHORTEST_BURST;
+        while (System.nanoTime() < end) {
+            submit.accept(burst);
+            submitted += burst;
+            awaitEnded(submitted);
+            burst = burst == LONGEST_BURST ? SHORTEST_BURST : burst + 1;
+        }
+        assertThat(failed).hasValue(0);
+    }
+
+    private void awaitEnded(long count) {
+        long start = System.nanoTime();
+        while (ended.get() != count) {
+            Thread.onSpinWait();
+            if (System.nanoTime() - start > PATIENCE_NANOS) {
+                assertThat(ended).as("transfers that have ended").hasValue(count);
+            }
+        }
+    }
+
+    /** Takes everything and completes it in the next cycle. */
+    private static final class ImmediateEndpoint implements Endpoint {
+        private final Poller poller;
+        private final ConnectionFlow flow;
+
+        @SuppressWarnings("NullAway") // the flow hands its connection out and does nothing else with it
+        ImmediateEndpoint(Poller poller) {
+            this.poller = poller;
+            this.flow = new ConnectionFlow(
+                    null,
+                    poller,
+                    poller.counters(),
+                    SPINNING,
+                    new EngineWindow(1024, 1 << 20),
+                    new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20),
+                    this,
+                    new NotificationSender() {
+                        @Override
+                        public boolean hasRoom() {
+                            return false;
+                        }
+
+                        @Override
+                        public void send(byte[] payload) {
+                            throw new UnsupportedOperationException();
+                        }
+                    },
+                    1);
+        }
+
+        @Override
+        public byte[] offer() {
+            return new byte[0];
+        }
+
+        @Override
+        public void begin(byte[] peerOffer) {}
+
+        @Override
+        public void laneOpened(int index, int descriptor) {}
+
+        @Override
+        public int post(WorkRequest[] batch, int from, int count) {
+            for (int i = from; i < from + count; i++) {
+                WorkRequest request = batch[i];
+                poller.execute(() -> flow.completed(request, CompletionStatus.SUCCESS));
+            }
+            return count;
+        }
+
+        @Override
+        public void regionClosing() {}
+
+        @Override
+        public boolean holdsClosedLease() {
+            return false;
+        }
+
+        @Override
+        public String stuckLane(long now, long timeoutNanos) {
+            return null;
+        }
+
+        @Override
+        public void close() {}
+
+        @Override
+        public boolean isQuiescent() {
+            return true;
+        }
+    }
+
+    private static final class AlwaysLeased implements LeasedMemory {
+        @Override
+        public boolean acquire() {
+            return true;
+        }
+
+        @Override
+        public void release() {}
+
+        @Override
+        public MemorySegment leasedSegment() {
+            return MemorySegment.NULL;
+        }
+    }
+}

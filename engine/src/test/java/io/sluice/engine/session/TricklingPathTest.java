@@ -1,0 +1,85 @@
+package io.sluice.engine.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferTimeoutException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Memory comes back within a few liveness time-outs, even while a lane moves just enough to count as alive. */
+class TricklingPathTest {
+    private static final Duration LIVENESS = Duration.ofSeconds(1);
+    // at 200 kB/s the whole would take almost three minutes
+    private static final int BYTES = 32 << 20;
+    private static final long FEW_LIVENESS_SECONDS = 8;
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void regionsCloseAfterATimeout(boolean write) throws Exception {
+        TransferEngine target = open();
+        TransferEngine initiator = open();
+        try (TricklingPath path = new TricklingPath(target)) {
+            Connection connection = LinkedEngines.get(initiator.connect(path.address()));
+            MemoryRegion local = initiator.allocate(BYTES, RegionOptions.local());
+            MemoryRegion served = target.allocate(BYTES, RegionOptions.readWrite());
+            RemoteRegion remote = LinkedEngines.get(connection.attach(served.descriptor()));
+            TransferOptions options = TransferOptions.defaults().withDeadline(Duration.ofMillis(500));
+            CompletableFuture<Optional<SluiceException>> end = new CompletableFuture<>();
+            TransferCallback callback = LinkedEngines.into(end);
+            Transfer transfer = write
+                    ? connection.write(local, 0, remote, 0, BYTES, options, callback)
+                    : connection.read(local, 0, remote, 0, BYTES, options, callback);
+            assertThat(LinkedEngines.get(end)).containsInstanceOf(TransferTimeoutException.class);
+            assertThat(transfer.quiesced()).as("something is still posted").isNotDone();
+
+            CompletableFuture<Void> memoryIsBack =
+                    CompletableFuture.allOf(transfer.quiesced(), local.close(), served.close());
+            memoryIsBack.get(FEW_LIVENESS_SECONDS, TimeUnit.SECONDS);
+        } finally {
+            LinkedEngines.get(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
+        }
+    }
+
+    /** Without a time-out of the transfer it is the closing of its region that must not wait for the trickle. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void regionsCloseWhileATransferGoesOn(boolean write) throws Exception {
+        TransferEngine target = open();
+        TransferEngine initiator = open();
+        try (TricklingPath path = new TricklingPath(target)) {
+            Connection connection = LinkedEngines.get(initiator.connect(path.address()));
+            MemoryRegion local = initiator.allocate(BYTES, RegionOptions.local());
+            MemoryRegion served = target.allocate(BYTES, RegionOptions.readWrite());
+            RemoteRegion remote = LinkedEngines.get(connection.attach(served.descriptor()));
+            CompletableFuture<Optional<SluiceException>> end = new CompletableFuture<>();
+            TransferCallback callback = LinkedEngines.into(end);
+            if (write) {
+                connection.write(local, 0, remote, 0, BYTES, TransferOptions.defaults(), callback);
+            } else {
+                connection.read(local, 0, remote, 0, BYTES, TransferOptions.defaults(), callback);
+            }
+            Thread.sleep(300);
+            CompletableFuture.allOf(local.close(), served.close()).get(FEW_LIVENESS_SECONDS, TimeUnit.SECONDS);
+            assertThat(LinkedEngines.get(end)).isPresent();
+        } finally {
+            LinkedEngines.get(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
+        }
+    }
+
+    private static TransferEngine open() {
+        return LinkedEngines.open(options -> options.livenessTimeout(LIVENESS).socketBufferBytes(64 << 10));
+    }
+}

@@ -1,0 +1,23 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.TransportUnderTest;
+import java.util.Map;
+
+/** The same promises where a connection has several lanes and an engine several pollers. */
+class TcpManyLanesContractTest extends TransportContract {
+    @Override
+    public TransportUnderTest transport() {
+        return new TransportUnderTest() {
+            @Override
+            public String name() {
+                return "tcp";
+            }
+
+            @Override
+            public Map<String, String> environment() {
+                return Map.of("SLUICE_TRANSPORTS", name(), "SLUICE_LANES", "4", "SLUICE_POLLERS", "2");
+            }
+        };
+    }
+}
