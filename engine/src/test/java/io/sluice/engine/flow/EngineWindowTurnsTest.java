@@ -1,0 +1,70 @@
+package io.sluice.engine.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.transport.Capabilities;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Who waits for the engine's credits gets them before those who come later, even if these want so little that it is there. */
+class EngineWindowTurnsTest {
+    private static final EngineOptions OPTIONS = EngineOptions.builder().build();
+
+    // never started: nobody has to be woken for the order to be told
+    private final Poller poller = new Poller("turns-test", OPTIONS, FlowCounters.COUNT, failing -> {});
+    private final EngineWindow window = new EngineWindow(10, 1000);
+    private final ConnectionFlow large = flow();
+    private final ConnectionFlow small = flow();
+
+    @AfterEach
+    void discard() {
+        poller.discard();
+    }
+
+    /** Its connection and endpoint are not asked for anything here. */
+    private ConnectionFlow flow() {
+        return new ConnectionFlow(
+                null,
+                poller,
+                poller.counters(),
+                OPTIONS,
+                window,
+                new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20),
+                null,
+                null,
+                1);
+    }
+
+    @Test
+    void littleIsNotGivenPastOneThatWaitsForMuch() {
+        assertThat(window.tryAcquireBytes(small, 900)).isTrue();
+        assertThat(window.tryAcquireBytes(large, 500)).isFalse();
+        window.await(large);
+        assertThat(window.tryAcquireBytes(small, 50)).isFalse();
+        assertThat(window.tryAcquireOperation(small)).isFalse();
+
+        window.releaseBytes(300);
+        assertThat(window.tryAcquireBytes(small, 50)).isFalse();
+        assertThat(window.tryAcquireBytes(large, 500)).isFalse();
+
+        window.releaseBytes(300);
+        assertThat(window.tryAcquireBytes(large, 500)).isTrue();
+        window.leave(large);
+        assertThat(window.tryAcquireBytes(small, 50)).isTrue();
+        assertThat(window.bytes()).isEqualTo(850);
+    }
+
+    @Test
+    void oneThatLeavesLetsTheNextGo() {
+        window.await(large);
+        window.await(small);
+        assertThat(window.tryAcquireOperation(small)).isFalse();
+        window.leave(large);
+        assertThat(window.tryAcquireOperation(small)).isTrue();
+        assertThat(window.tryAcquireOperation(large)).isFalse();
+        window.leave(small);
+        assertThat(window.tryAcquireOperation(large)).isTrue();
+    }
+}
