@@ -23,6 +23,7 @@ final class MessageType {
     static final int NOTIFY = 23;
     static final int NOTIFY_PROGRESS = 24;
     static final int GOODBYE = 25;
+    static final int GIVE_UP = 26;
 
     private MessageType() {}
 }

@@ -21,6 +21,7 @@ import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Sockets;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -313,6 +314,9 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
                         ConnectionEnd.Kind.CLOSED_BY_PEER,
                         "the peer closed the connection: " + PeerText.read(body),
                         null));
+            case MessageType.GIVE_UP ->
+                end(new ConnectionEnd(
+                        ConnectionEnd.Kind.LOST, "the peer gave the connection up: " + PeerText.read(body), null));
             case MessageType.REJECT ->
                 end(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the peer gave the connection up", null));
             default -> throw new ProtocolException("a control message of unknown type " + type);
@@ -321,7 +325,11 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
-        end(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the control channel broke: " + reason, cause));
+        // the peer hangs up when it notices a broken lane, perhaps before this side has done so: the lane is the reason
+        end(
+                pathFailure != null
+                        ? pathFailure
+                        : new ConnectionEnd(ConnectionEnd.Kind.LOST, "the control channel broke: " + reason, cause));
     }
 
     private void ready() {
@@ -515,6 +523,10 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
             Farewell.say(engine, loop, control, why.reason());
         } else {
+            if (open && why.kind() == ConnectionEnd.Kind.LOST) {
+                // so that both sides can tell what happened; if the path is broken for it as well, nothing is lost
+                control.send(MessageType.GIVE_UP, why.reason().getBytes(StandardCharsets.UTF_8));
+            }
             control.close();
         }
     }

@@ -150,7 +150,13 @@ final class RegionExchange {
         if (request == null) {
             throw new ProtocolException("an answer to a question that was not asked");
         }
-        request.answered(answer);
+        try {
+            request.answered(answer);
+        } catch (ProtocolException e) {
+            // it is not among the pending ones any more, which the end of the connection would fail
+            request.failed(e);
+            throw e;
+        }
     }
 
     /** Since when the oldest question waits, or null if none does. */

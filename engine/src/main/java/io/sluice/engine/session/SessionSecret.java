@@ -27,7 +27,16 @@ final class SessionSecret {
      * @param welcome the acceptor's first message without its proof
      */
     SessionSecret(byte @Nullable [] token, byte[] hello, byte[] welcome) {
-        key = mac(token == null ? NO_TOKEN : token, "sluice 1 session", hello, welcome);
+        key = mac(token == null ? NO_TOKEN : digest(token), "sluice 1 session", hello, welcome);
+    }
+
+    /** An HMAC takes a key and the same key with zeros after it for one; their digests differ. */
+    private static byte[] digest(byte[] token) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(token);
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
     }
 
     byte[] acceptorProof() {

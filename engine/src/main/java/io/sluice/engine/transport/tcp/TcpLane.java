@@ -34,8 +34,9 @@ final class TcpLane implements InboundFrames.Sink {
     private final ArrayDeque<WorkRequest> writes = new ArrayDeque<>();
     private final ArrayDeque<WorkRequest> reads = new ArrayDeque<>();
     private long load;
-    // running counts of writes: begun to leave, acknowledged
+    // running counts of writes: begun to leave, left, acknowledged
     private long begunWrites;
+    private long sentWrites;
     private long acknowledgedWrites;
     private long sentReads;
     private long answeredReads;
@@ -184,6 +185,7 @@ final class TcpLane implements InboundFrames.Sink {
 
     private void left(int operation, long payload, @Nullable ExposedRegion lease) {
         switch (operation) {
+            case FrameHeader.WRITE -> sentWrites++;
             case FrameHeader.READ -> sentReads++;
             case FrameHeader.READ_DATA, FrameHeader.READ_FAILED, FrameHeader.NACK -> waitingAnswers--;
             default -> {}
@@ -293,7 +295,8 @@ final class TcpLane implements InboundFrames.Sink {
 
     @Override
     public void writesAcknowledged(long count, CompletionStatus last) {
-        if (count <= acknowledgedWrites || count > begunWrites) {
+        // one that is still leaving is not to be given back: the kernel reads its memory
+        if (count <= acknowledgedWrites || count > sentWrites) {
             throw new ProtocolException("the peer acknowledges writes that were not sent");
         }
         while (acknowledgedWrites < count) {
