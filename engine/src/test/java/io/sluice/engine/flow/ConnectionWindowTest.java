@@ -1,0 +1,121 @@
+package io.sluice.engine.flow;
+
+import static io.sluice.engine.flow.ConnectionWindow.Grant.CONNECTION_EXHAUSTED;
+import static io.sluice.engine.flow.ConnectionWindow.Grant.ENGINE_EXHAUSTED;
+import static io.sluice.engine.flow.ConnectionWindow.Grant.GRANTED;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class ConnectionWindowTest {
+    // Nobody waits for the engine's credits here, so it does not matter who asks.
+    private static final ConnectionFlow NOBODY = null;
+
+    private final EngineWindow engine = new EngineWindow(5, 1000);
+    private final ConnectionWindow window = new ConnectionWindow(3, 600, engine);
+
+    @Test
+    void operationsUpToTheLimit() {
+        for (int i = 0; i < 3; i++) {
+            assertThat(window.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+        }
+        assertThat(window.tryAcquireOperation(NOBODY)).isEqualTo(CONNECTION_EXHAUSTED);
+        assertThat(window.operations()).isEqualTo(3);
+        assertThat(engine.operations()).as("a refusal costs the engine nothing").isEqualTo(3);
+        window.releaseOperation();
+        assertThat(window.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+        assertThat(window.maxOperationsSeen()).isEqualTo(3);
+    }
+
+    @Test
+    void bytesUpToTheLimitAndNotOneMore() {
+        assertThat(window.tryAcquireBytes(NOBODY, 600)).isEqualTo(GRANTED);
+        assertThat(window.tryAcquireBytes(NOBODY, 1)).isEqualTo(CONNECTION_EXHAUSTED);
+        assertThat(window.tryAcquireBytes(NOBODY, 0)).isEqualTo(GRANTED);
+        window.releaseBytes(600);
+        assertThat(window.tryAcquireBytes(NOBODY, 601)).isEqualTo(CONNECTION_EXHAUSTED);
+        assertThat(window.bytes()).isZero();
+        assertThat(engine.bytes()).isZero();
+        assertThat(window.maxBytesSeen()).isEqualTo(600);
+    }
+
+    @Test
+    void engineLimitsAllItsConnectionsTogether() {
+        ConnectionWindow other = new ConnectionWindow(3, 600, engine);
+        for (int i = 0; i < 3; i++) {
+            assertThat(window.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+        }
+        assertThat(other.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquireOperation(NOBODY)).isEqualTo(ENGINE_EXHAUSTED);
+        assertThat(other.operations())
+                .as("a refusal costs the connection nothing")
+                .isEqualTo(2);
+        assertThat(window.tryAcquireBytes(NOBODY, 500)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquireBytes(NOBODY, 501)).isEqualTo(ENGINE_EXHAUSTED);
+        assertThat(other.bytes()).isZero();
+        assertThat(other.tryAcquireBytes(NOBODY, 500)).isEqualTo(GRANTED);
+        assertThat(engine.maxOperationsSeen()).isEqualTo(5);
+        assertThat(engine.maxBytesSeen()).isEqualTo(1000);
+        window.releaseOperation();
+        assertThat(other.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+    }
+
+    @Test
+    void highWaterMarksStayWhenCreditsComeBack() {
+        window.tryAcquireOperation(NOBODY);
+        window.tryAcquireBytes(NOBODY, 7);
+        window.releaseBytes(7);
+        window.releaseOperation();
+        assertThat(window.operations()).isZero();
+        assertThat(window.bytes()).isZero();
+        assertThat(window.maxOperationsSeen()).isEqualTo(1);
+        assertThat(window.maxBytesSeen()).isEqualTo(7);
+        assertThat(engine.maxOperationsSeen()).isEqualTo(1);
+        assertThat(engine.maxBytesSeen()).isEqualTo(7);
+    }
+
+    @Test
+    void randomUseNeverExceedsALimitAndAddsUp() {
+        Random random = new Random(8);
+        Deque<Integer> held = new ArrayDeque<>();
+        int operations = 0;
+        long bytes = 0;
+        for (int i = 0; i < 100_000; i++) {
+            switch (random.nextInt(4)) {
+                case 0 -> {
+                    if (window.tryAcquireOperation(NOBODY) == GRANTED) {
+                        operations++;
+                    }
+                }
+                case 1 -> {
+                    int wanted = random.nextInt(700);
+                    if (window.tryAcquireBytes(NOBODY, wanted) == GRANTED) {
+                        held.add(wanted);
+                        bytes += wanted;
+                    }
+                }
+                case 2 -> {
+                    if (operations > 0) {
+                        window.releaseOperation();
+                        operations--;
+                    }
+                }
+                default -> {
+                    if (!held.isEmpty()) {
+                        int back = held.remove();
+                        window.releaseBytes(back);
+                        bytes -= back;
+                    }
+                }
+            }
+            assertThat(window.operations()).isEqualTo(operations).isBetween(0, 3);
+            assertThat(window.bytes()).isEqualTo(bytes).isBetween(0L, 600L);
+            assertThat(engine.operations()).isEqualTo(operations);
+            assertThat(engine.bytes()).isEqualTo(bytes);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+package io.sluice.engine.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Patience;
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.EventLoop;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class EngineWindowTest {
+    private final List<String> woken = new ArrayList<>();
+    private final EngineWindow window = new EngineWindow(2, 100);
+
+    /** A flow without a connection, which has nothing to post: only its being woken is looked at. */
+    private final class Waiter implements EventLoop {
+        private final String name;
+        private final ConnectionFlow flow;
+
+        Waiter(String name) {
+            this.name = name;
+            this.flow = new ConnectionFlow(
+                    null,
+                    this,
+                    null,
+                    EngineOptions.defaults(),
+                    window,
+                    new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20),
+                    null,
+                    new Silent(),
+                    1);
+        }
+
+        void await() {
+            window.await(flow);
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            woken.add(name);
+        }
+
+        @Override
+        public long now() {
+            return System.nanoTime();
+        }
+
+        @Override
+        public Watch watch(int descriptor, ReadinessHandler handler) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void atEndOfCycle(Runnable task) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void arm(Deadline deadline, long at) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void disarm(Deadline deadline) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private static final class Silent implements NotificationSender {
+        @Override
+        public boolean hasRoom() {
+            return false;
+        }
+
+        @Override
+        public void send(byte[] payload) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    private final Waiter first = new Waiter("first");
+    private final Waiter second = new Waiter("second");
+    private final Waiter third = new Waiter("third");
+
+    @Test
+    void limitsHoldToTheLastCredit() {
+        assertThat(window.tryAcquireOperation(first.flow)).isTrue();
+        assertThat(window.tryAcquireOperation(first.flow)).isTrue();
+        assertThat(window.tryAcquireOperation(first.flow)).isFalse();
+        assertThat(window.tryAcquireBytes(first.flow, 100)).isTrue();
+        assertThat(window.tryAcquireBytes(first.flow, 1)).isFalse();
+        assertThat(window.tryAcquireBytes(first.flow, 0)).isTrue();
+        window.releaseBytes(1);
+        assertThat(window.tryAcquireBytes(first.flow, 1)).isTrue();
+        assertThat(window.bytes()).isEqualTo(100);
+        assertThat(window.operations()).isEqualTo(2);
+    }
+
+    @Test
+    void whoWaitsLongestIsWokenFirstAndUntilItLeaves() {
+        window.tryAcquireOperation(first.flow);
+        window.tryAcquireOperation(first.flow);
+        first.await();
+        second.await();
+        assertThat(woken).isEmpty();
+        window.releaseOperation();
+        window.releaseBytes(0);
+        assertThat(woken).isNotEmpty().containsOnly("first");
+        woken.clear();
+        window.leave(first.flow);
+        assertThat(woken).containsExactly("second");
+    }
+
+    /** Otherwise a busy connection would take each credit before the poller of a waiting one has woken. */
+    @Test
+    void nobodyOvertakesWhoWaits() {
+        first.await();
+        second.await();
+        assertThat(window.tryAcquireOperation(second.flow)).isFalse();
+        assertThat(window.tryAcquireBytes(third.flow, 1)).isFalse();
+        assertThat(window.tryAcquireBytes(third.flow, 0)).isFalse();
+        assertThat(window.operations()).isZero();
+        assertThat(window.bytes()).isZero();
+        assertThat(window.tryAcquireOperation(first.flow)).isTrue();
+        window.leave(first.flow);
+        assertThat(window.tryAcquireOperation(first.flow)).isFalse();
+        assertThat(window.tryAcquireOperation(second.flow)).isTrue();
+        window.leave(second.flow);
+        assertThat(window.tryAcquireBytes(third.flow, 1)).isTrue();
+    }
+
+    @Test
+    void whoWaitsAgainGoesToTheEnd() {
+        first.await();
+        second.await();
+        third.await();
+        window.leave(first.flow);
+        first.await();
+        window.leave(second.flow);
+        window.leave(third.flow);
+        assertThat(woken).containsExactly("second", "third", "first");
+    }
+
+    /** One that does not want credits any more must not leave all behind it waiting. */
+    @Test
+    void whoLeavesFromTheMiddleHoldsNobodyUp() {
+        first.await();
+        second.await();
+        third.await();
+        window.leave(second.flow);
+        window.leave(second.flow);
+        woken.clear();
+        window.leave(first.flow);
+        assertThat(woken).containsExactly("third");
+        assertThat(window.tryAcquireOperation(third.flow)).isTrue();
+        window.leave(third.flow);
+        window.releaseOperation();
+        assertThat(woken).containsExactly("third");
+    }
+
+    @Test
+    void manyThreadsNeverExceedTheLimits() {
+        AtomicInteger exceeded = new AtomicInteger();
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            ends.add(CompletableFuture.runAsync(() -> {
+                for (int round = 0; round < 50_000; round++) {
+                    if (window.tryAcquireOperation(first.flow)) {
+                        if (window.operations() > 2) {
+                            exceeded.incrementAndGet();
+                        }
+                        window.releaseOperation();
+                    }
+                    if (window.tryAcquireBytes(first.flow, 60)) {
+                        if (window.bytes() > 100) {
+                            exceeded.incrementAndGet();
+                        }
+                        window.releaseBytes(60);
+                    }
+                }
+            }));
+        }
+        ends.forEach(Patience::get);
+        assertThat(exceeded).hasValue(0);
+        assertThat(window.operations()).isZero();
+        assertThat(window.bytes()).isZero();
+        assertThat(window.maxOperationsSeen()).isBetween(1, 2);
+        assertThat(window.maxBytesSeen()).isEqualTo(60);
+    }
+}

@@ -1,0 +1,42 @@
+package io.sluice.engine.progress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class IdleStrategyTest {
+    private static final long SPIN = 1000;
+    private static final long YIELD = 500;
+    // One processor cannot spin and let the awaited thread run.
+    private static final long PARK = YIELD + (Runtime.getRuntime().availableProcessors() == 1 ? 0 : SPIN);
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 12345, -1, -200, Long.MAX_VALUE - 100, Long.MAX_VALUE, Long.MIN_VALUE})
+    void parksAfterSpinningAndYielding(long start) {
+        IdleStrategy strategy = new IdleStrategy(SPIN, YIELD);
+        assertThat(strategy.idle(start)).isFalse();
+        assertThat(strategy.idle(start + YIELD - 1)).isFalse();
+        assertThat(strategy.idle(start + PARK - 1)).isFalse();
+        assertThat(strategy.idle(start + PARK)).isTrue();
+        assertThat(strategy.idle(start + 100 * PARK)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, Long.MAX_VALUE - 100})
+    void workBeginsItAnew(long start) {
+        IdleStrategy strategy = new IdleStrategy(SPIN, YIELD);
+        strategy.idle(start);
+        assertThat(strategy.idle(start + PARK)).isTrue();
+        strategy.worked();
+        assertThat(strategy.idle(start + 2 * PARK)).isFalse();
+        assertThat(strategy.idle(start + 3 * PARK - 1)).isFalse();
+        assertThat(strategy.idle(start + 3 * PARK)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, Long.MIN_VALUE})
+    void withoutPatienceItParksAtOnce(long start) {
+        assertThat(new IdleStrategy(0, 0).idle(start)).isTrue();
+    }
+}

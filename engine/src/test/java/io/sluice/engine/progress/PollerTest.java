@@ -1,0 +1,473 @@
+package io.sluice.engine.progress;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sluice.engine.CapturedLog;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.Patience;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.jni.EventDescriptor;
+import io.sluice.jni.Sockets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PollerTest {
+    private static final int THREADS = 8;
+    private static final int TASKS = 20_000;
+
+    private final List<Poller> pollers = new ArrayList<>();
+    private final AtomicInteger failures = new AtomicInteger();
+
+    @AfterEach
+    void stop() {
+        pollers.forEach(poller -> Patience.get(poller.stop()));
+        assertThat(failures).hasValue(0);
+    }
+
+    private Poller poller(Duration spin) {
+        Poller poller = new Poller(
+                "tested poller",
+                EngineOptions.builder().spin(spin).yield(spin).build(),
+                0,
+                failed -> failures.incrementAndGet());
+        pollers.add(poller);
+        poller.start();
+        return poller;
+    }
+
+    private Poller poller() {
+        return poller(Duration.ZERO);
+    }
+
+    /** Runs on the poller's thread and gives what came of it. */
+    private static <T> T on(Poller poller, Supplier<T> task) {
+        CompletableFuture<T> done = new CompletableFuture<>();
+        poller.execute(() -> {
+            try {
+                done.complete(task.get());
+            } catch (RuntimeException | Error e) {
+                done.completeExceptionally(e);
+            }
+        });
+        return Patience.get(done);
+    }
+
+    // ---- tasks ----
+
+    private static List<Thread> handOver(Poller poller, AtomicIntegerArray runs, Runnable after) {
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < THREADS; i++) {
+            int from = i * TASKS;
+            threads.add(Thread.ofPlatform().daemon().start(() -> {
+                for (int task = from; task < from + TASKS; task++) {
+                    int number = task;
+                    poller.execute(() -> {
+                        runs.incrementAndGet(number);
+                        after.run();
+                    });
+                }
+            }));
+        }
+        return threads;
+    }
+
+    private static void assertEachRanOnce(AtomicIntegerArray runs) {
+        for (int i = 0; i < runs.length(); i++) {
+            if (runs.get(i) != 1) {
+                assertThat(runs.get(i)).as("runs of task %d", i).isEqualTo(1);
+            }
+        }
+    }
+
+    /** One that parks at once, so that each hand-over races with parking, and one that hardly ever parks. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1_000_000})
+    void tasksOfManyThreadsRunOnceEachOnThePollersThread(long spinNanos) throws Exception {
+        Poller poller = poller(Duration.ofNanos(spinNanos));
+        AtomicIntegerArray runs = new AtomicIntegerArray(THREADS * TASKS);
+        AtomicInteger elsewhere = new AtomicInteger();
+        CountDownLatch left = new CountDownLatch(THREADS * TASKS);
+        handOver(poller, runs, () -> {
+            if (!poller.inLoop()) {
+                elsewhere.incrementAndGet();
+            }
+            left.countDown();
+        });
+        assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
+        assertEachRanOnce(runs);
+        assertThat(elsewhere).hasValue(0);
+        assertThat(poller.inLoop()).isFalse();
+    }
+
+    @Test
+    void tasksOfOneThreadRunInItsOrder() {
+        Poller poller = poller();
+        List<Integer> order = new ArrayList<>();
+        for (int i = 0; i < 10_000; i++) {
+            int number = i;
+            poller.execute(() -> order.add(number));
+        }
+        List<Integer> seen = on(poller, () -> List.copyOf(order));
+        assertThat(seen).hasSize(10_000).isSorted();
+    }
+
+    /** A lone task wakes a poller that has parked: again and again, as one lost wake-up is enough to hang an engine. */
+    @Test
+    void parkedPollerIsWokenByEveryTask() {
+        Poller poller = poller();
+        for (int i = 0; i < 5_000; i++) {
+            int number = i;
+            assertThat(on(poller, () -> number)).isEqualTo(number);
+        }
+    }
+
+    @Test
+    void tasksHandedOverWhileItStopsAndAfterwardsRunOnceEach() throws Exception {
+        for (int round = 0; round < 5; round++) {
+            Poller poller = poller();
+            AtomicIntegerArray runs = new AtomicIntegerArray(THREADS * TASKS);
+            AtomicInteger atOnce = new AtomicInteger();
+            AtomicInteger together = new AtomicInteger();
+            List<Thread> threads = handOver(poller, runs, () -> {
+                if (atOnce.incrementAndGet() != 1) {
+                    together.incrementAndGet();
+                }
+                atOnce.decrementAndGet();
+            });
+            Patience.pause(Duration.ofMillis(round));
+            Patience.get(poller.stop());
+            for (Thread thread : threads) {
+                assertThat(thread.join(Patience.BOUND)).isTrue();
+            }
+            assertEachRanOnce(runs);
+            assertThat(together).as("tasks that ran at the same time").hasValue(0);
+        }
+    }
+
+    @Test
+    void afterTheStopATaskRunsBeforeItsHandOverReturns() {
+        Poller poller = poller();
+        Patience.get(poller.stop());
+        AtomicInteger runs = new AtomicInteger();
+        poller.execute(() -> poller.execute(runs::incrementAndGet));
+        assertThat(runs).hasValue(1);
+        assertThat(Patience.get(poller.stop())).isNull();
+    }
+
+    @Test
+    void taskThatThrowsHarmsNoOther() {
+        try (CapturedLog log = CapturedLog.warnings()) {
+            Poller poller = poller();
+            poller.execute(() -> {
+                throw new IllegalStateException("thrown on purpose");
+            });
+            poller.execute(() -> {
+                throw new StackOverflowError("thrown on purpose");
+            });
+            assertThat(on(poller, () -> 1)).isEqualTo(1);
+            assertThat(log.lines()).hasSize(2).allMatch(line -> line.contains("thrown on purpose"));
+        }
+    }
+
+    // ---- the end of a cycle ----
+
+    @Test
+    void endOfCycleFollowsItsTasksOnce() {
+        Poller poller = poller();
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        poller.execute(() -> {
+            poller.atEndOfCycle(() -> {
+                order.add("end");
+                poller.atEndOfCycle(() -> order.add("next end"));
+            });
+            order.add("task");
+        });
+        Patience.until("all ran", () -> order.size() == 3);
+        on(poller, () -> 0);
+        on(poller, () -> 0);
+        assertThat(order).containsExactly("task", "end", "next end");
+    }
+
+    // ---- deadlines ----
+
+    @Test
+    void deadlinesExpireInTheirOrderAndNeverEarly() {
+        Poller poller = poller();
+        Random random = new Random(3);
+        int count = 500;
+        List<Long> order = Collections.synchronizedList(new ArrayList<>());
+        AtomicInteger early = new AtomicInteger();
+        on(poller, () -> {
+            long now = poller.now();
+            for (int i = 0; i < count; i++) {
+                long at = now + random.nextInt(50_000_000) - 1_000_000;
+                poller.arm(
+                        new Deadline() {
+                            @Override
+                            protected void expired() {
+                                order.add(at);
+                                if (System.nanoTime() - at < 0) {
+                                    early.incrementAndGet();
+                                }
+                            }
+                        },
+                        at);
+            }
+            return count;
+        });
+        Patience.until("all have expired", () -> order.size() == count);
+        assertThat(order).isSorted();
+        assertThat(early).hasValue(0);
+    }
+
+    @Test
+    void deadlineThatArmsItselfAgainTicks() {
+        Poller poller = poller();
+        AtomicInteger ticks = new AtomicInteger();
+        Deadline ticker = new Deadline() {
+            @Override
+            protected void expired() {
+                if (ticks.incrementAndGet() < 20) {
+                    poller.arm(this, poller.now() + 1_000_000);
+                }
+            }
+        };
+        poller.execute(() -> poller.arm(ticker, poller.now()));
+        Patience.until("it ticked", () -> ticks.get() == 20);
+    }
+
+    @Test
+    void disarmedDeadlineDoesNotExpire() {
+        Poller poller = poller();
+        AtomicInteger expired = new AtomicInteger();
+        Deadline deadline = new Deadline() {
+            @Override
+            protected void expired() {
+                expired.incrementAndGet();
+            }
+        };
+        on(poller, () -> {
+            poller.arm(deadline, poller.now() + 5_000_000);
+            return 0;
+        });
+        on(poller, () -> {
+            poller.disarm(deadline);
+            return 0;
+        });
+        Patience.pause(Duration.ofMillis(20));
+        assertThat(expired).hasValue(0);
+    }
+
+    @Test
+    void deadlineThatThrowsHarmsNoOther() {
+        try (CapturedLog log = CapturedLog.warnings()) {
+            Poller poller = poller();
+            CompletableFuture<Void> second = new CompletableFuture<>();
+            poller.execute(() -> {
+                poller.arm(
+                        new Deadline() {
+                            @Override
+                            protected void expired() {
+                                throw new AssertionError("thrown on purpose");
+                            }
+                        },
+                        poller.now());
+                poller.arm(
+                        new Deadline() {
+                            @Override
+                            protected void expired() {
+                                second.complete(null);
+                            }
+                        },
+                        poller.now() + 1);
+            });
+            Patience.get(second);
+            assertThat(log.lines()).hasSize(1);
+        }
+    }
+
+    // ---- descriptors ----
+
+    @Test
+    void readinessReachesTheHandlerUntilTheWatchIsCancelled() {
+        Poller poller = poller();
+        int descriptor = EventDescriptor.create();
+        AtomicInteger ready = new AtomicInteger();
+        EventLoop.Watch watch = on(
+                poller,
+                () -> poller.watch(descriptor, (readable, writable) -> {
+                    EventDescriptor.drain(descriptor);
+                    ready.incrementAndGet();
+                }));
+        EventDescriptor.signal(descriptor);
+        Patience.until("it was heard", () -> ready.get() == 1);
+        on(poller, () -> {
+            watch.cancel();
+            watch.cancel();
+            return 0;
+        });
+        EventDescriptor.signal(descriptor);
+        Patience.pause(Duration.ofMillis(10));
+        assertThat(ready).hasValue(1);
+        Sockets.close(descriptor);
+    }
+
+    /**
+     * Two descriptors are ready in one batch. The first handler that is called closes the other descriptor, whose number the
+     * kernel gives out again at once: the event that is still in the batch must not reach the newcomer.
+     */
+    @Test
+    void staleEventDoesNotReachTheDescriptorsNextOwner() {
+        Poller poller = poller();
+        for (int round = 0; round < 200; round++) {
+            assertThat(on(poller, () -> new Swap(poller)).strangerHeard(poller)).isZero();
+        }
+    }
+
+    private static final class Swap {
+        private final int[] descriptors = {EventDescriptor.create(), EventDescriptor.create()};
+        private final EventLoop.Watch[] watches = new EventLoop.Watch[2];
+        private final CompletableFuture<Integer> swapped = new CompletableFuture<>();
+        private final AtomicInteger heard = new AtomicInteger();
+        private EventLoop.Watch newcomer;
+
+        Swap(Poller poller) {
+            for (int i = 0; i < 2; i++) {
+                int mine = i;
+                watches[i] = poller.watch(descriptors[i], (readable, writable) -> swap(poller, mine));
+                EventDescriptor.signal(descriptors[i]);
+            }
+        }
+
+        private void swap(Poller poller, int mine) {
+            int other = 1 - mine;
+            EventDescriptor.drain(descriptors[mine]);
+            watches[mine].cancel();
+            watches[other].cancel();
+            Sockets.close(descriptors[other]);
+            descriptors[other] = EventDescriptor.create();
+            newcomer = poller.watch(descriptors[other], (readable, writable) -> heard.incrementAndGet());
+            swapped.complete(other);
+        }
+
+        int strangerHeard(Poller poller) {
+            Patience.get(swapped);
+            on(poller, () -> 0);
+            return on(poller, () -> {
+                newcomer.cancel();
+                Sockets.close(descriptors[0]);
+                Sockets.close(descriptors[1]);
+                return heard.get();
+            });
+        }
+    }
+
+    @Test
+    void watchOfAClosedGenerationChangesNothing() {
+        Poller poller = poller();
+        int descriptor = EventDescriptor.create();
+        AtomicInteger ready = new AtomicInteger();
+        on(poller, () -> {
+            EventLoop.Watch old = poller.watch(descriptor, (readable, writable) -> {
+                throw new AssertionError("cancelled");
+            });
+            old.cancel();
+            poller.watch(descriptor, (readable, writable) -> {
+                EventDescriptor.drain(descriptor);
+                ready.incrementAndGet();
+            });
+            // These are about a watch that is over, and must not touch its successor.
+            old.interest(false, false);
+            old.cancel();
+            return 0;
+        });
+        EventDescriptor.signal(descriptor);
+        Patience.until("the successor hears", () -> ready.get() == 1);
+    }
+
+    @Test
+    void manyDescriptorsAreWatched() {
+        Poller poller = poller();
+        int count = 1000;
+        int[] descriptors = new int[count];
+        AtomicIntegerArray heard = new AtomicIntegerArray(count);
+        on(poller, () -> {
+            for (int i = 0; i < count; i++) {
+                int number = i;
+                descriptors[i] = EventDescriptor.create();
+                poller.watch(descriptors[i], (readable, writable) -> {
+                    EventDescriptor.drain(descriptors[number]);
+                    heard.incrementAndGet(number);
+                });
+            }
+            return 0;
+        });
+        for (int descriptor : descriptors) {
+            EventDescriptor.signal(descriptor);
+        }
+        Patience.until("all were heard", () -> {
+            for (int i = 0; i < count; i++) {
+                if (heard.get(i) == 0) {
+                    return false;
+                }
+            }
+            return true;
+        });
+        Patience.get(poller.stop());
+        for (int descriptor : descriptors) {
+            Sockets.close(descriptor);
+        }
+    }
+
+    /** Its descriptor's number may be somebody else's by then. */
+    @Test
+    void afterTheStopNothingIsWatched() {
+        Poller poller = poller();
+        int descriptor = EventDescriptor.create();
+        EventLoop.Watch watch = on(poller, () -> poller.watch(descriptor, (readable, writable) -> {}));
+        Patience.get(poller.stop());
+        assertThat(poller.isRunning()).isFalse();
+        watch.interest(true, true);
+        watch.cancel();
+        assertThatThrownBy(() -> poller.watch(descriptor, (readable, writable) -> {}))
+                .isInstanceOf(SluiceException.class);
+        Sockets.close(descriptor);
+    }
+
+    @Test
+    void pollerThatIsNeverStartedGivesItsDescriptorsBack() {
+        int before = OpenDescriptors.count();
+        new Poller("tested poller", EngineOptions.defaults(), 0, failed -> {}).discard();
+        OpenDescriptors.assertSettleAt(before);
+    }
+
+    @Test
+    void stopGivesDescriptorsAndTheThreadBack() {
+        int before = OpenDescriptors.count();
+        for (int i = 0; i < 50; i++) {
+            Patience.get(poller().stop());
+        }
+        OpenDescriptors.assertSettleAt(before);
+        Patience.until(
+                "the threads have ended",
+                () -> Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(thread -> thread.getName().equals("tested poller")));
+    }
+}

@@ -1,0 +1,223 @@
+package io.sluice.engine.transport.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.Filling;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.engine.transport.tcp.RawLane.Claim;
+import java.io.ByteArrayOutputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class OutboundFramesTest {
+    private static final int MEMORY = 4096;
+
+    private final MemorySegment memory = Arena.ofAuto().allocate(MEMORY);
+    private final LoopScratch scratch = new LoopScratch();
+    private final OutboundFrames frames = new OutboundFrames();
+    private final ByteArrayOutputStream wire = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream expected = new ByteArrayOutputStream();
+
+    OutboundFramesTest() {
+        Filling.fill(memory, 1);
+    }
+
+    /** Counts its leases. */
+    private final class Lender implements ExposedRegion {
+        private int releases;
+        private boolean open = true;
+
+        @Override
+        public CompletionStatus acquire(
+                WorkRequest.Operation operation, long key, long epoch, long offset, long length) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void release() {
+            releases++;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return open;
+        }
+
+        @Override
+        public MemorySegment segment() {
+            return memory;
+        }
+    }
+
+    private void add(int operation, long handle, int from, int count, ExposedRegion lease) {
+        frames.add(operation, 0, handle, 2, 3, 4, count, memory.address() + from, count, lease);
+    }
+
+    private void expect(int operation, long handle, int from, int count) {
+        expected.writeBytes(RawLane.header(operation, 0, new Claim(handle, 2, 3, 4, count)));
+        expected.writeBytes(Filling.bytes(1, from, count));
+    }
+
+    /** What the kernel would take: as many of the described bytes as it has room for. */
+    private long send(long room) {
+        int entries = frames.fill(scratch);
+        assertThat(entries).isBetween(1, LoopScratch.VECTOR_ENTRIES);
+        MemorySegment vector = MemorySegment.ofAddress(scratch.vectorAddress()).reinterpret(entries * 16L);
+        long taken = 0;
+        for (int i = 0; i < entries && taken < room; i++) {
+            long address = vector.get(ValueLayout.JAVA_LONG, i * 16L);
+            long length = vector.get(ValueLayout.JAVA_LONG, i * 16L + 8);
+            assertThat(length).isPositive();
+            long part = Math.min(length, room - taken);
+            wire.writeBytes(MemorySegment.ofAddress(address).reinterpret(part).toArray(ValueLayout.JAVA_BYTE));
+            taken += part;
+        }
+        return taken;
+    }
+
+    /** As a lane does it. */
+    private void takeOff(long sent) {
+        long rest = sent;
+        while (rest >= 0 && !frames.isEmpty()) {
+            if (!frames.isFirstBegun() && rest == 0) {
+                return;
+            }
+            rest = frames.sent(rest);
+            if (rest >= 0) {
+                ExposedRegion lease = frames.removeFirst();
+                if (lease != null) {
+                    lease.release();
+                }
+            }
+        }
+    }
+
+    private void sendAll() {
+        while (!frames.isEmpty()) {
+            takeOff(send(Long.MAX_VALUE));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 7, 47, 48, 49, 1000, 100_000})
+    void framesLeaveWholeAndInOrderHoweverTheKernelTakesThem(int room) {
+        Random random = new Random(room);
+        for (int i = 0; i < (room < 10 ? 50 : 2000); i++) {
+            int burst = random.nextInt(5);
+            for (int j = 0; j < burst; j++) {
+                int count = random.nextInt(3) == 0 ? 0 : random.nextInt(200);
+                int from = random.nextInt(MEMORY - count);
+                add(FrameHeader.WRITE, i, from, count, null);
+                expect(FrameHeader.WRITE, i, from, count);
+            }
+            if (!frames.isEmpty()) {
+                takeOff(send(1 + random.nextInt(room)));
+            }
+        }
+        sendAll();
+        assertThat(wire.toByteArray()).isEqualTo(expected.toByteArray());
+    }
+
+    /** The ring grows while its first frame is half sent, at every place that its head may have. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 31, 63, 64, 100})
+    void growingInTheMiddleOfAFrame(int sentBefore) {
+        for (int i = 0; i < sentBefore; i++) {
+            add(FrameHeader.READ, i, 0, 0, null);
+            expect(FrameHeader.READ, i, 0, 0);
+            takeOff(send(Long.MAX_VALUE));
+        }
+        Lender lender = new Lender();
+        add(FrameHeader.READ_DATA, -1, 5, 300, lender);
+        expect(FrameHeader.READ_DATA, -1, 5, 300);
+        takeOff(send(FrameHeader.BYTES + 100));
+        assertThat(frames.isFirstBegun()).isTrue();
+        for (int i = 0; i < 1000; i++) {
+            add(FrameHeader.WRITE, i, i, i % 50, null);
+            expect(FrameHeader.WRITE, i, i, i % 50);
+        }
+        assertThat(frames.size()).isEqualTo(1001);
+        assertThat(frames.firstOperation()).isEqualTo(FrameHeader.READ_DATA);
+        assertThat(frames.firstPayloadLength()).isEqualTo(300);
+        assertThat(lender.releases).isZero();
+        sendAll();
+        assertThat(lender.releases).isEqualTo(1);
+        assertThat(wire.toByteArray()).isEqualTo(expected.toByteArray());
+    }
+
+    @Test
+    void answersOfClosedRegionsBecomeRefusalsUnlessTheyHaveBegun() {
+        Lender begun = new Lender();
+        Lender closing = new Lender();
+        Lender staying = new Lender();
+        add(FrameHeader.READ_DATA, 1, 0, 100, begun);
+        add(FrameHeader.READ_DATA, 2, 100, 100, closing);
+        add(FrameHeader.READ_DATA, 3, 200, 100, staying);
+        add(FrameHeader.WRITE, 4, 300, 100, null);
+        add(FrameHeader.READ_DATA, 5, 400, 100, closing);
+        takeOff(send(1));
+        begun.open = false;
+        closing.open = false;
+        frames.refuseClosed();
+        frames.refuseClosed();
+        assertThat(closing.releases).isEqualTo(2);
+        assertThat(begun.releases).isZero();
+        assertThat(staying.releases).isZero();
+        sendAll();
+        expect(FrameHeader.READ_DATA, 1, 0, 100);
+        byte[] refusal =
+                RawLane.header(RawLane.READ_FAILED, CompletionStatus.UNKNOWN_REGION.code(), new Claim(0, 0, 0, 0, 0));
+        expected.writeBytes(refusal);
+        expect(FrameHeader.READ_DATA, 3, 200, 100);
+        expect(FrameHeader.WRITE, 4, 300, 100);
+        expected.writeBytes(refusal);
+        assertThat(wire.toByteArray()).isEqualTo(expected.toByteArray());
+        assertThat(begun.releases).isEqualTo(1);
+        assertThat(closing.releases).isEqualTo(2);
+        assertThat(staying.releases).isEqualTo(1);
+    }
+
+    @Test
+    void firstAnswerThatHasNotBegunIsRefusedToo() {
+        Lender closing = new Lender();
+        add(FrameHeader.READ_DATA, 1, 0, 100, closing);
+        closing.open = false;
+        frames.refuseClosed();
+        assertThat(closing.releases).isEqualTo(1);
+        assertThat(frames.firstOperation()).isEqualTo(FrameHeader.READ_FAILED);
+        assertThat(frames.firstPayloadLength()).isZero();
+        sendAll();
+        assertThat(wire.size()).isEqualTo(FrameHeader.BYTES);
+        assertThat(closing.releases).isEqualTo(1);
+    }
+
+    @Test
+    void clearingEndsEachLeaseOnce() {
+        List<Lender> lenders = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            Lender lender = new Lender();
+            lenders.add(lender);
+            add(FrameHeader.READ_DATA, i, 0, 100, lender);
+        }
+        takeOff(send(FrameHeader.BYTES + 100 + 10));
+        frames.clear();
+        frames.clear();
+        assertThat(frames.isEmpty()).isTrue();
+        assertThat(frames.isFirstBegun()).isFalse();
+        assertThat(lenders).allMatch(lender -> lender.releases == 1);
+        wire.reset();
+        add(FrameHeader.READ, 7, 0, 0, null);
+        expect(FrameHeader.READ, 7, 0, 0);
+        sendAll();
+        assertThat(wire.toByteArray()).isEqualTo(expected.toByteArray());
+    }
+}

@@ -1,0 +1,150 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.session.MessageSocket;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+
+/** Frames over a lane of a raw peer, well formed or not. It knows the layout by itself, so that both must agree. */
+final class RawLane {
+    static final int WRITE = 1;
+    static final int READ = 2;
+    static final int READ_DATA = 3;
+    static final int READ_FAILED = 4;
+    static final int ACK = 5;
+    static final int NACK = 6;
+    static final int HEADER_BYTES = 48;
+
+    private static final int MAGIC = 0x534C4454;
+
+    private final Socket socket;
+    private final MessageSocket.Delivery delivery;
+    private final DataInputStream in;
+
+    RawLane(Socket socket) {
+        this(socket, MessageSocket.Delivery.AT_ONCE);
+    }
+
+    RawLane(Socket socket, MessageSocket.Delivery delivery) {
+        this.socket = socket;
+        this.delivery = delivery;
+        try {
+            in = new DataInputStream(socket.getInputStream());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What a peer presents with a request. */
+    record Claim(long handle, long key, long epoch, long offset, long length) {
+        Claim handle(long other) {
+            return new Claim(other, key, epoch, offset, length);
+        }
+
+        Claim key(long other) {
+            return new Claim(handle, other, epoch, offset, length);
+        }
+
+        Claim epoch(long other) {
+            return new Claim(handle, key, other, offset, length);
+        }
+
+        Claim at(long from, long count) {
+            return new Claim(handle, key, epoch, from, count);
+        }
+    }
+
+    /** A frame that the engine sent. The payload is that of READ_DATA. */
+    record Frame(int operation, int status, long count, long length, byte[] payload) {}
+
+    static byte[] header(int operation, int status, Claim claim) {
+        return ByteBuffer.allocate(HEADER_BYTES)
+                .putInt(MAGIC)
+                .put((byte) operation)
+                .put((byte) status)
+                .putShort((short) 0)
+                .putLong(claim.handle())
+                .putLong(claim.key())
+                .putLong(claim.epoch())
+                .putLong(claim.offset())
+                .putLong(claim.length())
+                .array();
+    }
+
+    /** A frame whose only field is a running count. */
+    static byte[] count(int operation, int status, long count) {
+        return header(operation, status, new Claim(count, 0, 0, 0, 0));
+    }
+
+    static byte[] write(Claim claim, byte[] payload) {
+        return join(header(WRITE, 0, claim), payload);
+    }
+
+    static byte[] read(Claim claim) {
+        return header(READ, 0, claim);
+    }
+
+    static byte[] readData(long length) {
+        return header(READ_DATA, 0, new Claim(0, 0, 0, 0, length));
+    }
+
+    static byte[] join(byte[]... parts) {
+        int length = 0;
+        for (byte[] part : parts) {
+            length += part.length;
+        }
+        ByteBuffer all = ByteBuffer.allocate(length);
+        for (byte[] part : parts) {
+            all.put(part);
+        }
+        return all.array();
+    }
+
+    RawLane send(byte[]... parts) {
+        try {
+            for (byte[] part : parts) {
+                delivery.deliver(part, socket.getOutputStream());
+            }
+            socket.getOutputStream().flush();
+            return this;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    Frame receive() {
+        try {
+            byte[] header = new byte[HEADER_BYTES];
+            in.readFully(header);
+            ByteBuffer fields = ByteBuffer.wrap(header);
+            if (fields.getInt() != MAGIC) {
+                throw new AssertionError("the engine sent bytes that are no frame");
+            }
+            int operation = fields.get();
+            int status = fields.get();
+            if (fields.getShort() != 0) {
+                throw new AssertionError("the engine sent a frame whose zero is none");
+            }
+            long count = fields.getLong();
+            long length = fields.getLong(40);
+            byte[] payload = new byte[operation == READ_DATA || operation == WRITE ? Math.toIntExact(length) : 0];
+            in.readFully(payload);
+            return new Frame(operation, status, count, length, payload);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The operation of the next frame, whose payload is left where it is. */
+    int receiveHeader() {
+        try {
+            byte[] header = new byte[HEADER_BYTES];
+            in.readFully(header);
+            return header[4];
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
