@@ -56,9 +56,9 @@ class DurationTextTest {
         CommandLine line = new CommandLine(command);
         line.parseArgs("--timeout", "5m");
         assertThat(command.timeout).isEqualTo(Duration.ofMinutes(5));
-        assertThatThrownBy(() -> line.parseArgs("--timeout", "5"))
+        assertThatThrownBy(() -> line.parseArgs("--timeout", "5d"))
                 .isInstanceOf(CommandLine.ParameterException.class)
                 .hasMessageContaining("--timeout")
-                .hasMessageContaining("'5' is no duration");
+                .hasMessageContaining("'5d' is no duration");
     }
 }
