@@ -1,6 +1,7 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.SluiceException;
+import io.sluice.samples.bench.BenchException;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.RefusalReason;
 import io.sluice.samples.kvcache.PoolTooSmallException;
@@ -32,6 +33,7 @@ final class FailureReport implements IExecutionExceptionHandler {
             case PoolTooSmallException e -> report(err, e, ExitCodes.USAGE);
             case RefusedException e -> report(err, e, exitCode(e.reason()));
             case MalformedMessageException e -> report(err, e, ExitCodes.FAILED);
+            case BenchException e -> report(err, e, e.isUsage() ? ExitCodes.USAGE : ExitCodes.FAILED);
             case SluiceException e -> report(err, e, ExitCodes.FAILED, hint(e));
             case UncheckedIOException e -> report(err, e, ExitCodes.FAILED);
             case IOException e -> report(err, e, ExitCodes.FAILED);

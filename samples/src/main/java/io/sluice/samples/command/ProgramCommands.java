@@ -32,6 +32,7 @@ public final class ProgramCommands {
                 .addSubcommand(new ReplayCommand(termination))
                 .addSubcommand(new DecodeCommand(termination))
                 .addSubcommand(new ServeCommand(termination))
+                .addSubcommand(new BenchCommand(termination))
                 .addSubcommand(new InfoCommand())
                 .addSubcommand(new CommandLine.HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)

@@ -4,10 +4,12 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.samples.bench.BenchResponder;
 import io.sluice.samples.report.ByteSize;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -15,6 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import reactor.core.publisher.Mono;
 
 /** {@code sluice serve}. */
 @Command(
@@ -25,6 +28,9 @@ import picocli.CommandLine.Spec;
             "Allocates one memory region, zeroed, and offers it under a name to whoever may connect, until it gets"
                     + " SIGTERM or SIGINT. A peer connects with TransferEngine.connect, and finds the region with"
                     + " Connection.lookup, or attaches the descriptor from the ready file.",
+            "",
+            "It is also the serving side of 'sluice bench --connect': it takes notifications, and answers those of a"
+                    + " measurement.",
             "",
             "Beyond loopback both sides need the same secret in SLUICE_TOKEN, at least 16 bytes.",
             ""
@@ -40,6 +46,12 @@ import picocli.CommandLine.Spec;
             "  SLUICE_TOKEN=… sluice serve --listen 0.0.0.0:7000 --memory 16GiB --name scratch"
         })
 final class ServeCommand implements Callable<Integer> {
+
+    /** The name of the region that is offered if the command line gives none. */
+    static final String DEFAULT_NAME = "kv";
+
+    /** How long a process that was started by another one waits, after a signal to both, for the other one's word. */
+    private static final Duration PARENT_FIRST = Duration.ofSeconds(3);
 
     @Option(
             names = "--listen",
@@ -60,7 +72,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--name",
             paramLabel = "NAME",
-            defaultValue = "kv",
+            defaultValue = DEFAULT_NAME,
             description = "The region's name. Default: ${DEFAULT-VALUE}.")
     private String name = "";
 
@@ -69,6 +81,11 @@ final class ServeCommand implements Callable<Integer> {
             paramLabel = "FILE",
             description = "Write this file once it listens: JSON with host, port, address and region.")
     private @Nullable Path readyFile;
+
+    @Option(
+            names = "--until-input-ends",
+            description = "End when standard input does: for a process that must not outlive the one that started it.")
+    private boolean untilInputEnds;
 
     @Mixin
     private final TransportOption transport = new TransportOption();
@@ -93,12 +110,29 @@ final class ServeCommand implements Callable<Integer> {
         try (ReadyMark ready = new ReadyMark(readyFile);
                 TransferEngine engine = TransferEngine.open(options)) {
             MemoryRegion memory = engine.allocate(memoryBytes, region);
+            engine.onConnection(BenchResponder::attend);
             ready.set(ReadyFile.of(engine.address(), memory.descriptor()));
-            PrintWriter out = spec.commandLine().getOut();
-            out.println("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());
-            out.flush();
-            termination.requested().block();
+            say("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());
+            end().block();
             return ExitCodes.OK;
+        }
+    }
+
+    private Mono<Void> end() {
+        // A Ctrl-C reaches both processes. The other one has to say goodbye first, or its transfers would fail.
+        return untilInputEnds
+                ? Mono.firstWithSignal(
+                        StandardInput.end(),
+                        termination.requested().then(Mono.delay(PARENT_FIRST)).then())
+                : termination.requested();
+    }
+
+    /** Not for the one that has started this process: that one has its own to say. */
+    private void say(String what) {
+        if (!untilInputEnds) {
+            PrintWriter out = spec.commandLine().getOut();
+            out.println(what);
+            out.flush();
         }
     }
 

@@ -46,7 +46,8 @@ class ServeProgramTest {
             serve.signal("TERM");
             assertThat(serve.awaitEnd()).as(serve::toString).isEqualTo(143);
             assertThat(serve.out()).contains("Offering 1 MiB as 'kv' on 127.0.0.1:" + address.port());
-            assertThat(serve.err()).isEmpty();
+            // a busy machine may well be warned of
+            assertThat(serve.err()).doesNotContain("ERROR", "Exception");
             assertThat(ready).doesNotExist();
         }
     }

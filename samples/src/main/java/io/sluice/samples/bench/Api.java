@@ -1,0 +1,17 @@
+package io.sluice.samples.bench;
+
+import java.util.Locale;
+
+/** Through what the transfers are started. */
+public enum Api {
+    /** The engine's own, with callbacks. */
+    ENGINE,
+    /** Mono and Flux, assembled anew for each transfer. */
+    REACTOR;
+
+    /** Its name as an option's value. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

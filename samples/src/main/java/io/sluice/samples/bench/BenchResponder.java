@@ -1,0 +1,54 @@
+package io.sluice.samples.bench;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferOptions;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The serving side of a measurement: takes a connection's notifications, and answers those that ask for a report. */
+public final class BenchResponder implements NotificationSink {
+
+    private static final Logger LOG = LoggerFactory.getLogger(BenchResponder.class);
+
+    private final Connection connection;
+    private final PayloadSum sum = new PayloadSum();
+    private boolean summing;
+
+    private BenchResponder(Connection connection) {
+        this.connection = connection;
+    }
+
+    /** Takes all notifications of a connection that nobody listens on yet. */
+    public static void attend(Connection connection) {
+        connection.subscribe(new BenchResponder(connection)).request(Long.MAX_VALUE);
+    }
+
+    @Override
+    public void notification(byte[] payload) {
+        if (ServerReport.isRequest(payload)) {
+            report();
+        } else if (ServerReport.isBegin(payload)) {
+            sum.reset();
+            summing = true;
+        } else if (summing) {
+            sum.add(payload);
+        }
+    }
+
+    private void report() {
+        ServerReport report = new ServerReport(ProcessFigures.cpuNanos(), sum.count(), sum.value());
+        try {
+            connection.notify(report.toBytes(), TransferOptions.defaults(), (transfer, error) -> told(error));
+        } catch (SluiceException e) {
+            told(e);
+        }
+    }
+
+    private static void told(@Nullable SluiceException error) {
+        if (error != null) {
+            LOG.debug("nobody is there any more to hear the report", error);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package io.sluice.samples.bench;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The figures of one size. As JSON its fields are in snake case.
+ *
+ * @param transport name of the transport that the connections used
+ * @param op what was measured
+ * @param api through what it was started
+ * @param size of an element, in bytes
+ * @param inflight elements in flight that were asked for, on each connection
+ * @param iov elements of a transfer
+ * @param connections how many
+ * @param buffers which memory the elements used
+ * @param seconds measured time, without that of checks
+ * @param transfers transfers that ended in it, in whatever way
+ * @param elements elements of those
+ * @param bytes of the elements of those that succeeded
+ * @param latencyMicros how long transfers took
+ * @param errors transfers that failed, the warm-up's too
+ * @param verified whether all that arrived, in the warm-up too, was what was sent; {@code null} if nobody has looked
+ * @param maxInflightOps most operations seen in flight at once on one connection, the warm-up's too
+ * @param maxInflightBytes most bytes seen in flight at once on one connection, the warm-up's too
+ * @param clientCpuSeconds processor time of this process in the measured time
+ * @param serverCpuSeconds the same of the serving process, {@code null} if it does not tell
+ * @param allocatedBytesPerTransfer what all threads of this process have allocated on the heap
+ * @param differing elements that were not what was sent
+ * @param firstError why the first transfer failed that did, or {@code null}
+ */
+@JsonPropertyOrder({
+    "transport",
+    "op",
+    "api",
+    "size",
+    "inflight",
+    "iov",
+    "connections",
+    "buffers",
+    "seconds",
+    "transfers",
+    "elements",
+    "bytes",
+    "gigabytes_per_second",
+    "transfers_per_second",
+    "latency_us",
+    "errors",
+    "verified",
+    "max_inflight_ops_seen",
+    "max_inflight_bytes_seen",
+    "client_cpu_seconds",
+    "server_cpu_seconds",
+    "allocated_bytes_per_transfer"
+})
+public record BenchResult(
+        @JsonProperty("transport") String transport,
+        @JsonProperty("op") String op,
+        @JsonProperty("api") String api,
+        @JsonProperty("size") long size,
+        @JsonProperty("inflight") int inflight,
+        @JsonProperty("iov") int iov,
+        @JsonProperty("connections") int connections,
+        @JsonProperty("buffers") String buffers,
+        @JsonProperty("seconds") double seconds,
+        @JsonProperty("transfers") long transfers,
+        @JsonProperty("elements") long elements,
+        @JsonProperty("bytes") long bytes,
+        @JsonProperty("latency_us") LatencyMicros latencyMicros,
+        @JsonProperty("errors") long errors,
+        @JsonProperty("verified") @Nullable Boolean verified,
+        @JsonProperty("max_inflight_ops_seen") long maxInflightOps,
+        @JsonProperty("max_inflight_bytes_seen") long maxInflightBytes,
+        @JsonProperty("client_cpu_seconds") double clientCpuSeconds,
+        @JsonProperty("server_cpu_seconds") @Nullable Double serverCpuSeconds,
+        @JsonProperty("allocated_bytes_per_transfer") double allocatedBytesPerTransfer,
+        @JsonIgnore long differing,
+        @JsonIgnore @Nullable Throwable firstError) {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Bytes moved in each second, in units of 10<sup>9</sup> bytes; 0 if no time passed. */
+    @JsonProperty("gigabytes_per_second")
+    public double gigabytesPerSecond() {
+        return seconds > 0 ? bytes / seconds / 1e9 : 0;
+    }
+
+    /** Transfers that ended in each second; 0 if no time passed. */
+    @JsonProperty("transfers_per_second")
+    public double transfersPerSecond() {
+        return seconds > 0 ? transfers / seconds : 0;
+    }
+
+    /** Whether nothing failed, and nothing that was checked was wrong. */
+    @JsonIgnore
+    public boolean isGood() {
+        return errors == 0 && differing == 0;
+    }
+
+    /** The figures as one line of JSON. */
+    public String toJson() {
+        try {
+            return JSON.writeValueAsString(this);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("figures can always be written", e);
+        }
+    }
+}

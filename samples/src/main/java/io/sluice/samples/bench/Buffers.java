@@ -1,0 +1,17 @@
+package io.sluice.samples.bench;
+
+import java.util.Locale;
+
+/** Which memory the elements in flight use. */
+public enum Buffers {
+    /** All the same, on both sides, which stays in the processor's cache if it fits. */
+    SINGLE,
+    /** Each one of its own, on both sides. */
+    DISTINCT;
+
+    /** Its name as an option's value. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

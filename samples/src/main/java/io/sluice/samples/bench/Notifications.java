@@ -1,0 +1,51 @@
+package io.sluice.samples.bench;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.TransferOptions;
+import io.sluice.reactor.ReactiveConnection;
+import java.lang.foreign.MemorySegment;
+import reactor.core.publisher.Mono;
+
+/** Starts a connection's notifications. With verification each has other bytes, and all go into one checksum. */
+final class Notifications implements Submission {
+
+    private final Connection connection;
+    private final ReactiveConnection reactive;
+    private final Api api;
+    private final boolean verify;
+    private final byte[] payload;
+    private final PayloadSum sum = new PayloadSum();
+    private long number;
+
+    Notifications(Connection connection, Api api, int size, boolean verify) {
+        this.connection = connection;
+        this.reactive = ReactiveConnection.from(connection);
+        this.api = api;
+        this.verify = verify;
+        this.payload = new byte[size];
+        Pattern.fill(MemorySegment.ofArray(payload), size);
+    }
+
+    /** What was sent; to be read between rounds. */
+    PayloadSum sum() {
+        return sum;
+    }
+
+    @Override
+    public void submit(Slot slot, int transfer) {
+        if (verify) {
+            number++;
+            for (int i = 0; i < Math.min(Long.BYTES, payload.length); i++) {
+                payload[i] = (byte) (number >>> (8 * i));
+            }
+            sum.add(payload);
+        }
+        // The payload is copied before either returns.
+        if (api == Api.ENGINE) {
+            connection.notify(payload, TransferOptions.defaults(), slot);
+        } else {
+            Mono<Void> mono = reactive.notify(payload);
+            mono.subscribe(slot);
+        }
+    }
+}

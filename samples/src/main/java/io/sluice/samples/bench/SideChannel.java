@@ -1,0 +1,85 @@
+package io.sluice.samples.bench;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A connection beside those that are measured: brings bytes over and back, and asks for reports. */
+final class SideChannel implements AutoCloseable {
+
+    private final Connection connection;
+    private final RemoteRegion remote;
+    private final ReportClient reports;
+
+    private SideChannel(Connection connection, RemoteRegion remote) {
+        this.connection = connection;
+        this.remote = remote;
+        this.reports = ReportClient.on(connection);
+    }
+
+    /** To the region of a name. */
+    static SideChannel open(TransferEngine engine, EngineAddress address, String region) {
+        Connection connection = Waiting.await(engine.connect(address), "connecting");
+        return new SideChannel(connection, attach(connection, region));
+    }
+
+    /** The region of a name, over a connection. */
+    static RemoteRegion attach(Connection connection, String region) {
+        return Waiting.await(connection.lookup(region).thenCompose(connection::attach), "attaching the region");
+    }
+
+    RemoteRegion remote() {
+        return remote;
+    }
+
+    int maxNotificationBytes() {
+        return connection.maxNotificationBytes();
+    }
+
+    /** The serving process's report; {@code null} if it gives none. */
+    @Nullable
+    ServerReport report() {
+        return reports.ask();
+    }
+
+    /** Writes a whole region to the beginning of the peer's. */
+    void write(MemoryRegion from, RemoteRegion to) {
+        transfer(
+                callback -> connection.write(from, 0, to, 0, from.length(), TransferOptions.defaults(), callback),
+                "a write");
+    }
+
+    /** Reads to the beginning of a region. */
+    void read(MemoryRegion to, RemoteRegion from, long offset, long length) {
+        transfer(
+                callback -> connection.read(to, 0, from, offset, length, TransferOptions.defaults(), callback),
+                "a read");
+    }
+
+    private static void transfer(Consumer<TransferCallback> submission, String what) {
+        CompletableFuture<Boolean> ended = new CompletableFuture<>();
+        submission.accept((transfer, error) -> end(ended, error));
+        Waiting.await(ended, what);
+    }
+
+    private static void end(CompletableFuture<Boolean> ended, @Nullable SluiceException error) {
+        if (error == null) {
+            ended.complete(true);
+        } else {
+            ended.completeExceptionally(error);
+        }
+    }
+
+    @Override
+    public void close() {
+        connection.close();
+    }
+}

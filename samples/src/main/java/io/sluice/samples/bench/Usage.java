@@ -1,0 +1,64 @@
+package io.sluice.samples.bench;
+
+import org.jspecify.annotations.Nullable;
+
+/** What rounds have used: time, processors and heap. Only what lies between {@link #begin} and {@link #end} counts. */
+final class Usage {
+
+    private final SideChannel side;
+    private long nanos;
+    private long cpuNanos;
+    private long serverCpuNanos;
+    private long allocatedBytes;
+    private boolean serverSilent;
+    private long cpuBefore;
+    private long serverBefore;
+    private long allocatedBefore;
+
+    Usage(SideChannel side) {
+        this.side = side;
+    }
+
+    void begin() {
+        serverBefore = serverCpu();
+        cpuBefore = ProcessFigures.cpuNanos();
+        allocatedBefore = ProcessFigures.allocatedBytes();
+    }
+
+    void end(long roundNanos) {
+        allocatedBytes += ProcessFigures.allocatedBytes() - allocatedBefore;
+        cpuNanos += ProcessFigures.cpuNanos() - cpuBefore;
+        serverCpuNanos += serverCpu() - serverBefore;
+        nanos += roundNanos;
+    }
+
+    private long serverCpu() {
+        ServerReport report = side.report();
+        if (report == null) {
+            serverSilent = true;
+            return 0;
+        }
+        return report.cpuNanos();
+    }
+
+    long nanos() {
+        return nanos;
+    }
+
+    double seconds() {
+        return nanos / 1e9;
+    }
+
+    double cpuSeconds() {
+        return cpuNanos / 1e9;
+    }
+
+    @Nullable
+    Double serverCpuSeconds() {
+        return serverSilent ? null : serverCpuNanos / 1e9;
+    }
+
+    long allocatedBytes() {
+        return allocatedBytes;
+    }
+}

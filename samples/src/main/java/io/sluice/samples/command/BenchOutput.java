@@ -1,0 +1,87 @@
+package io.sluice.samples.command;
+
+import io.sluice.samples.bench.BenchResult;
+import io.sluice.samples.bench.BenchTable;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+
+/** Where the figures of a measurement go, as soon as they are there. */
+final class BenchOutput {
+
+    private static final String STANDARD_OUTPUT = "-";
+
+    private final PrintWriter out;
+    private final PrintWriter err;
+    private final PrintWriter table;
+    private final boolean jsonToOut;
+    private final @Nullable Path file;
+    private final StringBuilder lines = new StringBuilder();
+    private boolean good = true;
+
+    /**
+     * For a run of a command.
+     *
+     * @param json a file, {@code -} for standard output, {@code null} for nothing
+     */
+    BenchOutput(@Nullable String json, CommandLine command) {
+        out = command.getOut();
+        err = command.getErr();
+        jsonToOut = STANDARD_OUTPUT.equals(json);
+        table = jsonToOut ? err : out;
+        file = json == null || jsonToOut ? null : Path.of(json);
+        if (file != null) {
+            WholeFile.require("--json", file);
+        }
+    }
+
+    /** Shows the figures of one size. */
+    void add(BenchResult result) {
+        if (lines.isEmpty()) {
+            table.print(BenchTable.head(result));
+        }
+        table.print(BenchTable.line(result));
+        table.flush();
+        complain(result);
+        lines.append(result.toJson()).append('\n');
+        if (jsonToOut) {
+            out.println(result.toJson());
+            out.flush();
+        }
+        write();
+    }
+
+    private void complain(BenchResult result) {
+        good &= result.isGood();
+        Throwable error = result.firstError();
+        if (error != null) {
+            err.println("sluice: size " + result.size() + ": transfers that failed: " + result.errors()
+                    + "; the first with " + error.getMessage() + " ("
+                    + error.getClass().getSimpleName() + ")");
+        }
+        if (result.differing() > 0) {
+            err.println(
+                    "sluice: size " + result.size() + ": elements that are not what was sent: " + result.differing());
+        }
+        err.flush();
+    }
+
+    private void write() {
+        if (file == null) {
+            return;
+        }
+        try {
+            WholeFile.write(file, lines.toString());
+        } catch (IOException e) {
+            throw new UncheckedIOException("--json: " + file + " cannot be written: " + e.getMessage(), e);
+        }
+    }
+
+    /** The exit status. */
+    int finish() {
+        return good ? ExitCodes.OK : ExitCodes.FAILED;
+    }
+}

@@ -1,0 +1,71 @@
+package io.sluice.samples.command;
+
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.samples.bench.Bench;
+import io.sluice.samples.bench.BenchPlan;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/** A measurement as a command carries it out: both sides up, the figures, both sides down. */
+final class BenchRun {
+
+    private final BenchPlan plan;
+    private final EngineOptions options;
+    private final List<String> transports;
+    private final BenchOutput output;
+    private final Termination termination;
+    private final BooleanSupplier interrupted;
+
+    BenchRun(
+            BenchPlan plan,
+            EngineOptions options,
+            List<String> transports,
+            BenchOutput output,
+            Termination termination,
+            BooleanSupplier interrupted) {
+        this.plan = plan;
+        this.options = options;
+        this.transports = transports;
+        this.output = output;
+        this.termination = termination;
+        this.interrupted = interrupted;
+    }
+
+    /**
+     * Against a serving process that is started and ended here.
+     *
+     * @param launcher what starts it; none for nothing
+     * @return the exit status
+     */
+    int againstOwnProcess(List<String> launcher) throws IOException {
+        List<String> serve = new ArrayList<>(List.of(
+                "serve", "--listen", ListenAddress.LOOPBACK.toString(), "--memory", Long.toString(plan.serverBytes())));
+        if (!transports.isEmpty()) {
+            serve.addAll(List.of("--transport", String.join(",", transports)));
+        }
+        try (SecondProcess process = SecondProcess.start("the serving process", launcher, serve, termination)) {
+            try {
+                return against(process.address());
+            } catch (SluiceException e) {
+                throw process.explain(e);
+            }
+        }
+    }
+
+    /**
+     * Against a serving process that is there.
+     *
+     * @return the exit status
+     */
+    int against(EngineAddress address) {
+        try (TransferEngine engine = TransferEngine.open(options)) {
+            new Bench(plan, address, ServeCommand.DEFAULT_NAME, interrupted).run(engine, output::add);
+        }
+        return output.finish();
+    }
+}

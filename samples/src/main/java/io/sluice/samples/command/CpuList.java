@@ -1,0 +1,69 @@
+package io.sluice.samples.command;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.regex.Pattern;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * Processors, as the kernel and {@code taskset} write them: {@code 3}, {@code 0,2}, {@code 0-3}.
+ *
+ * @param text so written
+ */
+record CpuList(String text) {
+
+    private static final Pattern FORM = Pattern.compile("\\d{1,6}(-\\d{1,6})?(,\\d{1,6}(-\\d{1,6})?)*");
+    private static final Path STATUS = Path.of("/proc/self/status");
+    private static final String ALLOWED = "Cpus_allowed_list:";
+
+    /** Those that this process may use. */
+    static CpuList allowed() throws IOException {
+        return Files.readAllLines(STATUS).stream()
+                .filter(line -> line.startsWith(ALLOWED))
+                .map(line -> new CpuList(line.substring(ALLOWED.length()).strip()))
+                .findFirst()
+                .orElseThrow(() -> CommandFailure.failed(STATUS + " does not tell which processors may be used"));
+    }
+
+    /** Whether all of these are among others. */
+    boolean isWithin(CpuList others) {
+        BitSet missing = numbers();
+        missing.andNot(others.numbers());
+        return missing.isEmpty();
+    }
+
+    private BitSet numbers() {
+        BitSet numbers = new BitSet();
+        for (String part : text.split(",", -1)) {
+            String[] ends = part.split("-", -1);
+            int first = Integer.parseInt(ends[0]);
+            int last = Integer.parseInt(ends[ends.length - 1]);
+            if (first > last) {
+                throw new IllegalArgumentException("'" + part + "' is no range of processors");
+            }
+            numbers.set(first, last + 1);
+        }
+        return numbers;
+    }
+
+    /** For options that take processors. */
+    static final class Converter implements ITypeConverter<CpuList> {
+        @Override
+        public CpuList convert(String text) {
+            if (!FORM.matcher(text).matches()) {
+                throw new TypeConversionException(
+                        "'" + text + "' names no processors: give a number, or several, such as 0,2 or 0-3");
+            }
+            CpuList list = new CpuList(text);
+            try {
+                list.numbers();
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+            return list;
+        }
+    }
+}

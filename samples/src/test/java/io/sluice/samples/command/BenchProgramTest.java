@@ -1,0 +1,215 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The bench command as its users run it: two processes. */
+class BenchProgramTest {
+
+    private static final int IN_FLIGHT = 32;
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @CsvSource({
+        "write,  engine,  8;4KiB;1MiB,  single",
+        "read,   reactor, 8;4KiB;1MiB,  distinct",
+        "writev, reactor, 8;4KiB;1MiB,  single",
+        "readv,  engine,  8;4KiB;1MiB,  single",
+        "notify, reactor, 8;4KiB;64KiB, single"
+    })
+    void measuresAndVerifies(String operation, String api, String sizes, String buffers) throws IOException {
+        Path json = folder.resolve("out.json");
+        List<String> arguments = new ArrayList<>(List.of(
+                "bench", "--loopback", "--transport", "tcp", "--op", operation, "--api", api, "--buffers", buffers));
+        arguments.addAll(List.of("--size", sizes.replace(';', ','), "--inflight", Integer.toString(IN_FLIGHT)));
+        arguments.addAll(List.of("--duration", "50ms", "--warmup", "0", "--verify", "--json", json.toString()));
+        try (SluiceProcess bench = SluiceProcess.run(folder, arguments.toArray(String[]::new))) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            List<JsonNode> lines = lines(Files.readString(json));
+            assertThat(lines).hasSameSizeAs(sizes.split(";", -1));
+            assertThat(bench.out().lines()).hasSize(2 + lines.size());
+            lines.forEach(line -> assertPlausible(line, operation, api, buffers));
+            assertThat(lines.getFirst().get("size").asLong()).isEqualTo(8);
+            assertThat(lines.getFirst().get("max_inflight_ops_seen").asLong()).isEqualTo(IN_FLIGHT);
+        }
+    }
+
+    private static void assertPlausible(JsonNode line, String operation, String api, String buffers) {
+        assertThat(line.fieldNames())
+                .toIterable()
+                .containsExactly(
+                        "transport",
+                        "op",
+                        "api",
+                        "size",
+                        "inflight",
+                        "iov",
+                        "connections",
+                        "buffers",
+                        "seconds",
+                        "transfers",
+                        "elements",
+                        "bytes",
+                        "gigabytes_per_second",
+                        "transfers_per_second",
+                        "latency_us",
+                        "errors",
+                        "verified",
+                        "max_inflight_ops_seen",
+                        "max_inflight_bytes_seen",
+                        "client_cpu_seconds",
+                        "server_cpu_seconds",
+                        "allocated_bytes_per_transfer");
+        assertThat(line.get("latency_us").fieldNames())
+                .toIterable()
+                .containsExactly("p50", "p90", "p99", "p999", "max");
+        assertThat(line.get("transport").asText()).isEqualTo("tcp");
+        assertThat(line.get("op").asText()).isEqualTo(operation);
+        assertThat(line.get("api").asText()).isEqualTo(api);
+        assertThat(line.get("buffers").asText()).isEqualTo(buffers);
+        assertThat(line.get("verified").isBoolean()).isTrue();
+        assertThat(line.get("verified").asBoolean()).isTrue();
+        assertThat(line.get("errors").asLong(-1)).isZero();
+        assertThat(line.get("seconds").asDouble()).isGreaterThanOrEqualTo(0.05);
+        long transfers = line.get("transfers").asLong();
+        assertThat(transfers).isPositive();
+        assertThat(line.get("elements").asLong())
+                .isEqualTo(transfers * line.get("iov").asLong());
+        assertThat(line.get("bytes").asLong())
+                .isEqualTo(line.get("elements").asLong() * line.get("size").asLong());
+        assertThat(line.get("gigabytes_per_second").asDouble()).isPositive();
+        assertThat(line.get("latency_us").get("p50").asDouble()).isPositive();
+        assertThat(line.get("latency_us").get("max").asDouble())
+                .isGreaterThanOrEqualTo(line.get("latency_us").get("p999").asDouble());
+        assertThat(line.get("max_inflight_ops_seen").asLong()).isBetween(1L, (long) IN_FLIGHT);
+        assertThat(line.get("max_inflight_bytes_seen").asLong()).isPositive();
+        assertThat(line.get("server_cpu_seconds").isNumber()).isTrue();
+    }
+
+    @Test
+    void severalConnectionsWithoutVerificationOnStandardOutput() throws IOException {
+        try (SluiceProcess bench = SluiceProcess.run(
+                folder,
+                "bench",
+                "--loopback",
+                "--connections",
+                "3",
+                "--size",
+                "8",
+                "--duration",
+                "100ms",
+                "--warmup",
+                "0",
+                "--inflight",
+                "7",
+                "--json",
+                "-")) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            JsonNode line = lines(bench.out()).getFirst();
+            assertThat(line.get("connections").asInt()).isEqualTo(3);
+            assertThat(line.get("max_inflight_ops_seen").asInt()).isEqualTo(7);
+            assertThat(line.get("verified").isNull()).isTrue();
+            assertThat(bench.err().lines()).hasSize(3);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"write, engine", "read, reactor"})
+    void aFlippedBitIsFound(String operation, String api) throws IOException {
+        Path ready = folder.resolve("ready.json");
+        Path json = folder.resolve("out.json");
+        try (SluiceProcess serve = SluiceProcess.start(
+                folder, "serve", "--listen", "127.0.0.1:0", "--memory", "128MiB", "--ready-file", ready.toString())) {
+            await().atMost(SluiceProcess.BOUND)
+                    .until(() -> Files.exists(ready) || !serve.handle().isAlive());
+            try (FlippingProxy proxy = FlippingProxy.inFrontOf(
+                            SluiceProcess.json(ready).get("port").asInt());
+                    SluiceProcess bench = SluiceProcess.run(
+                            folder,
+                            "bench",
+                            "--connect",
+                            "127.0.0.1:" + proxy.port(),
+                            "--op",
+                            operation,
+                            "--api",
+                            api,
+                            "--size",
+                            "64KiB",
+                            "--duration",
+                            "200ms",
+                            "--warmup",
+                            "100ms",
+                            "--verify",
+                            "--json",
+                            json.toString())) {
+                assertThat(bench.awaitEnd()).as(bench::toString).isEqualTo(ExitCodes.FAILED);
+                assertThat(proxy.hasFlipped()).isTrue();
+                assertThat(bench.err()).contains("elements that are not what was sent: ");
+                JsonNode line = SluiceProcess.json(json);
+                assertThat(line.get("verified").asBoolean(true)).isFalse();
+                assertThat(line.get("errors").asLong(-1)).isZero();
+            }
+        }
+    }
+
+    @Test
+    void aRegionThatIsTooSmallIsNamed() throws IOException {
+        Path ready = folder.resolve("ready.json");
+        try (SluiceProcess serve = SluiceProcess.start(
+                folder, "serve", "--listen", "127.0.0.1:0", "--memory", "4KiB", "--ready-file", ready.toString())) {
+            await().atMost(SluiceProcess.BOUND)
+                    .until(() -> Files.exists(ready) || !serve.handle().isAlive());
+            String address =
+                    "127.0.0.1:" + SluiceProcess.json(ready).get("port").asInt();
+            try (SluiceProcess bench = SluiceProcess.run(folder, "bench", "--connect", address, "--size", "1MiB")) {
+                assertThat(bench.awaitEnd()).as(bench::toString).isEqualTo(ExitCodes.USAGE);
+                assertThat(bench.err()).contains("--memory 1048576 or more");
+            }
+        }
+    }
+
+    @Test
+    void aKilledOneLeavesNobodyBehindOnItsProcessors() throws IOException {
+        String cpu = CpuList.allowed().text().replaceFirst("\\D.*", "");
+        try (SluiceProcess bench =
+                SluiceProcess.start(folder, "bench", "--loopback", "--cpu", cpu, "--duration", "5m")) {
+            ProcessHandle bound = bench.awaitChild();
+            await().atMost(SluiceProcess.BOUND)
+                    .until(() -> bound.children().findAny().isPresent() || !bound.isAlive());
+            assertThat(Files.readString(Path.of("/proc/" + bound.pid() + "/status")))
+                    .contains("Cpus_allowed_list:\t" + cpu + "\n");
+            ProcessHandle serve = bound.children().findAny().orElseThrow();
+            bench.signal("KILL");
+            assertGone(bound);
+            assertGone(serve);
+        }
+    }
+
+    private static void assertGone(ProcessHandle process) {
+        assertThat(process.onExit().orTimeout(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
+                .succeedsWithin(SluiceProcess.BOUND);
+    }
+
+    private static List<JsonNode> lines(String text) throws IOException {
+        List<JsonNode> lines = new ArrayList<>();
+        for (String line : text.lines().toList()) {
+            lines.add(new ObjectMapper().readTree(line));
+        }
+        return lines;
+    }
+}

@@ -1,0 +1,70 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.TypeConversionException;
+
+/** Mistakes on the command line of a measurement, which are all found before anything is started. */
+class BenchUsageTest {
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "bench --op write | --loopback",
+                "bench --loopback --connect 127.0.0.1:7000 | mutually exclusive",
+                "bench --loopback --op fly | fly",
+                "bench --loopback --size 4K | 4KiB",
+                "bench --loopback --size 0 | --size",
+                "bench --loopback --size 1TiB --connections 1024 --inflight 65536 --buffers distinct | 2^63",
+                "bench --loopback --inflight 0 | --inflight: give 1 to 65536",
+                "bench --loopback --connections 0 | --connections: give 1 to 1024",
+                "bench --loopback --op write --iov 2 | --iov is for writev and readv",
+                "bench --loopback --duration 0 | --duration",
+                "bench --loopback --api soap | soap",
+                "bench --loopback --buffers none | none",
+                "bench --loopback --cpu first | names no processors",
+                "bench --loopback --cpu 654321 | may be used",
+                "bench --connect 127.0.0.1:7000 --server-cpu 0 | --server-cpu is for",
+                "bench --loopback --transport pigeon | unknown transport",
+                "bench --loopback --json /nowhere/at/all | does not exist"
+            })
+    void isNamedWithStatusTwo(String line, String named) {
+        Outcome outcome = run(line.split(" ", -1));
+        assertThat(outcome.err()).contains(named).doesNotContain("\tat ");
+        assertThat(outcome.status()).isEqualTo(ExitCodes.USAGE);
+    }
+
+    @Test
+    void processorsAreNumbersAndRanges() {
+        assertThat(new CpuList("0,2-3").isWithin(new CpuList("0-3"))).isTrue();
+        assertThat(new CpuList("0-4").isWithin(new CpuList("0-3,5"))).isFalse();
+        assertThatThrownBy(() -> new CpuList.Converter().convert("3-1")).isInstanceOf(TypeConversionException.class);
+    }
+
+    private record Outcome(int status, String err) {}
+
+    /** In this process: none of these gets as far as starting one. */
+    private static Outcome run(String... arguments) {
+        PrintStream before = System.err;
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
+        try {
+            int status = ProgramCommands.run(new Program(), arguments);
+            return new Outcome(status, err.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setErr(before);
+        }
+    }
+
+    @Command(name = "sluice", mixinStandardHelpOptions = true)
+    private static final class Program {}
+}
