@@ -97,7 +97,7 @@ class ControlChannelAbuseTest {
                 MessageType.LANE,
                 MessageType.LANE_ACCEPT,
                 15,
-                26,
+                27,
                 127,
                 128,
                 255

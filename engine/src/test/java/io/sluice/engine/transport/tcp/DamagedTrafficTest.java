@@ -34,10 +34,14 @@ class DamagedTrafficTest {
     // A peer whose words are cut short would wait for an answer in vain.
     private static final Duration SHORT = Duration.ofMillis(60);
 
+    // The honest connection must outlast the machine being busy with so many others.
+    private static final Duration PATIENT = Duration.ofSeconds(30);
+
     private final FuzzSeed seed = FuzzSeed.of("DamagedTrafficTest");
 
     private void storm(int sessions, Attack attack) {
-        try (GuardedTarget target = new GuardedTarget(options -> options.pollers(2))) {
+        try (GuardedTarget target =
+                new GuardedTarget(options -> options.pollers(2).livenessTimeout(PATIENT))) {
             target.assertHonestIsServed();
             int before = OpenDescriptors.count();
             List<CompletableFuture<Void>> ends = new ArrayList<>();

@@ -98,12 +98,12 @@ class LaneFailureTest {
         }
     }
 
-    @RepeatedTest(15)
+    @RepeatedTest(3)
     void laneThatFreezes() {
         assertFailureNamesTheLane(FaultyPath.Link::stall);
     }
 
-    @RepeatedTest(40)
+    @RepeatedTest(5)
     void laneThatIsCut() {
         assertFailureNamesTheLane(FaultyPath.Link::reset);
     }

@@ -1,0 +1,55 @@
+package io.sluice.engine.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.Patience;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferEngine;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * A connection can be used as soon as connect has completed, though the acceptor's lanes may have come to another poller than
+ * its session and are still on their way there.
+ */
+class AttachAtOnceTest {
+    private static final int ROUNDS = 600;
+    private static final int TOGETHER = 6;
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "2, 1", "2, 4", "3, 2"})
+    void attachRightAfterConnect(int pollers, int lanes) {
+        EngineOptions options = EngineOptions.builder()
+                .transports(List.of("tcp"))
+                .pollers(pollers)
+                .lanes(lanes)
+                // One that is woken hears of descriptors before it looks at what was handed over.
+                .spin(Duration.ZERO)
+                .yield(Duration.ZERO)
+                .build();
+        try (TransferEngine target = TransferEngine.open(options);
+                TransferEngine initiator = TransferEngine.open(options)) {
+            MemoryRegion region = target.allocate(64, RegionOptions.readWrite());
+            for (int round = 0; round < ROUNDS; round += TOGETHER) {
+                List<CompletableFuture<Connection>> connecting = new ArrayList<>();
+                for (int i = 0; i < TOGETHER; i++) {
+                    connecting.add(initiator
+                            .connect(target.address())
+                            .thenCompose(connection ->
+                                    connection.attach(region.descriptor()).thenApply(remote -> connection)));
+                }
+                for (CompletableFuture<Connection> each : connecting) {
+                    Patience.get(Patience.get(each).close());
+                }
+            }
+            assertThat(target.metrics().connectionsLost()).isZero();
+        }
+    }
+}
