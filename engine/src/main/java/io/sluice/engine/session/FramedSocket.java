@@ -116,19 +116,29 @@ final class FramedSocket {
         if (closed) {
             return;
         }
-        byte[] frame = ByteBuffer.allocate(HEADER + body.length)
-                .putShort(MAGIC)
-                .put(VERSION)
-                .put((byte) type)
-                .putInt(body.length)
-                .put(body)
-                .array();
+        byte[] frame =
+                frame(ByteBuffer.allocate(HEADER + body.length), type, body).array();
         queued.addLast(frame);
         queuedBytes += frame.length;
         if (!flushScheduled) {
             flushScheduled = true;
             loop.atEndOfCycle(flush);
         }
+    }
+
+    private static ByteBuffer frame(ByteBuffer to, int type, byte[] body) {
+        return to.putShort(MAGIC)
+                .put(VERSION)
+                .put((byte) type)
+                .putInt(body.length)
+                .put(body);
+    }
+
+    /** Sends a message without a body on a socket that nobody else writes to and on which nothing is queued. */
+    static boolean sendAlone(int descriptor, int type) {
+        ByteBuffer frame = frame(ByteBuffer.allocateDirect(HEADER), type, new byte[0]);
+        long address = MemorySegment.ofBuffer(frame.flip()).address();
+        return Sockets.send(descriptor, address, HEADER) == HEADER;
     }
 
     /** Sends what the kernel takes at once, and closes. */

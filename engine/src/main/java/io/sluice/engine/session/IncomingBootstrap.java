@@ -184,13 +184,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         finish();
-        socket.send(MessageType.LANE_ACCEPT, new byte[0]);
-        socket.flushNow();
-        if (socket.isClosed()) {
-            return;
-        }
         int descriptor = socket.release();
-        session.poller().execute(() -> session.laneOpened(index, descriptor));
+        session.poller().execute(() -> session.laneArrived(index, descriptor));
     }
 
     private void reject(int code, String message) {

@@ -212,6 +212,18 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         }
     }
 
+    /**
+     * A lane of the peer's has proved that it belongs here. It is answered on this thread, and not where it was accepted: the
+     * peer is ready once its lanes are answered, and must find them open here.
+     */
+    void laneArrived(int index, int descriptor) {
+        if (FramedSocket.sendAlone(descriptor, MessageType.LANE_ACCEPT)) {
+            laneOpened(index, descriptor);
+        } else {
+            Sockets.close(descriptor);
+        }
+    }
+
     /** A lane has proved that it belongs here. */
     void laneOpened(int index, int descriptor) {
         if (over != null || lanes.get(index)) {
