@@ -8,9 +8,10 @@ import java.util.concurrent.CompletionStage;
  * A reliable path to one peer engine; both sides may read, write and notify. All methods may be called from any thread;
  * futures complete, and callbacks are called, on a poller's thread.
  *
- * <p>A method that throws has submitted nothing. Once it has returned, the callback is called exactly once.
+ * <p>The {@link TransferOperations} of a connection submit at once, and return a handle. A method that throws has submitted
+ * nothing. Once it has returned, the callback is called exactly once.
  */
-public interface Connection {
+public interface Connection extends TransferOperations<Transfer> {
     /**
      * A number that tells this engine's connections apart, in logs and metrics.
      *
@@ -95,92 +96,6 @@ public interface Connection {
     CompletableFuture<RegionDescriptor> lookup(String name);
 
     /**
-     * Writes into the peer's region.
-     *
-     * @param local the source
-     * @param localOffset where it begins, in bytes
-     * @param remote the target, attached on this connection
-     * @param remoteOffset where it begins, in bytes
-     * @param length bytes, 0 or more
-     * @param options deadline and the like
-     * @param callback the terminal signal. Success means that the target's engine has acknowledged the bytes (tcp), its
-     *     adapter has (verbs), or they are stored (shm). Errors: {@link RemoteAccessException},
-     *     {@link TransferTimeoutException}, {@link TransferCancelledException}, {@link RegionClosedException},
-     *     {@link OutcomeUnknownException}, {@link ConnectionLostException}
-     * @return a handle
-     * @throws IndexOutOfBoundsException if a range leaves its region
-     * @throws RemoteAccessException if the remote region may not be written
-     * @throws IllegalArgumentException if the local region belongs to another engine or the remote one to another
-     *     connection
-     * @throws TooManyPendingException if too many transfers wait already
-     * @throws ConnectionLostException if the connection has ended
-     */
-    Transfer write(
-            MemoryRegion local,
-            long localOffset,
-            RemoteRegion remote,
-            long remoteOffset,
-            long length,
-            TransferOptions options,
-            TransferCallback callback);
-
-    /**
-     * Reads from the peer's region. On success the bytes are final.
-     *
-     * @param local the target
-     * @param localOffset where it begins, in bytes
-     * @param remote the source, attached on this connection
-     * @param remoteOffset where it begins, in bytes
-     * @param length bytes, 0 or more
-     * @param options deadline and the like
-     * @param callback the terminal signal; errors as for {@link #write}, without {@link OutcomeUnknownException}
-     * @return a handle
-     * @throws IndexOutOfBoundsException if a range leaves its region
-     * @throws RemoteAccessException if the remote region may not be read
-     * @throws IllegalArgumentException as for {@link #write}
-     * @throws TooManyPendingException if too many transfers wait already
-     * @throws ConnectionLostException if the connection has ended
-     */
-    Transfer read(
-            MemoryRegion local,
-            long localOffset,
-            RemoteRegion remote,
-            long remoteOffset,
-            long length,
-            TransferOptions options,
-            TransferCallback callback);
-
-    /**
-     * Writes many elements as one transfer, each with its own result.
-     *
-     * @param elements copied; not empty
-     * @param options for the transfer as a whole
-     * @param callback each element's result, then the terminal signal
-     * @return a handle
-     * @throws IndexOutOfBoundsException if a range leaves its region
-     * @throws RemoteAccessException if a remote region may not be written
-     * @throws IllegalArgumentException as for {@link #write}, and if there is no element
-     * @throws TooManyPendingException if too many transfers wait already
-     * @throws ConnectionLostException if the connection has ended
-     */
-    Transfer writeVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback);
-
-    /**
-     * Reads many elements as one transfer, each with its own result.
-     *
-     * @param elements copied; not empty
-     * @param options for the transfer as a whole
-     * @param callback each element's result, then the terminal signal
-     * @return a handle
-     * @throws IndexOutOfBoundsException if a range leaves its region
-     * @throws RemoteAccessException if a remote region may not be read
-     * @throws IllegalArgumentException as for {@link #read}, and if there is no element
-     * @throws TooManyPendingException if too many transfers wait already
-     * @throws ConnectionLostException if the connection has ended
-     */
-    Transfer readVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback);
-
-    /**
      * Sends a message that the peer sees after all writes submitted on this connection before it. It waits for those
      * writes, and for a credit of the receiver.
      *
@@ -189,7 +104,7 @@ public interface Connection {
      * @param callback the terminal signal; success means that the peer's engine holds the message for its listener.
      *     {@link OutcomeUnknownException} means that the connection ended after it was sent
      * @return a handle; a cancel after the message was sent does not call it back
-     * @throws IllegalArgumentException if the payload is too long
+     * @throws IllegalArgumentException if the payload is too long, or the options name a start event
      * @throws TooManyPendingException if too many transfers wait already
      * @throws ConnectionLostException if the connection has ended
      */
@@ -210,6 +125,30 @@ public interface Connection {
      * @throws IllegalStateException if there is a listener already
      */
     NotificationSubscription subscribe(NotificationListener listener);
+
+    /**
+     * The same operations, to be started later, any number of times.
+     *
+     * @return operations that check and prepare, and submit nothing
+     */
+    TransferOperations<PreparedTransfer> prepared();
+
+    /**
+     * When the sources of everything that was submitted before may be reused. It reports no failure: each transfer reports
+     * its own.
+     *
+     * @return completes when all writes, puts, signals and atomic operations submitted on this connection until now have
+     *     ended and none of them can touch local memory any more, also when the connection has ended
+     */
+    CompletableFuture<Void> flush();
+
+    /**
+     * When all that was written before is visible to the target's code.
+     *
+     * @return completes when every write, put, signal and atomic operation that was submitted on this connection until now
+     *     and has succeeded is visible at the target; {@link ConnectionLostException} if the connection ends first
+     */
+    CompletableFuture<Void> quiet();
 
     /**
      * When no transfer that has ended can touch memory any more.

@@ -7,12 +7,18 @@ package io.sluice.engine;
 public interface EngineMetrics {
     /** What a transfer does. */
     enum Operation {
-        /** A write, or an element of a vectored one. */
+        /** A write, or an element of a vectored one, or a put. */
         WRITE,
         /** A read, or an element of a vectored one. */
         READ,
         /** A notification. */
-        NOTIFY
+        NOTIFY,
+        /** A signal by itself; one that a write carries counts as that write. */
+        SIGNAL,
+        /** A fetch-and-add. */
+        FETCH_ADD,
+        /** A compare-and-swap. */
+        COMPARE_AND_SWAP
     }
 
     /** How a transfer ended. */

@@ -237,6 +237,15 @@ public final class EngineOptions {
     }
 
     /**
+     * See {@link Builder#priorityAging(Duration)}.
+     *
+     * @return how much later a transfer of the next higher priority must be submitted to go second
+     */
+    public Duration priorityAging() {
+        return settings.priorityAging;
+    }
+
+    /**
      * See {@link Builder#stallThreshold(Duration)}.
      *
      * @return the time
@@ -306,6 +315,7 @@ public final class EngineOptions {
         private Duration spin = Duration.ofNanos(50_000);
         private Duration yield = Duration.ofMillis(1);
         private Duration stallThreshold = Duration.ofMillis(200);
+        private Duration priorityAging = Duration.ofMillis(100);
         private int socketBufferBytes;
         private byte @Nullable [] token;
         private boolean allowUnauthenticatedPeers;
@@ -334,6 +344,7 @@ public final class EngineOptions {
             spin = other.spin;
             yield = other.yield;
             stallThreshold = other.stallThreshold;
+            priorityAging = other.priorityAging;
             socketBufferBytes = other.socketBufferBytes;
             token = other.token;
             allowUnauthenticatedPeers = other.allowUnauthenticatedPeers;
@@ -575,6 +586,18 @@ public final class EngineOptions {
         }
 
         /**
+         * How priorities age: a waiting transfer goes before one of the next higher priority that was submitted more than
+         * this later. Default 100 ms; {@code SLUICE_PRIORITY_AGING}.
+         *
+         * @param time zero (priorities mean nothing) to an hour
+         * @return this
+         */
+        public Builder priorityAging(Duration time) {
+            this.priorityAging = between("priorityAging", time, Duration.ZERO, Duration.ofHours(1));
+            return this;
+        }
+
+        /**
          * The size of the kernel's buffers of each tcp lane. Default 0, the system's own automatic sizes;
          * {@code SLUICE_SOCKET_BUFFER_BYTES}.
          *
@@ -651,6 +674,7 @@ public final class EngineOptions {
             from.time("SLUICE_SPIN", this::spin);
             from.time("SLUICE_YIELD", this::yield);
             from.time("SLUICE_STALL_THRESHOLD", this::stallThreshold);
+            from.time("SLUICE_PRIORITY_AGING", this::priorityAging);
             from.size("SLUICE_SOCKET_BUFFER_BYTES", bytes -> socketBufferBytes(Math.toIntExact(bytes)));
             from.secret("SLUICE_TOKEN", this::token);
             from.flag("SLUICE_ALLOW_UNAUTHENTICATED_PEERS", this::allowUnauthenticatedPeers);

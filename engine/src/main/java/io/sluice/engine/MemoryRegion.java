@@ -57,6 +57,23 @@ public interface MemoryRegion {
     MemorySegment segment();
 
     /**
+     * Who carries out atomic operations and signals here.
+     *
+     * @return the domain, as registered
+     */
+    AtomicDomain atomicDomain();
+
+    /**
+     * A counter in this region or slice that peers can add to.
+     *
+     * @param offset bytes from the start of this region or slice; a multiple of 8, and so must be the slice's own offset
+     * @return a view of the counter, whatever its bytes are now; it costs nothing at the region
+     * @throws IndexOutOfBoundsException if its 8 bytes leave this region or slice
+     * @throws IllegalArgumentException if it does not lie at a multiple of 8, of the address included
+     */
+    Signal signal(long offset);
+
+    /**
      * A view of a part. It has no lifetime of its own: it lives as long as the region.
      *
      * @param offset bytes from the start of this region or slice

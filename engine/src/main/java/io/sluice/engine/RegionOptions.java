@@ -13,14 +13,16 @@ import org.jspecify.annotations.Nullable;
  * @param access what peers may do; none keeps the region local
  * @param name the name under which any authenticated peer may {@linkplain Connection#lookup look the region up}, or
  *     {@code null} to keep it out of the directory; at most {@value #MAX_NAME_BYTES} bytes of UTF-8
+ * @param atomicDomain who carries out atomic operations and signals on the region's words
  */
-public record RegionOptions(Set<Access> access, @Nullable String name) {
+public record RegionOptions(Set<Access> access, @Nullable String name, AtomicDomain atomicDomain) {
     /** The longest name, in bytes of UTF-8. */
     public static final int MAX_NAME_BYTES = 255;
 
     /** Checks and copies. */
     public RegionOptions {
         Objects.requireNonNull(access, "access");
+        Objects.requireNonNull(atomicDomain, "atomicDomain");
         access = access.isEmpty() ? Set.of() : Collections.unmodifiableSet(EnumSet.copyOf(access));
         if (name != null) {
             int bytes = name.getBytes(StandardCharsets.UTF_8).length;
@@ -37,7 +39,7 @@ public record RegionOptions(Set<Access> access, @Nullable String name) {
      * @return options with no remote rights
      */
     public static RegionOptions local() {
-        return new RegionOptions(Set.of(), null);
+        return new RegionOptions(Set.of(), null, AtomicDomain.TARGET_CPU);
     }
 
     /**
@@ -46,7 +48,7 @@ public record RegionOptions(Set<Access> access, @Nullable String name) {
      * @return options with {@link Access#REMOTE_READ}
      */
     public static RegionOptions readOnly() {
-        return new RegionOptions(Set.of(Access.REMOTE_READ), null);
+        return new RegionOptions(Set.of(Access.REMOTE_READ), null, AtomicDomain.TARGET_CPU);
     }
 
     /**
@@ -55,7 +57,7 @@ public record RegionOptions(Set<Access> access, @Nullable String name) {
      * @return options with both rights
      */
     public static RegionOptions readWrite() {
-        return new RegionOptions(Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE), null);
+        return new RegionOptions(Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE), null, AtomicDomain.TARGET_CPU);
     }
 
     /**
@@ -65,6 +67,16 @@ public record RegionOptions(Set<Access> access, @Nullable String name) {
      * @return new options
      */
     public RegionOptions named(String regionName) {
-        return new RegionOptions(access, Objects.requireNonNull(regionName, "regionName"));
+        return new RegionOptions(access, Objects.requireNonNull(regionName, "regionName"), atomicDomain);
+    }
+
+    /**
+     * The same with another atomic domain. The default is {@link AtomicDomain#TARGET_CPU}.
+     *
+     * @param domain who carries out atomic operations and signals
+     * @return new options
+     */
+    public RegionOptions atomics(AtomicDomain domain) {
+        return new RegionOptions(access, name, domain);
     }
 }

@@ -22,7 +22,11 @@ public final class RemoteAccessException extends SluiceException {
         /** The descriptor does not give the right to read or write. */
         ACCESS_DENIED,
         /** The target's operating system could not touch the memory: it was freed while registered. */
-        MEMORY_FAULT
+        MEMORY_FAULT,
+        /** The word of an atomic operation or signal does not lie at a multiple of 8 bytes. */
+        MISALIGNED,
+        /** The region's {@link AtomicDomain} is another one than the transport's operation has. */
+        ATOMIC_DOMAIN
     }
 
     /**

@@ -7,7 +7,7 @@ public interface Transfer {
     /**
      * The connection it runs on.
      *
-     * @return the connection
+     * @return the connection; of a transfer over several, that of its first element
      */
     Connection connection();
 

@@ -137,6 +137,34 @@ public interface TransferEngine extends AutoCloseable {
     CompletableFuture<Connection> connection(EngineAddress address);
 
     /**
+     * Writes many elements as one transfer, each to the connection that its remote region was attached on: one batch to
+     * many peers.
+     *
+     * @param elements copied; not empty
+     * @param options for the transfer as a whole
+     * @param callback each element's result, one call at a time though several pollers complete them, then the terminal
+     *     signal. A connection that ends fails its own elements alone
+     * @return the transfer
+     * @throws IndexOutOfBoundsException if a range leaves its region
+     * @throws RemoteAccessException if a remote region may not be written
+     * @throws IllegalArgumentException if there is no element, or one is of another engine
+     */
+    Transfer writeVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback);
+
+    /**
+     * Reads many elements as one transfer, as {@link #writeVectored} writes them.
+     *
+     * @param elements copied; not empty
+     * @param options for the transfer as a whole
+     * @param callback each element's result, then the terminal signal
+     * @return the transfer
+     * @throws IndexOutOfBoundsException if a range leaves its region
+     * @throws RemoteAccessException if a remote region may not be read
+     * @throws IllegalArgumentException if there is no element, or one is of another engine
+     */
+    Transfer readVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback);
+
+    /**
      * The connections that are open, made by either side.
      *
      * @return a snapshot

@@ -23,6 +23,23 @@ final class Chunk extends WorkRequest {
         describe(what, leased.leasedSegment(), localOffset, bytes, key, remoteOffset);
     }
 
+    /** As {@link #prepare}, without local memory. */
+    void prepareWord(
+            ElementOperation element,
+            Operation what,
+            RemoteKey key,
+            long remoteOffset,
+            long bytes,
+            long operand,
+            long expected) {
+        owner = element;
+        describeWord(what, key, remoteOffset, bytes, operand, expected);
+    }
+
+    void carry(SignalPlan plan) {
+        addSignal(plan.remote(), plan.offset(), plan.addend());
+    }
+
     boolean holds(LeasedMemory leased) {
         return memory == leased;
     }
@@ -31,13 +48,15 @@ final class Chunk extends WorkRequest {
     ElementOperation retire() {
         ElementOperation element = owner;
         LeasedMemory leased = memory;
-        if (element == null || leased == null) {
+        if (element == null) {
             throw new IllegalStateException("a work request was completed twice");
         }
         owner = null;
         memory = null;
         clear();
-        leased.release();
+        if (leased != null) {
+            leased.release();
+        }
         return element;
     }
 }

@@ -55,7 +55,7 @@ public record ConnectionEnd(
      */
     public SluiceException outcomeUnknown() {
         return new OutcomeUnknownException(
-                "the write was under way when the connection ended (" + reason
+                "the operation was under way when the connection ended (" + reason
                         + "): the target's bytes may be the old ones, the new ones, or a mixture",
                 cause);
     }

@@ -5,26 +5,26 @@ import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.RegionClosedException;
-import io.sluice.engine.RemoteAccessException;
-import io.sluice.engine.RemoteAccessException.Reason;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEventException;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
-import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.progress.PollerCounters;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,10 +51,10 @@ public final class ConnectionFlow {
     private final Chunker chunker;
     private final int maxPending;
     private final Endpoint endpoint;
-    private final NotificationSender notificationSender;
+    private final boolean canCarrySignals;
 
     // any thread
-    private final MpscUnboundedAtomicArrayQueue<FlowTransfer> mailbox = new MpscUnboundedAtomicArrayQueue<>(256);
+    private final MpscUnboundedAtomicArrayQueue<Mail> mailbox = new MpscUnboundedAtomicArrayQueue<>(256);
     private final AtomicInteger pending = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final Runnable run = this::run;
@@ -66,8 +66,7 @@ public final class ConnectionFlow {
     private final WorkRequest[] batch = new WorkRequest[BATCH];
     private int batchFrom;
     private int batchTo;
-    private @Nullable FlowTransfer firstWaiting;
-    private @Nullable FlowTransfer lastWaiting;
+    private final WaitingTransfers waiting;
     private boolean awaitingEngine;
     private boolean engineExhausted;
     private boolean pumping;
@@ -75,12 +74,11 @@ public final class ConnectionFlow {
     private int unquietTransfers;
     private final ArrayDeque<FlowTransfer> unquietInOrder = new ArrayDeque<>();
     private final List<Chunk> chunks = new ArrayList<>();
-    private final List<CompletableFuture<Void>> quiescenceAwaited = new ArrayList<>();
-    private final ArrayDeque<WriteGroup> groups = new ArrayDeque<>();
-    private WriteGroup openGroup = new WriteGroup();
-    private final ArrayDeque<NotifyTransfer> unacknowledged = new ArrayDeque<>();
-    private final int initialNotificationCredits;
-    private int notificationCredits;
+    private final List<Inquiry> quiescenceAwaited = new ArrayList<>();
+    private final WriteGroups groups = new WriteGroups();
+    private final NotificationQueue notifications;
+    // submitted, but waiting for the event that they start after
+    private final Set<DataTransfer> awaitingEvent = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /**
      * Makes the flow of an established connection.
@@ -114,10 +112,9 @@ public final class ConnectionFlow {
                 Math.min(options.windowBytes(), options.engineWindowBytes()), capabilities.largestMessage());
         this.maxPending = options.maxPending();
         this.endpoint = endpoint;
-        this.notificationSender = notificationSender;
-        this.initialNotificationCredits = notificationCredits;
-        this.notificationCredits = notificationCredits;
-        groups.add(openGroup);
+        this.canCarrySignals = capabilities.writeWithSignal();
+        this.waiting = new WaitingTransfers(options.priorityAging());
+        this.notifications = new NotificationQueue(notificationSender, notificationCredits);
     }
 
     /**
@@ -150,51 +147,6 @@ public final class ConnectionFlow {
     // ---- any thread ----
 
     /**
-     * Submits a transfer of one element, which has been checked.
-     *
-     * @param operation read or write
-     * @param local the local region
-     * @param localOffset from its start
-     * @param remote the remote region
-     * @param remoteOffset from its start
-     * @param length bytes
-     * @param options deadline and the like
-     * @param callback the terminal signal
-     * @return the handle
-     */
-    public Transfer submit(
-            WorkRequest.Operation operation,
-            LeasedMemory local,
-            long localOffset,
-            RemoteKey remote,
-            long remoteOffset,
-            long length,
-            TransferOptions options,
-            TransferCallback callback) {
-        reserve();
-        return accept(new SingleTransfer(
-                this, operation, local, localOffset, remote, remoteOffset, length, options, callback));
-    }
-
-    /**
-     * Submits a transfer of many elements, which have been checked.
-     *
-     * @param operation read or write
-     * @param plan the elements; not changed any more
-     * @param options deadline and the like
-     * @param callback results and terminal signal
-     * @return the handle
-     */
-    public Transfer submit(
-            WorkRequest.Operation operation,
-            ElementPlan[] plan,
-            TransferOptions options,
-            VectoredTransferCallback callback) {
-        reserve();
-        return accept(new VectoredTransfer(this, operation, plan, options, callback));
-    }
-
-    /**
      * Submits a notification.
      *
      * @param payload not changed any more
@@ -203,31 +155,62 @@ public final class ConnectionFlow {
      * @return the handle
      */
     public Transfer submitNotification(byte[] payload, TransferOptions options, TransferCallback callback) {
-        reserve();
-        return accept(new NotifyTransfer(this, payload, options, callback));
+        NotifyTransfer notification = new NotifyTransfer(this, payload, options, callback);
+        if (!notification.hold()) {
+            throw new IllegalStateException("a new notification is idle");
+        }
+        submitHeld(notification);
+        return notification;
     }
 
     /**
-     * When no ended transfer has anything posted.
+     * When nothing that has ended until now has anything posted; cancels that were asked for until now count as ended.
      *
      * @return completes on the loop's thread
      */
     public CompletableFuture<Void> quiesced() {
-        CompletableFuture<Void> future = new CompletableFuture<>();
-        loop.execute(() -> awaitQuiescence(future));
-        return future;
+        return ask(Inquiry.Subject.QUIESCENCE);
     }
 
-    private void awaitQuiescence(CompletableFuture<Void> future) {
-        // cancels that were asked for before the call count as ended, however deep they are in the mailbox
-        if (drainMailbox()) {
-            loop.execute(() -> awaitQuiescence(future));
-        } else if (unquietTransfers == 0) {
-            future.complete(null);
-        } else {
-            quiescenceAwaited.add(future);
-        }
+    /**
+     * When the sources of what was submitted until now can be reused.
+     *
+     * @return completes on the loop's thread
+     */
+    public CompletableFuture<Void> flush() {
+        return ask(Inquiry.Subject.FLUSH);
+    }
+
+    /**
+     * When what was written until now is visible at the target.
+     *
+     * @return completes on the loop's thread; fails if the connection ends before
+     */
+    public CompletableFuture<Void> quiet() {
+        return ask(Inquiry.Subject.QUIET);
+    }
+
+    private CompletableFuture<Void> ask(Inquiry.Subject subject) {
+        Inquiry inquiry = new Inquiry(subject);
+        mailbox.offer(inquiry);
         schedule();
+        return inquiry.copy();
+    }
+
+    /** Submits a transfer that the calling thread holds. */
+    void submitHeld(FlowTransfer transfer) {
+        ConnectionEnd ended = end;
+        if (ended != null) {
+            transfer.letGo();
+            throw ended.error();
+        }
+        if (pending.incrementAndGet() > maxPending) {
+            pending.decrementAndGet();
+            transfer.letGo();
+            throw new TooManyPendingException(maxPending + " transfers are pending on this connection, the most that"
+                    + " maxPending allows; wait for some to end, or raise it");
+        }
+        transfer.begin();
     }
 
     void handOver(FlowTransfer transfer) {
@@ -238,23 +221,6 @@ public final class ConnectionFlow {
     /** The engine has credits, and it is this flow's turn. */
     void engineCreditsReturned() {
         schedule();
-    }
-
-    private void reserve() {
-        ConnectionEnd ended = end;
-        if (ended != null) {
-            throw ended.error();
-        }
-        if (pending.incrementAndGet() > maxPending) {
-            pending.decrementAndGet();
-            throw new TooManyPendingException(maxPending + " transfers are pending on this connection, the most that"
-                    + " maxPending allows; wait for some to end, or raise it");
-        }
-    }
-
-    private FlowTransfer accept(FlowTransfer transfer) {
-        handOver(transfer);
-        return transfer;
     }
 
     private void schedule() {
@@ -282,20 +248,33 @@ public final class ConnectionFlow {
     /** True if some were left, so that one busy connection does not hold up the poller. */
     private boolean drainMailbox() {
         for (int i = 0; i < MAX_HANDED_OVER_A_RUN; i++) {
-            FlowTransfer transfer = mailbox.relaxedPoll();
-            if (transfer == null) {
+            Mail mail = mailbox.relaxedPoll();
+            if (mail == null) {
                 // an offer under way has its place but is not visible yet, and whoever made it may have seen this run
                 // still scheduled: only the indices tell that the mailbox is empty
                 return !mailbox.isEmpty();
             }
-            if (transfer.admit()) {
-                admit(transfer);
-            }
-            if (transfer.isCancelRequested()) {
-                endEarly(transfer, new TransferCancelledException("the transfer was cancelled"));
+            switch (mail) {
+                case FlowTransfer transfer -> read(transfer);
+                case Inquiry inquiry -> answer(inquiry);
             }
         }
         return true;
+    }
+
+    private void read(FlowTransfer transfer) {
+        int mail = transfer.takeMail();
+        if ((mail & TransferState.RUNNING) == 0) {
+            return;
+        }
+        if ((mail & TransferState.SUBMITTED) != 0) {
+            admit(transfer);
+        } else if (transfer instanceof DataTransfer data && awaitingEvent.contains(data)) {
+            startAfterEvent(data);
+        }
+        if ((mail & TransferState.CANCELLED) != 0) {
+            endEarly(transfer, new TransferCancelledException("the transfer was cancelled"));
+        }
     }
 
     private void admit(FlowTransfer transfer) {
@@ -308,18 +287,103 @@ public final class ConnectionFlow {
         if (deadline != null) {
             loop.arm(transfer, transfer.deadlineAt(deadline));
         }
-        if (transfer instanceof DataTransfer data) {
-            if (data.operation() == WorkRequest.Operation.WRITE) {
-                data.group(openGroup);
-                openGroup.enter();
+        switch (transfer) {
+            case DataTransfer data -> admitData(data);
+            case NotifyTransfer notification -> {
+                notification.queued();
+                groups.close(notification);
+                groups.release();
             }
-            append(data);
-        } else if (transfer instanceof NotifyTransfer notification) {
-            notification.queued();
-            openGroup.closeWith(notification);
-            openGroup = new WriteGroup();
-            groups.add(openGroup);
-            sendReadyNotifications();
+        }
+    }
+
+    private void admitData(DataTransfer data) {
+        boolean awaitsEvent = data.mustAwaitEvent();
+        if (awaitsEvent) {
+            awaitingEvent.add(data);
+        }
+        if (data.changesRemote()) {
+            data.enter(groups);
+            groups.release();
+        }
+        if (awaitsEvent) {
+            return;
+        }
+        if (data.eventError() != null) {
+            failToStart(data);
+        } else if (!isBlocked(data)) {
+            waitForTurn(data);
+        }
+    }
+
+    private void startAfterEvent(DataTransfer data) {
+        if (data.mustAwaitEvent()) {
+            return; // it was a cancel
+        }
+        awaitingEvent.remove(data);
+        if (data.eventError() != null) {
+            failToStart(data);
+        } else if (!isBlocked(data)) {
+            waitForTurn(data);
+        }
+    }
+
+    private void failToStart(DataTransfer data) {
+        endEarly(
+                data,
+                new StartEventException(
+                        "the event that the transfer was to start after has failed", data.eventError()));
+    }
+
+    private static boolean isBlocked(DataTransfer data) {
+        return data instanceof SignallingTransfer signalling && signalling.isBlocked();
+    }
+
+    private void waitForTurn(DataTransfer data) {
+        if (!data.waiting) {
+            waiting.append(data);
+        }
+    }
+
+    /** What a signal had to wait for is done. */
+    void unblocked(SignallingTransfer transfer) {
+        if (!transfer.isBlocked() && !awaitingEvent.contains(transfer)) {
+            waitForTurn(transfer);
+            schedule();
+        }
+    }
+
+    /** The bytes before a signal are in place. */
+    void bytesDone(SignallingTransfer transfer) {
+        WriteGroup group = transfer.takeBytesGroup();
+        if (group != null) {
+            groups.leave(group);
+        }
+        unblocked(transfer);
+    }
+
+    private void answer(Inquiry inquiry) {
+        switch (inquiry.subject()) {
+            case QUIESCENCE -> {
+                if (unquietTransfers == 0) {
+                    inquiry.complete(null);
+                } else {
+                    quiescenceAwaited.add(inquiry);
+                }
+            }
+            case FLUSH -> {
+                groups.close(inquiry);
+                groups.release();
+            }
+            case QUIET -> {
+                ConnectionEnd ended = end;
+                if (ended != null) {
+                    inquiry.completeExceptionally(ended.error());
+                } else {
+                    groups.close(inquiry);
+                    groups.release();
+                }
+            }
         }
     }
 
@@ -348,9 +412,14 @@ public final class ConnectionFlow {
         if (!post()) {
             return;
         }
-        while (firstWaiting instanceof DataTransfer transfer) {
+        DataTransfer transfer;
+        while ((transfer = waiting.next()) != null) {
             if (!addChunk(transfer)) {
-                break;
+                // the credit it lacks may be held by one that it has overtaken half-way
+                DataTransfer begun = transfer.current() == null ? waiting.nextBegun() : null;
+                if (begun == null || !addChunk(begun)) {
+                    break;
+                }
             }
             if (batchTo == BATCH && !post()) {
                 return;
@@ -372,13 +441,14 @@ public final class ConnectionFlow {
             operation.begin(transfer, element);
             transfer.beginElement(operation);
         }
+        long position = transfer.position();
         long length = transfer.length(element);
-        long bytes = Math.min(length - transfer.position(), chunker.chunk(length));
+        long bytes = Math.min(length - position, chunker.chunk(length));
         if (!acquireBytes(bytes)) {
             return false;
         }
         LeasedMemory memory = transfer.local(element);
-        if (!memory.acquire()) {
+        if (memory != null && !memory.acquire()) {
             window.releaseBytes(bytes);
             operation.fail(new RegionClosedException("the local region is closed, or its memory was freed"));
             finishPosting(transfer, operation);
@@ -386,14 +456,31 @@ public final class ConnectionFlow {
         }
         Chunk pooled = freeChunks.pollFirst();
         Chunk chunk = pooled == null ? newChunk() : pooled;
-        chunk.prepare(
-                operation,
-                transfer.operation(),
-                memory,
-                transfer.localOffset(element) + transfer.position(),
-                bytes,
-                transfer.remote(element),
-                transfer.remoteOffset(element) + transfer.position());
+        if (memory == null) {
+            chunk.prepareWord(
+                    operation,
+                    transfer.operation(element),
+                    transfer.remote(element),
+                    transfer.remoteOffset(element),
+                    bytes,
+                    transfer.operand(element),
+                    transfer.expected(element));
+        } else {
+            chunk.prepare(
+                    operation,
+                    transfer.operation(element),
+                    memory,
+                    transfer.localOffset(element) + position,
+                    bytes,
+                    transfer.remote(element),
+                    transfer.remoteOffset(element) + position);
+            if (canCarrySignals
+                    && bytes == length
+                    && transfer instanceof SignallingTransfer signalling
+                    && signalling.canCarry(groups)) {
+                signalling.carry(chunk);
+            }
+        }
         operation.chunkPosted();
         batch[batchTo++] = chunk;
         transfer.advance(bytes);
@@ -461,8 +548,8 @@ public final class ConnectionFlow {
     private void finishPosting(DataTransfer transfer, ElementOperation operation) {
         transfer.finishPosting();
         operation.allPosted();
-        if (transfer.isFullyPosted()) {
-            remove(transfer);
+        if (transfer.isFullyPosted() || isBlocked(transfer)) {
+            waiting.remove(transfer);
         }
         if (operation.isDone()) {
             finish(operation);
@@ -478,13 +565,27 @@ public final class ConnectionFlow {
     public void completed(WorkRequest request, CompletionStatus status) {
         Chunk chunk = (Chunk) request;
         long bytes = chunk.length();
+        WorkRequest.Operation kind = chunk.operation();
+        long fetched = chunk.fetched();
         ElementOperation operation = chunk.retire();
         freeChunks.addFirst(chunk);
         window.releaseBytes(bytes);
         operation.chunkDone();
         DataTransfer transfer = operation.transfer();
-        if (status != CompletionStatus.SUCCESS) {
-            operation.fail(error(transfer, status));
+        if (status == CompletionStatus.SUCCESS) {
+            operation.reachedPeer();
+            if (kind.isFetching()) {
+                transfer.fetched(fetched);
+            }
+        } else {
+            switch (status) {
+                case FLUSHED -> {
+                    operation.reachedPeer();
+                    operation.cutOff();
+                }
+                case FLUSHED_UNSENT -> operation.cutOff();
+                default -> operation.fail(TransferErrors.refused(status, kind));
+            }
             if (transfer.current() == operation) {
                 finishPosting(transfer, operation);
                 pumpLater();
@@ -499,7 +600,7 @@ public final class ConnectionFlow {
 
     /** Several completions in one duty cycle are followed by one pump. */
     private void pumpLater() {
-        if (firstWaiting != null) {
+        if (!waiting.isEmpty()) {
             schedule();
         }
     }
@@ -513,14 +614,24 @@ public final class ConnectionFlow {
         DataTransfer transfer = operation.transfer();
         int element = operation.index();
         SluiceException error = operation.error();
+        if (error == null && operation.isCutOff()) {
+            error = TransferErrors.cutOff(
+                    operation.hasReachedPeer() && transfer.operation(element).changesRemote(), end);
+        }
         operation.retire();
         freeOperations.addFirst(operation);
         window.releaseOperation();
         transfer.operationDone();
-        if (transfer.isTerminated()) {
+        if (transfer.hasEnded()) {
             if (transfer.isQuiet()) {
                 unquietTransfers--;
-                quiet(transfer);
+                CompletableFuture<Void> waitedFor = transfer.takeQuiescence();
+                leaveGroups(transfer);
+                transfer.rest();
+                if (waitedFor != null) {
+                    waitedFor.complete(null);
+                }
+                groups.release();
                 releaseQuiescenceAwaited();
             }
             return;
@@ -537,11 +648,15 @@ public final class ConnectionFlow {
      * @param error the terminal signal
      */
     void endEarly(FlowTransfer transfer, SluiceException error) {
-        if (transfer.isTerminated()) {
+        if (transfer.hasEnded()) {
             return;
         }
-        remove(transfer);
-        ElementOperation begun = transfer instanceof DataTransfer data ? data.current() : null;
+        ElementOperation begun = null;
+        if (transfer instanceof DataTransfer data) {
+            waiting.remove(data);
+            awaitingEvent.remove(data);
+            begun = data.current();
+        }
         // a cancel is answered by silence, element by element; its terminal signal is the engine's own bookkeeping
         transfer.endUnfinished(error, !(error instanceof TransferCancelledException));
         terminate(transfer, error);
@@ -552,7 +667,7 @@ public final class ConnectionFlow {
             }
         }
         if (transfer instanceof NotifyTransfer) {
-            sendReadyNotifications();
+            sendNotifications();
         }
         pumpLater();
     }
@@ -562,33 +677,40 @@ public final class ConnectionFlow {
         if (!(transfer instanceof NotifyTransfer notification && notification.keepsItsPlace())) {
             pending.decrementAndGet();
         }
-        boolean quiet = transfer.isQuiet();
-        if (!quiet) {
+        if (!transfer.isQuiet()) {
             unquietTransfers++;
             transfer.unquietSince = loop.now();
             unquietInOrder.addLast(transfer);
-        }
-        try {
+            transfer.endRun(false);
             transfer.signal(error);
-        } catch (Throwable e) {
-            LOG.error("a transfer's callback has thrown", e);
+            return;
         }
-        if (quiet) {
-            quiet(transfer);
+        CompletableFuture<Void> waitedFor = transfer.takeQuiescence();
+        leaveGroups(transfer);
+        // from here on it may be started again, also by its own callback
+        transfer.endRun(true);
+        transfer.signal(error);
+        if (waitedFor != null) {
+            waitedFor.complete(null);
         }
+        groups.release();
     }
 
-    private void quiet(FlowTransfer transfer) {
-        transfer.becomeQuiet();
-        if (transfer instanceof DataTransfer data) {
-            WriteGroup group = data.group();
-            if (group != null) {
-                data.group(null);
-                group.leave();
-                if (group.isEmpty()) {
-                    sendReadyNotifications();
-                }
+    /** What comes after it need not wait for it any more. {@code groups.release()} must follow. */
+    private static void leaveGroups(FlowTransfer transfer) {
+        if (!(transfer instanceof DataTransfer data)) {
+            return;
+        }
+        WriteGroup group = data.takeGroup();
+        if (group != null) {
+            group.leave();
+        }
+        if (data instanceof SignallingTransfer signalling) {
+            WriteGroup bytes = signalling.takeBytesGroup();
+            if (bytes != null) {
+                bytes.leave();
             }
+            signalling.stopFollowing();
         }
     }
 
@@ -601,7 +723,7 @@ public final class ConnectionFlow {
      */
     public boolean isQuiescenceOverdue(long now, long timeoutNanos) {
         FlowTransfer oldest;
-        while ((oldest = unquietInOrder.peekFirst()) != null && oldest.isQuiet()) {
+        while ((oldest = unquietInOrder.peekFirst()) != null && (oldest.isQuiet() || !oldest.hasEnded())) {
             unquietInOrder.removeFirst();
         }
         return oldest != null && now - oldest.unquietSince > timeoutNanos;
@@ -619,9 +741,9 @@ public final class ConnectionFlow {
 
     private void releaseQuiescenceAwaited() {
         if (unquietTransfers == 0 && !quiescenceAwaited.isEmpty()) {
-            List<CompletableFuture<Void>> awaited = List.copyOf(quiescenceAwaited);
+            List<Inquiry> awaited = List.copyOf(quiescenceAwaited);
             quiescenceAwaited.clear();
-            awaited.forEach(future -> future.complete(null));
+            awaited.forEach(inquiry -> inquiry.complete(null));
         }
     }
 
@@ -634,17 +756,14 @@ public final class ConnectionFlow {
      * @return false if that is more than it granted to begin with
      */
     public boolean grantNotifications(int count) {
-        if (count > initialNotificationCredits - notificationCredits - unacknowledged.size()) {
-            return false;
-        }
-        notificationCredits += count;
-        sendReadyNotifications();
-        return true;
+        boolean granted = notifications.grant(count);
+        sendNotifications();
+        return granted;
     }
 
     /** The control channel has room again. */
     public void notificationsSendable() {
-        sendReadyNotifications();
+        sendNotifications();
     }
 
     /**
@@ -655,8 +774,7 @@ public final class ConnectionFlow {
      * @return true if the oldest has waited longer
      */
     public boolean isAcknowledgementOverdue(long now, long timeoutNanos) {
-        NotifyTransfer oldest = unacknowledged.peekFirst();
-        return oldest != null && now - oldest.sentAt() > timeoutNanos;
+        return notifications.isAcknowledgementOverdue(now, timeoutNanos);
     }
 
     /**
@@ -667,11 +785,11 @@ public final class ConnectionFlow {
      */
     public boolean notificationsAcknowledged(int count) {
         for (int i = 0; i < count; i++) {
-            NotifyTransfer transfer = unacknowledged.pollFirst();
+            NotifyTransfer transfer = notifications.acknowledgeNext();
             if (transfer == null) {
                 return false;
             }
-            if (!transfer.isTerminated()) {
+            if (!transfer.hasEnded()) {
                 count(EngineMetrics.Operation.NOTIFY, null, transfer.length());
                 terminate(transfer, null);
             }
@@ -679,27 +797,26 @@ public final class ConnectionFlow {
         return true;
     }
 
-    private void sendReadyNotifications() {
+    /** What was written before a notification is in place. */
+    void notificationReached(NotifyTransfer notification) {
+        notifications.add(notification);
+        sendNotifications();
+    }
+
+    private void sendNotifications() {
         if (end != null) {
             return;
         }
-        WriteGroup group;
-        while ((group = groups.peekFirst()) != null && group.isEmpty()) {
-            NotifyTransfer notification = group.notification();
-            if (notification == null) {
+        NotifyTransfer next;
+        while ((next = notifications.next()) != null) {
+            if (next.hasEnded()) {
+                notifications.skip();
+                pending.decrementAndGet();
+            } else if (notifications.canSend()) {
+                notifications.send(loop.now());
+            } else {
                 return;
             }
-            if (notification.isTerminated()) {
-                pending.decrementAndGet();
-            } else {
-                if (notificationCredits == 0 || !notificationSender.hasRoom()) {
-                    return;
-                }
-                notificationCredits--;
-                unacknowledged.addLast(notification);
-                notificationSender.send(notification.takePayload(loop.now()));
-            }
-            groups.removeFirst();
         }
     }
 
@@ -729,22 +846,10 @@ public final class ConnectionFlow {
         }
         batchFrom = 0;
         batchTo = 0;
-        FlowTransfer transfer;
-        while ((transfer = firstWaiting) != null) {
-            endEarly(transfer, why.error());
-        }
-        for (WriteGroup group : List.copyOf(groups)) {
-            NotifyTransfer notification = group.notification();
-            if (notification != null) {
-                endEarly(notification, why.error());
-                pending.decrementAndGet();
-            }
-        }
-        groups.clear();
-        groups.add(openGroup);
-        while ((transfer = unacknowledged.pollFirst()) != null) {
-            endEarly(transfer, why.notificationUnknown());
-        }
+        endData(why);
+        endNotifications(why);
+        // what was never posted has ended above, and what was posted the endpoint has completed
+        groups.release();
         if (awaitingEngine) {
             leaveEngineQueue();
         }
@@ -754,77 +859,52 @@ public final class ConnectionFlow {
         }
     }
 
+    private void endData(ConnectionEnd why) {
+        DataTransfer transfer;
+        while ((transfer = waiting.next()) != null) {
+            ElementOperation begun = transfer.current();
+            if (begun != null) {
+                begun.cutOff();
+                finishPosting(transfer, begun);
+            } else {
+                endEarly(transfer, transfer.neverFinished(why));
+            }
+        }
+        for (DataTransfer waitingForEvent : List.copyOf(awaitingEvent)) {
+            endEarly(waitingForEvent, why.error());
+        }
+        // signals that wait for what came before them
+        for (WriteGroup.Follower follower : groups.followers()) {
+            if (follower instanceof SignallingTransfer signalling) {
+                endEarly(signalling, signalling.neverFinished(why));
+            }
+        }
+    }
+
+    private void endNotifications(ConnectionEnd why) {
+        for (WriteGroup.Follower follower : groups.followers()) {
+            if (follower instanceof NotifyTransfer waitingForWrites) {
+                endUnsent(waitingForWrites, why);
+            } else if (follower instanceof Inquiry inquiry && inquiry.subject() == Inquiry.Subject.QUIET) {
+                inquiry.completeExceptionally(why.error());
+            }
+        }
+        NotifyTransfer notification;
+        while ((notification = notifications.takeUnsent()) != null) {
+            endUnsent(notification, why);
+        }
+        while ((notification = notifications.acknowledgeNext()) != null) {
+            endEarly(notification, why.notificationUnknown());
+        }
+    }
+
+    /** Ends one that keeps its place among the pending ones while it waits for its turn. */
+    private void endUnsent(NotifyTransfer notification, ConnectionEnd why) {
+        endEarly(notification, why.error());
+        pending.decrementAndGet();
+    }
+
     void count(EngineMetrics.Operation operation, @Nullable SluiceException error, long bytes) {
         FlowCounters.count(counters, operation, error, bytes);
-    }
-
-    void call(Runnable callback) {
-        try {
-            callback.run();
-        } catch (Throwable e) {
-            LOG.error("a transfer's callback has thrown", e);
-        }
-    }
-
-    private SluiceException error(DataTransfer transfer, CompletionStatus status) {
-        ConnectionEnd why = end;
-        return switch (status) {
-            case UNKNOWN_REGION ->
-                new RemoteAccessException(
-                        Reason.UNKNOWN_REGION, "the peer has closed the region, or it is not attached any more");
-            case BAD_KEY -> new RemoteAccessException(Reason.BAD_KEY, "the peer does not accept the region's key");
-            case STALE_EPOCH ->
-                new RemoteAccessException(Reason.STALE_EPOCH, "the peer's engine has been restarted; attach again");
-            case OUT_OF_BOUNDS -> new RemoteAccessException(Reason.OUT_OF_BOUNDS, "the range leaves the peer's region");
-            case ACCESS_DENIED ->
-                new RemoteAccessException(
-                        Reason.ACCESS_DENIED,
-                        "the peer's region may not be "
-                                + (transfer.operation() == WorkRequest.Operation.WRITE ? "written" : "read"));
-            case REMOTE_MEMORY_FAULT ->
-                new RemoteAccessException(Reason.MEMORY_FAULT, "the peer's memory was freed while it was registered");
-            case LOCAL_MEMORY_FAULT -> new RegionClosedException("the local memory was freed while it was registered");
-            case FLUSHED, FLUSHED_UNSENT, SUCCESS -> {
-                ConnectionEnd reason =
-                        why == null ? new ConnectionEnd(ConnectionEnd.Kind.LOST, "the connection was lost", null) : why;
-                yield status == CompletionStatus.FLUSHED && transfer.operation() == WorkRequest.Operation.WRITE
-                        ? reason.outcomeUnknown()
-                        : reason.error();
-            }
-        };
-    }
-
-    // ---- the list of waiting transfers ----
-
-    private void append(FlowTransfer transfer) {
-        transfer.waiting = true;
-        transfer.previous = lastWaiting;
-        if (lastWaiting == null) {
-            firstWaiting = transfer;
-        } else {
-            lastWaiting.next = transfer;
-        }
-        lastWaiting = transfer;
-    }
-
-    private void remove(FlowTransfer transfer) {
-        if (!transfer.waiting) {
-            return;
-        }
-        transfer.waiting = false;
-        FlowTransfer before = transfer.previous;
-        FlowTransfer after = transfer.next;
-        if (before == null) {
-            firstWaiting = after;
-        } else {
-            before.next = after;
-        }
-        if (after == null) {
-            lastWaiting = before;
-        } else {
-            after.previous = before;
-        }
-        transfer.previous = null;
-        transfer.next = null;
     }
 }

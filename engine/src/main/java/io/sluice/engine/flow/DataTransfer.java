@@ -1,31 +1,43 @@
 package io.sluice.engine.flow;
 
-import io.sluice.engine.EngineMetrics;
+import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.SluiceException;
-import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** A transfer that moves bytes: one element or many, and how far it has been posted. */
-abstract class DataTransfer extends FlowTransfer {
-    private final WorkRequest.Operation operation;
+/** A transfer that is posted as work requests: one element or many, and how far it has come. */
+abstract sealed class DataTransfer extends FlowTransfer implements PreparedTransfer
+        permits SingleTransfer, VectoredTransfer, WordTransfer, SignallingTransfer {
+    // of the list of waiting transfers
+    @Nullable
+    DataTransfer previous;
+
+    @Nullable
+    DataTransfer next;
+
+    boolean waiting;
+    long due;
+
     private int nextElement;
     private long position;
     private @Nullable ElementOperation current;
     private int liveOperations;
     private @Nullable WriteGroup group;
 
-    DataTransfer(
-            ConnectionFlow flow, WorkRequest.Operation operation, TransferOptions options, TransferCallback callback) {
-        super(flow, options, callback);
-        this.operation = operation;
+    DataTransfer(ConnectionFlow flow, TransferOptions options) {
+        super(flow, options);
     }
 
     abstract int elements();
 
-    abstract LeasedMemory local(int element);
+    abstract WorkRequest.Operation operation(int element);
+
+    abstract long length(int element);
+
+    /** Takes the lease of an element's local memory, or null if it needs none. */
+    abstract @Nullable LeasedMemory local(int element);
 
     abstract long localOffset(int element);
 
@@ -33,26 +45,65 @@ abstract class DataTransfer extends FlowTransfer {
 
     abstract long remoteOffset(int element);
 
-    abstract long length(int element);
+    /** What is put, added or swapped in; of an element without local memory. */
+    long operand(int element) {
+        return 0;
+    }
+
+    /** What a compare-and-swap expects. */
+    long expected(int element) {
+        return 0;
+    }
+
+    /** What a fetching element has brought back. */
+    void fetched(long word) {}
 
     /**
      * An element has ended by itself.
      *
-     * @return true if it was the last
+     * @return true if the transfer ends with it
      */
     abstract boolean elementEnded(int element, @Nullable SluiceException error);
 
     /** What the terminal signal says when every element has ended by itself. */
     abstract @Nullable SluiceException outcome();
 
-    @Override
-    EngineMetrics.Operation kind() {
-        return operation == WorkRequest.Operation.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
+    /** The error of what the end of the connection leaves unfinished, with no element half posted. */
+    SluiceException neverFinished(ConnectionEnd why) {
+        return why.error();
     }
 
-    WorkRequest.Operation operation() {
-        return operation;
+    /** Whether it changes the target's memory, so that what follows waits for it. */
+    boolean changesRemote() {
+        return operation(0).changesRemote();
     }
+
+    // ---- any thread ----
+
+    @Override
+    public void start() {
+        if (!hold()) {
+            throw new IllegalStateException(
+                    isRunning()
+                            ? "the transfer is running; wait for its terminal signal"
+                            : "chunks of the last run may still touch memory; wait for quiesced()");
+        }
+        flow().submitHeld(this);
+    }
+
+    @Override
+    public PreparedTransfer aim(long localOffset, long remoteOffset, long length) {
+        throw new UnsupportedOperationException("only a single read or write without a signal can be aimed anew");
+    }
+
+    @Override
+    void reset() {
+        super.reset();
+        nextElement = 0;
+        position = 0;
+    }
+
+    // ---- the poller ----
 
     @Override
     boolean isQuiet() {
@@ -95,6 +146,7 @@ abstract class DataTransfer extends FlowTransfer {
         nextElement++;
     }
 
+    /** The next element is not to be posted. */
     void skipElement() {
         nextElement++;
     }
@@ -103,12 +155,23 @@ abstract class DataTransfer extends FlowTransfer {
         liveOperations--;
     }
 
+    // ---- what follows it ----
+
+    /** It enters the open group of what changes the target's memory. */
+    void enter(WriteGroups groups) {
+        group = groups.enter();
+    }
+
     @Nullable
     WriteGroup group() {
         return group;
     }
 
-    void group(@Nullable WriteGroup value) {
-        group = value;
+    /** The group it is in, which it leaves; or null. */
+    @Nullable
+    WriteGroup takeGroup() {
+        WriteGroup mine = group;
+        group = null;
+        return mine;
     }
 }

@@ -9,6 +9,8 @@ final class ElementOperation {
     private int index;
     private int outstanding;
     private boolean posted;
+    private boolean reachedPeer;
+    private boolean cutOff;
     private @Nullable SluiceException error;
 
     void begin(DataTransfer owner, int element) {
@@ -16,6 +18,8 @@ final class ElementOperation {
         index = element;
         outstanding = 0;
         posted = false;
+        reachedPeer = false;
+        cutOff = false;
         error = null;
     }
 
@@ -44,15 +48,29 @@ final class ElementOperation {
         posted = true;
     }
 
+    /** A chunk has, or may have, taken effect at the peer. */
+    void reachedPeer() {
+        reachedPeer = true;
+    }
+
+    boolean hasReachedPeer() {
+        return reachedPeer;
+    }
+
+    /** The end of the connection has cut it off. */
+    void cutOff() {
+        cutOff = true;
+    }
+
+    boolean isCutOff() {
+        return cutOff;
+    }
+
     /** Keeps the first error; nothing more of this element is worth posting. */
     void fail(SluiceException first) {
         if (error == null) {
             error = first;
         }
-    }
-
-    boolean hasFailed() {
-        return error != null;
     }
 
     @Nullable

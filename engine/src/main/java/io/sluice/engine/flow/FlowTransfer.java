@@ -1,25 +1,29 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.CompletionEvent;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
 import io.sluice.engine.Transfer;
-import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
-import io.sluice.engine.transport.Deadline;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * A submitted transfer. Other threads may only ask for its end; the poller alone moves it from state to state, so that its
- * one terminal signal needs no lock.
+ * A transfer of a flow. Other threads may only start it and ask for its end; the poller alone moves it from there on, so that
+ * its one terminal signal needs no lock.
  */
 @SuppressWarnings("ReferenceEquality") // QUIET is a mark, told by identity
-abstract class FlowTransfer extends Deadline implements Transfer {
+abstract sealed class FlowTransfer extends TransferState implements Transfer, Mail
+        permits DataTransfer, NotifyTransfer {
+    private static final Logger LOG = LoggerFactory.getLogger(FlowTransfer.class);
     private static final VarHandle QUIESCENCE;
     private static final CompletableFuture<Void> QUIET = CompletableFuture.completedFuture(null);
 
@@ -34,32 +38,19 @@ abstract class FlowTransfer extends Deadline implements Transfer {
 
     final TransferOptions options;
 
-    // of the flow's list of waiting transfers
-    @Nullable
-    FlowTransfer previous;
-
-    @Nullable
-    FlowTransfer next;
-
-    boolean waiting;
-
     // when it ended with something still posted
     long unquietSince;
 
     private final ConnectionFlow flow;
-    private final TransferCallback callback;
-    private final long submittedAt = System.nanoTime();
-    private boolean admitted;
-    private volatile boolean cancelRequested;
-    private volatile boolean terminated;
+    private long submittedAt;
+    private @Nullable StartWait startWait;
 
     @SuppressWarnings("UnusedVariable") // through its handle
-    private volatile @Nullable CompletableFuture<Void> quiescence;
+    private volatile @Nullable CompletableFuture<Void> quiescence = QUIET;
 
-    FlowTransfer(ConnectionFlow flow, TransferOptions options, TransferCallback callback) {
+    FlowTransfer(ConnectionFlow flow, TransferOptions options) {
         this.flow = flow;
         this.options = options;
-        this.callback = callback;
     }
 
     abstract EngineMetrics.Operation kind();
@@ -70,6 +61,15 @@ abstract class FlowTransfer extends Deadline implements Transfer {
     /** Ends what has not ended, with this error, without the terminal signal. */
     abstract void endUnfinished(SluiceException error, boolean report);
 
+    /** Calls the user's callback. */
+    abstract void deliver(@Nullable SluiceException error);
+
+    /** Makes it as if it had never run. The calling thread holds it. */
+    void reset() {
+        submittedAt = System.nanoTime();
+        quiescence = null;
+    }
+
     @Override
     public Connection connection() {
         return flow.connection();
@@ -77,15 +77,14 @@ abstract class FlowTransfer extends Deadline implements Transfer {
 
     @Override
     public void cancel() {
-        if (!terminated && !cancelRequested) {
-            cancelRequested = true;
+        if (askForCancel()) {
             flow.handOver(this);
         }
     }
 
     @Override
     public boolean isTerminated() {
-        return terminated;
+        return !isRunning();
     }
 
     @Override
@@ -105,15 +104,8 @@ abstract class FlowTransfer extends Deadline implements Transfer {
                 new TransferTimeoutException("the transfer did not end within its deadline of " + options.deadline()));
     }
 
-    boolean isCancelRequested() {
-        return cancelRequested;
-    }
-
-    /** True the first time: the transfer enters the flow; later hand-overs are requests to cancel. */
-    boolean admit() {
-        boolean first = !admitted;
-        admitted = true;
-        return first;
+    long submittedAt() {
+        return submittedAt;
     }
 
     /** When the deadline passes, as {@link System#nanoTime()}; only if there is one. */
@@ -121,18 +113,56 @@ abstract class FlowTransfer extends Deadline implements Transfer {
         return submittedAt + deadline.toNanos();
     }
 
-    /** Gives the terminal signal; the flow makes sure that it is called once. */
-    void signal(@Nullable SluiceException error) {
-        terminated = true;
-        callback.terminated(this, error);
+    /** Begins a run of a held transfer. */
+    void begin() {
+        reset();
+        StartEvent event = options.startAfter();
+        StartWait wait = event == null ? null : new StartWait(this, nextRun());
+        startWait = wait;
+        if (beginRun()) {
+            flow.handOver(this);
+        }
+        if (event != null && wait != null) {
+            wait.register(event);
+        }
     }
 
-    void becomeQuiet() {
+    boolean mustAwaitEvent() {
+        return startWait != null && !hasEventHappened();
+    }
+
+    /** Why the event it starts after never happens, or null. */
+    @Nullable
+    Throwable eventError() {
+        StartWait wait = startWait;
+        return wait == null ? null : wait.error();
+    }
+
+    // ---- the end ----
+
+    /** Gives the terminal signal; the flow makes sure that it is called once a run. */
+    void signal(@Nullable SluiceException error) {
+        CompletionEvent event = options.completeInto();
+        if (event != null) {
+            try {
+                event.complete(error);
+            } catch (Throwable e) {
+                LOG.error("a transfer's completion event has thrown", e);
+            }
+        }
+        try {
+            deliver(error);
+        } catch (Throwable e) {
+            LOG.error("a transfer's callback has thrown", e);
+        }
+    }
+
+    /** Marks the run quiet; gives what waited for that. */
+    @Nullable
+    CompletableFuture<Void> takeQuiescence() {
         @SuppressWarnings("unchecked")
         CompletableFuture<Void> waitedFor = (CompletableFuture<Void>) QUIESCENCE.getAndSet(this, QUIET);
-        if (waitedFor != null && waitedFor != QUIET) {
-            waitedFor.complete(null);
-        }
+        return waitedFor == QUIET ? null : waitedFor;
     }
 
     ConnectionFlow flow() {

@@ -4,18 +4,21 @@ import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
+import org.jspecify.annotations.Nullable;
 
 /** A notification on its way. */
-final class NotifyTransfer extends FlowTransfer {
+final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
     private static final byte[] GONE = {};
 
+    private final TransferCallback callback;
     private final int length;
     private byte[] payload;
     private boolean queued;
     private long sentAt;
 
     NotifyTransfer(ConnectionFlow flow, byte[] payload, TransferOptions options, TransferCallback callback) {
-        super(flow, options, callback);
+        super(flow, options);
+        this.callback = callback;
         this.payload = payload;
         this.length = payload.length;
     }
@@ -65,5 +68,15 @@ final class NotifyTransfer extends FlowTransfer {
     void endUnfinished(SluiceException error, boolean report) {
         payload = GONE;
         flow().count(kind(), error, 0);
+    }
+
+    @Override
+    void deliver(@Nullable SluiceException error) {
+        callback.terminated(this, error);
+    }
+
+    @Override
+    public void reached() {
+        flow().notificationReached(this);
     }
 }

@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
@@ -7,14 +8,34 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
-/** A transfer of one element. */
-final class SingleTransfer extends DataTransfer {
+/** A read or write of one element. */
+sealed class SingleTransfer extends DataTransfer permits AimableTransfer {
+    private final WorkRequest.Operation operation;
+    private final TransferCallback callback;
     private final LeasedMemory local;
-    private final long localOffset;
     private final RemoteKey remote;
-    private final long remoteOffset;
-    private final long length;
+    private long localOffset;
+    private long remoteOffset;
+    private long length;
     private @Nullable SluiceException error;
+
+    SingleTransfer(
+            ConnectionFlow flow,
+            WorkRequest.Operation operation,
+            ElementPlan plan,
+            TransferOptions options,
+            TransferCallback callback) {
+        this(
+                flow,
+                operation,
+                plan.local(),
+                plan.localOffset(),
+                plan.remote(),
+                plan.remoteOffset(),
+                plan.length(),
+                options,
+                callback);
+    }
 
     SingleTransfer(
             ConnectionFlow flow,
@@ -26,7 +47,9 @@ final class SingleTransfer extends DataTransfer {
             long length,
             TransferOptions options,
             TransferCallback callback) {
-        super(flow, operation, options, callback);
+        super(flow, options);
+        this.operation = operation;
+        this.callback = callback;
         this.local = local;
         this.localOffset = localOffset;
         this.remote = remote;
@@ -34,9 +57,32 @@ final class SingleTransfer extends DataTransfer {
         this.length = length;
     }
 
+    /** The next run's ranges, which have been checked. The calling thread holds it. */
+    final void ranges(long newLocalOffset, long newRemoteOffset, long newLength) {
+        localOffset = newLocalOffset;
+        remoteOffset = newRemoteOffset;
+        length = newLength;
+    }
+
+    @Override
+    void reset() {
+        super.reset();
+        error = null;
+    }
+
+    @Override
+    EngineMetrics.Operation kind() {
+        return operation == WorkRequest.Operation.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
+    }
+
     @Override
     int elements() {
         return 1;
+    }
+
+    @Override
+    WorkRequest.Operation operation(int element) {
+        return operation;
     }
 
     @Override
@@ -80,5 +126,10 @@ final class SingleTransfer extends DataTransfer {
     @Nullable
     SluiceException outcome() {
         return error;
+    }
+
+    @Override
+    void deliver(@Nullable SluiceException failure) {
+        callback.terminated(this, failure);
     }
 }

@@ -1,6 +1,7 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.ElementsFailedException;
+import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
@@ -9,9 +10,14 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A transfer of many elements, each with its own result. */
 final class VectoredTransfer extends DataTransfer {
+    private static final Logger LOG = LoggerFactory.getLogger(VectoredTransfer.class);
+
+    private final WorkRequest.Operation operation;
     private final ElementPlan[] plan;
     private final VectoredTransferCallback callback;
     private final BitSet ended;
@@ -26,11 +32,31 @@ final class VectoredTransfer extends DataTransfer {
             ElementPlan[] plan,
             TransferOptions options,
             VectoredTransferCallback callback) {
-        super(flow, operation, options, callback);
+        super(flow, options);
+        this.operation = operation;
         this.plan = plan;
         this.callback = callback;
         this.ended = new BitSet(plan.length);
-        this.unfinished = plan.length;
+    }
+
+    @Override
+    void reset() {
+        super.reset();
+        ended.clear();
+        unfinished = plan.length;
+        failed = 0;
+        firstError = null;
+        silenced = false;
+    }
+
+    @Override
+    EngineMetrics.Operation kind() {
+        return operation == WorkRequest.Operation.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
+    }
+
+    @Override
+    WorkRequest.Operation operation(int element) {
+        return operation;
     }
 
     @Override
@@ -100,7 +126,20 @@ final class VectoredTransfer extends DataTransfer {
         if (isCancelRequested()) {
             silenced = true;
         } else if (report) {
-            flow().call(() -> callback.element(element, error));
+            tell(element, error);
         }
+    }
+
+    private void tell(int element, @Nullable SluiceException error) {
+        try {
+            callback.element(element, error);
+        } catch (Throwable e) {
+            LOG.error("a transfer's callback has thrown", e);
+        }
+    }
+
+    @Override
+    void deliver(@Nullable SluiceException error) {
+        callback.terminated(this, error);
     }
 }

@@ -3,12 +3,20 @@ package io.sluice.engine.flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The writes between two notifications. A notification may leave once its group and all before it are empty: that gives the
- * order that is promised on any transport, whatever the lanes do.
+ * What changes the target's memory between two things that come after all of it: notifications, {@code STRONG} signals,
+ * flushes. What follows a group may leave once the group and all before it are empty: that gives the order that is promised
+ * on any transport, whatever the lanes do.
  */
 final class WriteGroup {
     private int outstanding;
-    private @Nullable NotifyTransfer notification;
+    private boolean closed;
+    private @Nullable Follower follower;
+
+    /** What comes after a group. */
+    interface Follower {
+        /** The group and all before it are empty. */
+        void reached();
+    }
 
     void enter() {
         outstanding++;
@@ -18,17 +26,32 @@ final class WriteGroup {
         outstanding--;
     }
 
-    boolean isEmpty() {
-        return outstanding == 0;
+    int outstanding() {
+        return outstanding;
     }
 
-    void closeWith(NotifyTransfer closing) {
-        notification = closing;
+    void closeWith(Follower next) {
+        closed = true;
+        follower = next;
     }
 
-    /** What waits for this group, or null while the group is open. */
+    /** What follows has ended before its time. */
+    void dropFollower() {
+        follower = null;
+    }
+
+    boolean isPassed() {
+        return closed && outstanding == 0;
+    }
+
     @Nullable
-    NotifyTransfer notification() {
-        return notification;
+    Follower follower() {
+        return follower;
+    }
+
+    /** Makes it fit for the pool. */
+    void reopen() {
+        closed = false;
+        follower = null;
     }
 }

@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
@@ -15,6 +16,7 @@ final class Exposure implements ExposedRegion {
     private final boolean readable;
     private final boolean writable;
     private final MemorySegment segment;
+    private final long base;
 
     Exposure(LocalRegion region, RegionDescriptor descriptor) {
         this.region = region;
@@ -22,6 +24,7 @@ final class Exposure implements ExposedRegion {
         this.epoch = descriptor.epoch();
         this.readable = descriptor.access().contains(Access.REMOTE_READ);
         this.writable = descriptor.access().contains(Access.REMOTE_WRITE);
+        this.base = descriptor.offset();
         this.segment = region.leasedSegment().asSlice(descriptor.offset(), descriptor.length());
     }
 
@@ -42,8 +45,16 @@ final class Exposure implements ExposedRegion {
         if (offset < 0 || length < 0 || offset > size - length) {
             return CompletionStatus.OUT_OF_BOUNDS;
         }
-        if (!(operation == WorkRequest.Operation.WRITE ? writable : readable)) {
+        if ((operation.changesRemote() && !writable) || (operation.bringsBack() && !readable)) {
             return CompletionStatus.ACCESS_DENIED;
+        }
+        if (operation.isAtomic()) {
+            if (!region.words().isAligned(base + offset)) {
+                return CompletionStatus.MISALIGNED;
+            }
+            if (region.atomicDomain() != AtomicDomain.TARGET_CPU) {
+                return CompletionStatus.ATOMIC_DOMAIN;
+            }
         }
         return region.acquire() ? CompletionStatus.SUCCESS : CompletionStatus.UNKNOWN_REGION;
     }
@@ -61,5 +72,15 @@ final class Exposure implements ExposedRegion {
     @Override
     public MemorySegment segment() {
         return segment;
+    }
+
+    @Override
+    public long fetchAdd(long offset, long addend) {
+        return region.words().fetchAdd(base + offset, addend);
+    }
+
+    @Override
+    public long compareAndSwap(long offset, long expected, long replacement) {
+        return region.words().compareAndSwap(base + offset, expected, replacement);
     }
 }

@@ -12,13 +12,18 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportStatus;
+import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.EngineWindow;
 import io.sluice.engine.flow.FlowCounters;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.WorkRequest.Operation;
 import io.sluice.jni.NativeLibrary;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -402,6 +407,18 @@ public final class LocalEngine implements TransferEngine {
             }
         });
         return shared.copy();
+    }
+
+    @Override
+    public Transfer writeVectored(
+            List<TransferElement> elements, TransferOptions transferOptions, VectoredTransferCallback callback) {
+        return SpanningTransfer.start(this, Operation.WRITE, elements, transferOptions, callback);
+    }
+
+    @Override
+    public Transfer readVectored(
+            List<TransferElement> elements, TransferOptions transferOptions, VectoredTransferCallback callback) {
+        return SpanningTransfer.start(this, Operation.READ, elements, transferOptions, callback);
     }
 
     @Override

@@ -1,10 +1,13 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.Signal;
 import io.sluice.engine.flow.LeasedMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -23,6 +26,7 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
     private final RegionOptions options;
     private final MemorySegment segment;
     private final Runnable giveBack;
+    private final RegionWords words;
     // the number of leases; the sign bit says that no more are given
     private final AtomicLong leases = new AtomicLong();
     private final AtomicBoolean givenBack = new AtomicBoolean();
@@ -34,6 +38,20 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
         this.options = options;
         this.segment = segment;
         this.giveBack = giveBack;
+        this.words = new RegionWords(segment);
+    }
+
+    /**
+     * The region that a caller's region or slice stands for.
+     *
+     * @throws IllegalArgumentException if it is not of a Sluice engine
+     */
+    static LocalRegion of(MemoryRegion region) {
+        return switch (region) {
+            case LocalRegion whole -> whole;
+            case RegionSlice slice -> slice.region();
+            default -> throw new IllegalArgumentException("not a region of a Sluice engine: " + region);
+        };
     }
 
     long id() {
@@ -102,6 +120,30 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
         return segment;
     }
 
+    /** The words, for who holds a lease. */
+    RegionWords words() {
+        return words;
+    }
+
+    @Override
+    public AtomicDomain atomicDomain() {
+        return options.atomicDomain();
+    }
+
+    @Override
+    public Signal signal(long offset) {
+        return signal(this, offset, offset);
+    }
+
+    Signal signal(MemoryRegion of, long offset, long at) {
+        Objects.checkFromIndexSize(offset, Long.BYTES, of.length());
+        if (at % Long.BYTES != 0 || !words.isAligned(at)) {
+            throw new IllegalArgumentException(
+                    "a signal lies at a multiple of 8 bytes, in the region and in memory, not at offset " + at);
+        }
+        return new RegionSignal(of, offset, this, at);
+    }
+
     @Override
     public MemoryRegion slice(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, length());
@@ -147,6 +189,7 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
                 return closed.copy();
             }
         } while (!leases.compareAndSet(count, count | CLOSING));
+        words.waits().close(new RegionClosedException("the region was closed"));
         engine.regionClosing(this);
         if (count == 0) {
             finish();

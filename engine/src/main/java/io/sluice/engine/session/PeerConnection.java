@@ -1,6 +1,5 @@
 package io.sluice.engine.session;
 
-import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineId;
@@ -9,18 +8,17 @@ import io.sluice.engine.InvalidDescriptorException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.NotificationSubscription;
+import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
 import io.sluice.engine.RegionOptions;
-import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
-import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOperations;
 import io.sluice.engine.TransferOptions;
-import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.flow.ElementPlan;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.nio.charset.StandardCharsets;
@@ -34,16 +32,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A connection's face to other threads: it checks what it is given and hands it over. */
-final class PeerConnection implements Connection {
+final class PeerConnection extends CheckedOperations<Transfer> implements Connection {
     private final PeerSession session;
     private final long id;
     private final PeerTerms terms;
     private final String transport;
+    private final PreparedOperations prepared;
     private final AtomicReference<@Nullable Subscription> subscription = new AtomicReference<>();
     private volatile ConnectionState state = ConnectionState.OPEN;
 
     PeerConnection(PeerSession session, long id, PeerTerms terms, String transport) {
+        super(session);
         this.session = session;
+        this.prepared = new PreparedOperations(session);
         this.id = id;
         this.terms = terms;
         this.transport = transport;
@@ -170,125 +171,35 @@ final class PeerConnection implements Connection {
     // ---- transfers ----
 
     @Override
-    public Transfer write(
-            MemoryRegion local,
-            long localOffset,
-            RemoteRegion remote,
-            long remoteOffset,
-            long length,
-            TransferOptions options,
-            TransferCallback callback) {
-        return submit(Operation.WRITE, local, localOffset, remote, remoteOffset, length, options, callback);
+    Transfer checked(PreparedTransfer transfer) {
+        transfer.start();
+        return transfer;
     }
 
     @Override
-    public Transfer read(
-            MemoryRegion local,
-            long localOffset,
-            RemoteRegion remote,
-            long remoteOffset,
-            long length,
-            TransferOptions options,
-            TransferCallback callback) {
-        return submit(Operation.READ, local, localOffset, remote, remoteOffset, length, options, callback);
-    }
-
-    private Transfer submit(
+    PreparedTransfer single(
             Operation operation,
+            ElementPlan plan,
             MemoryRegion local,
-            long localOffset,
             RemoteRegion remote,
-            long remoteOffset,
-            long length,
             TransferOptions options,
             TransferCallback callback) {
-        Objects.requireNonNull(options, "options");
-        Objects.requireNonNull(callback, "callback");
-        LocalRegion region = check(operation, local, localOffset, length);
-        AttachedRegion attached = check(operation, remote, remoteOffset, length);
-        return session.flow()
-                .submit(
-                        operation,
-                        region,
-                        local.offset() + localOffset,
-                        attached.key(),
-                        remoteOffset,
-                        length,
-                        options,
-                        callback);
+        return transfers().single(operation, plan, options, callback);
     }
 
     @Override
-    public Transfer writeVectored(
-            List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
-        return submit(Operation.WRITE, elements, options, callback);
+    public TransferOperations<PreparedTransfer> prepared() {
+        return prepared;
     }
 
     @Override
-    public Transfer readVectored(
-            List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
-        return submit(Operation.READ, elements, options, callback);
+    public CompletableFuture<Void> flush() {
+        return session.flow().flush();
     }
 
-    private Transfer submit(
-            Operation operation,
-            List<TransferElement> elements,
-            TransferOptions options,
-            VectoredTransferCallback callback) {
-        Objects.requireNonNull(options, "options");
-        Objects.requireNonNull(callback, "callback");
-        if (elements.isEmpty()) {
-            throw new IllegalArgumentException("a vectored transfer has at least one element");
-        }
-        ElementPlan[] plan = new ElementPlan[elements.size()];
-        int at = 0;
-        for (TransferElement element : elements) {
-            LocalRegion region = check(operation, element.local(), element.localOffset(), element.length());
-            AttachedRegion attached = check(operation, element.remote(), element.remoteOffset(), element.length());
-            plan[at++] = new ElementPlan(
-                    region,
-                    element.local().offset() + element.localOffset(),
-                    attached.key(),
-                    element.remoteOffset(),
-                    element.length());
-        }
-        return session.flow().submit(operation, plan, options, callback);
-    }
-
-    private LocalRegion check(Operation operation, MemoryRegion local, long offset, long length) {
-        Objects.checkFromIndexSize(offset, length, local.length());
-        LocalRegion region = switch (local) {
-            case LocalRegion whole -> whole;
-            case RegionSlice slice -> slice.region();
-            default -> throw new IllegalArgumentException("not a region of a Sluice engine: " + local);
-        };
-        if (region.engine() != session.engine()) {
-            throw new IllegalArgumentException("the local region belongs to another engine than the connection");
-        }
-        if (operation == Operation.READ && region.leasedSegment().isReadOnly()) {
-            throw new IllegalArgumentException("a read-only segment cannot be the target of a read");
-        }
-        return region;
-    }
-
-    private AttachedRegion check(Operation operation, RemoteRegion remote, long offset, long length) {
-        AttachedRegion attached = mine(remote);
-        Objects.checkFromIndexSize(offset, length, attached.length());
-        Access needed = operation == Operation.WRITE ? Access.REMOTE_WRITE : Access.REMOTE_READ;
-        if (!attached.access().contains(needed)) {
-            throw new RemoteAccessException(
-                    RemoteAccessException.Reason.ACCESS_DENIED,
-                    "the descriptor gives " + attached.access() + ", not " + needed);
-        }
-        return attached;
-    }
-
-    private AttachedRegion mine(RemoteRegion remote) {
-        Objects.requireNonNull(remote, "remote");
-        if (!(remote instanceof AttachedRegion attached) || attached.connection() != this) {
-            throw new IllegalArgumentException("the remote region was attached on another connection");
-        }
-        return attached;
+    @Override
+    public CompletableFuture<Void> quiet() {
+        return session.flow().quiet();
     }
 
     // ---- notifications ----
@@ -297,6 +208,9 @@ final class PeerConnection implements Connection {
     public Transfer notify(byte[] payload, TransferOptions options, TransferCallback callback) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(callback, "callback");
+        if (options.startAfter() != null) {
+            throw new IllegalArgumentException("a notification cannot start after an event; notify when it happens");
+        }
         if (payload.length > maxNotificationBytes()) {
             throw new IllegalArgumentException("a notification to this peer has at most " + maxNotificationBytes()
                     + " bytes, not " + payload.length);

@@ -8,6 +8,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.flow.NotificationSender;
+import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.progress.PollerCounters.Counter;
 import io.sluice.engine.transport.CompletionStatus;
@@ -50,6 +51,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     private final PeerTerms terms;
     private final Endpoint endpoint;
     private final ConnectionFlow flow;
+    private final TransferFactory transfers;
     private final PeerConnection connection;
     private final ExposureTable exposures;
     private final RegionExchange regions;
@@ -141,6 +143,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
                     }
                 },
                 terms.notificationCredits());
+        this.transfers = new TransferFactory(flow);
         this.exposures = new ExposureTable(options.maxAttachedRegions());
         this.regions = new RegionExchange(engine, connection, exposures, control);
         this.inbox = new NotificationInbox(options.notificationCredits(), this::notifyProgress);
@@ -152,6 +155,10 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
 
     ConnectionFlow flow() {
         return flow;
+    }
+
+    TransferFactory transfers() {
+        return transfers;
     }
 
     PeerTerms terms() {
@@ -291,12 +298,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
 
     @Override
     public void served(WorkRequest.Operation operation, long bytes) {
-        loop.counters()
-                .add(
-                        operation == WorkRequest.Operation.WRITE
-                                ? Counter.SERVED_WRITE_BYTES
-                                : Counter.SERVED_READ_BYTES,
-                        bytes);
+        loop.counters().add(operation.changesRemote() ? Counter.SERVED_WRITE_BYTES : Counter.SERVED_READ_BYTES, bytes);
     }
 
     @Override

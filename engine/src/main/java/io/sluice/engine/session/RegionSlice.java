@@ -1,9 +1,11 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.Signal;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Set;
@@ -36,6 +38,16 @@ record RegionSlice(LocalRegion region, long offset, long length) implements Memo
     @Override
     public MemorySegment segment() {
         return region.segment().asSlice(offset, length);
+    }
+
+    @Override
+    public AtomicDomain atomicDomain() {
+        return region.atomicDomain();
+    }
+
+    @Override
+    public Signal signal(long at) {
+        return region.signal(this, at, offset + at);
     }
 
     @Override

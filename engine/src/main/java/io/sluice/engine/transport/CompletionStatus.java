@@ -16,6 +16,10 @@ public enum CompletionStatus {
     ACCESS_DENIED,
     /** The target's operating system refused to touch the memory. */
     REMOTE_MEMORY_FAULT,
+    /** The word of an atomic operation or signal does not lie at a multiple of 8 bytes. */
+    MISALIGNED,
+    /** The region's atomic operations belong to another domain. */
+    ATOMIC_DOMAIN,
     /** This side's operating system refused to touch the memory. */
     LOCAL_MEMORY_FAULT,
     /** The endpoint was closed, and parts may have reached the peer. */
@@ -41,6 +45,6 @@ public enum CompletionStatus {
      * @return the status, or {@link #UNKNOWN_REGION} for a code of a later version: the request was refused all the same
      */
     public static CompletionStatus refusal(int code) {
-        return code > SUCCESS.ordinal() && code <= REMOTE_MEMORY_FAULT.ordinal() ? VALUES[code] : UNKNOWN_REGION;
+        return code > SUCCESS.ordinal() && code <= ATOMIC_DOMAIN.ordinal() ? VALUES[code] : UNKNOWN_REGION;
     }
 }

@@ -5,7 +5,8 @@ import java.lang.foreign.MemorySegment;
 /** A region or slice of this engine that a peer has attached on one connection. */
 public interface ExposedRegion {
     /**
-     * Checks a peer's request and, if it may proceed, leases the region.
+     * Checks a peer's request and, if it may proceed, leases the region. For an atomic operation or signal that includes
+     * the alignment of the word and the region's atomic domain.
      *
      * @param operation what the peer wants
      * @param key as the peer presents it
@@ -32,4 +33,27 @@ public interface ExposedRegion {
      * @return the segment, which begins at offset 0 of the peer's view
      */
     MemorySegment segment();
+
+    /**
+     * Carries out a peer's signal or fetch-and-add on the target's processor, and wakes who waits for the word. The lease
+     * must be held.
+     *
+     * @param offset of the word, from the start of the attached slice
+     * @param addend what to add
+     * @return what the word held before
+     * @throws IllegalStateException if the memory was freed while it is registered
+     */
+    long fetchAdd(long offset, long addend);
+
+    /**
+     * Carries out a peer's compare-and-swap on the target's processor, and wakes who waits for the word. The lease must be
+     * held.
+     *
+     * @param offset of the word, from the start of the attached slice
+     * @param expected what it must hold
+     * @param replacement what it holds then
+     * @return what the word held before
+     * @throws IllegalStateException if the memory was freed while it is registered
+     */
+    long compareAndSwap(long offset, long expected, long replacement);
 }

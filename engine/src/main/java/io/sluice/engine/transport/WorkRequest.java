@@ -8,12 +8,59 @@ import org.jspecify.annotations.Nullable;
  * has it, and uses it again after its completion. A transport neither changes nor keeps it beyond that.
  */
 public abstract class WorkRequest {
+    /** How long the word of a signal or an atomic operation is, in bytes. */
+    public static final int WORD_BYTES = 8;
+
     /** What a work request does. */
     public enum Operation {
-        /** From local to remote memory. */
+        /** From local to remote memory; then, if it {@linkplain WorkRequest#hasSignal() has one}, the signal. */
         WRITE,
         /** From remote to local memory. */
-        READ
+        READ,
+        /** The low-order {@link WorkRequest#length()} bytes of the operand to remote memory, the lowest first. */
+        PUT,
+        /** Adds the operand to a remote word. */
+        SIGNAL,
+        /** Adds the operand to a remote word and fetches what it held before. */
+        FETCH_ADD,
+        /** Puts the operand in place of a remote word that holds what is expected, and fetches what it held before. */
+        COMPARE_AND_SWAP;
+
+        /**
+         * Whether remote memory is changed, so that it is unknown whether it was if the path breaks.
+         *
+         * @return true for all but {@link #READ}
+         */
+        public boolean changesRemote() {
+            return this != READ;
+        }
+
+        /**
+         * Whether it brings back what remote memory held.
+         *
+         * @return true for {@link #READ} and what {@linkplain #isFetching() fetches}
+         */
+        public boolean bringsBack() {
+            return this == READ || isFetching();
+        }
+
+        /**
+         * Whether it is atomic at the target: a signal or one that fetches.
+         *
+         * @return true for {@link #SIGNAL}, {@link #FETCH_ADD} and {@link #COMPARE_AND_SWAP}
+         */
+        public boolean isAtomic() {
+            return this == SIGNAL || isFetching();
+        }
+
+        /**
+         * Whether it brings back what a word held, and only that.
+         *
+         * @return true for {@link #FETCH_ADD} and {@link #COMPARE_AND_SWAP}
+         */
+        public boolean isFetching() {
+            return this == FETCH_ADD || this == COMPARE_AND_SWAP;
+        }
     }
 
     private Operation operation = Operation.WRITE;
@@ -22,6 +69,12 @@ public abstract class WorkRequest {
     private long length;
     private @Nullable RemoteKey remote;
     private long remoteOffset;
+    private long operand;
+    private long expected;
+    private long fetched;
+    private @Nullable RemoteKey signal;
+    private long signalOffset;
+    private long signalAddend;
 
     /** For the engine's own subclass. */
     protected WorkRequest() {}
@@ -46,10 +99,47 @@ public abstract class WorkRequest {
         remoteOffset = keyOffset;
     }
 
+    /**
+     * Fills in a request that needs no local memory.
+     *
+     * @param what the operation
+     * @param key the remote region
+     * @param keyOffset where the value or word lies in it
+     * @param bytes 1 to 8 for a put, else 8
+     * @param value the operand
+     * @param expectation what a compare-and-swap expects
+     */
+    protected final void describeWord(
+            Operation what, RemoteKey key, long keyOffset, long bytes, long value, long expectation) {
+        operation = what;
+        local = MemorySegment.NULL;
+        localOffset = 0;
+        length = bytes;
+        remote = key;
+        remoteOffset = keyOffset;
+        operand = value;
+        expected = expectation;
+        fetched = 0;
+    }
+
+    /**
+     * Adds a signal to a write.
+     *
+     * @param key the remote region of the word
+     * @param offset where it lies in it
+     * @param addend what to add
+     */
+    protected final void addSignal(RemoteKey key, long offset, long addend) {
+        signal = key;
+        signalOffset = offset;
+        signalAddend = addend;
+    }
+
     /** Lets go of what the request refers to, so that a pooled one keeps no region alive. */
     protected final void clear() {
         local = MemorySegment.NULL;
         remote = null;
+        signal = null;
     }
 
     /**
@@ -118,5 +208,82 @@ public abstract class WorkRequest {
      */
     public final long remoteOffset() {
         return remoteOffset;
+    }
+
+    /**
+     * What is put, added or swapped in.
+     *
+     * @return the operand
+     */
+    public final long operand() {
+        return operand;
+    }
+
+    /**
+     * What a compare-and-swap expects.
+     *
+     * @return the expected word
+     */
+    public final long expected() {
+        return expected;
+    }
+
+    /**
+     * For the transport, before a fetching request completes: what the word held.
+     *
+     * @param word the remote word before the operation
+     */
+    public final void fetched(long word) {
+        fetched = word;
+    }
+
+    /**
+     * What the word held.
+     *
+     * @return as the transport has told
+     */
+    public final long fetched() {
+        return fetched;
+    }
+
+    /**
+     * Whether a write carries a signal: to be carried out after the write's bytes are in place, only if they are, and
+     * completed with them as one. If the signal is refused, the request fails so, though the bytes were written.
+     *
+     * @return true if it does; never if the transport's {@link Capabilities#writeWithSignal()} is false
+     */
+    public final boolean hasSignal() {
+        return signal != null;
+    }
+
+    /**
+     * The remote region of the signal's word.
+     *
+     * @return its key
+     */
+    public final RemoteKey signal() {
+        RemoteKey key = signal;
+        if (key == null) {
+            throw new IllegalStateException("the work request carries no signal");
+        }
+        return key;
+    }
+
+    /**
+     * Where the signal's word lies in its remote region or slice.
+     *
+     * @return bytes
+     */
+    public final long signalOffset() {
+        return signalOffset;
+    }
+
+    /**
+     * What the signal adds.
+     *
+     * @return the addend
+     */
+    public final long signalAddend() {
+        return signalAddend;
     }
 }

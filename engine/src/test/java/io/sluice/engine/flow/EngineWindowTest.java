@@ -30,7 +30,7 @@ class EngineWindowTest {
                     null,
                     EngineOptions.defaults(),
                     window,
-                    new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20),
+                    new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
                     null,
                     new Silent(),
                     1);

@@ -31,7 +31,7 @@ class EngineWindowTurnsTest {
                 poller.counters(),
                 OPTIONS,
                 window,
-                new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20),
+                new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
                 null,
                 null,
                 1);

@@ -72,15 +72,13 @@ class HandOverTest {
             RemoteKey key = new RemoteKey(0, 0, 0);
             submitBursts(Duration.ofMillis(1500), burst -> {
                 for (int i = 0; i < burst; i++) {
-                    flow.submit(
-                            WorkRequest.Operation.WRITE,
-                            new AlwaysLeased(),
-                            0,
-                            key,
-                            0,
-                            8,
-                            TransferOptions.defaults(),
-                            signal);
+                    new TransferFactory(flow)
+                            .single(
+                                    WorkRequest.Operation.WRITE,
+                                    new ElementPlan(new AlwaysLeased(), 0, key, 0, 8),
+                                    TransferOptions.defaults(),
+                                    signal)
+                            .start();
                 }
             });
         } finally {
@@ -98,15 +96,13 @@ class HandOverTest {
             CountDownLatch answered = new CountDownLatch(1000);
             RemoteKey key = new RemoteKey(0, 0, 0);
             for (int i = 0; i < 1000; i++) {
-                flow.submit(
-                        WorkRequest.Operation.READ,
-                        new AlwaysLeased(),
-                        0,
-                        key,
-                        0,
-                        8,
-                        TransferOptions.defaults(),
-                        signal);
+                new TransferFactory(flow)
+                        .single(
+                                WorkRequest.Operation.READ,
+                                new ElementPlan(new AlwaysLeased(), 0, key, 0, 8),
+                                TransferOptions.defaults(),
+                                signal)
+                        .start();
                 flow.quiesced().thenRun(answered::countDown);
             }
             assertThat(answered.await(10, TimeUnit.SECONDS)).isTrue();
@@ -153,7 +149,7 @@ class HandOverTest {
                     poller.counters(),
                     SPINNING,
                     new EngineWindow(1024, 1 << 20),
-                    new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20),
+                    new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
                     this,
                     new NotificationSender() {
                         @Override

@@ -10,24 +10,42 @@ import java.nio.ByteOrder;
  * <pre>
  *  0  magic      4 bytes
  *  4  operation  1
- *  5  status     1, of NACK and READ_FAILED
+ *  5  status     1, of NACK and REFUSED
  *  6  zero       2
- *  8  handle     8, of WRITE and READ; the running count of ACK and NACK
- * 16  key        8, of WRITE and READ
- * 24  epoch      8, of WRITE and READ
- * 32  offset     8, of WRITE and READ
- * 40  length     8, of the payload (WRITE, READ_DATA) or of what is asked for (READ)
+ *  8  handle     8, of requests; the running count of ACK and NACK
+ * 16  key        8, of requests
+ * 24  epoch      8, of requests
+ * 32  offset     8, of requests
+ * 40  length     8, of the payload (WRITE, WRITE_BEFORE_SIGNAL, READ_DATA), of what is asked for (READ), of the value (PUT),
+ *                else of the word
+ * </pre>
+ *
+ * <p>From {@link #PUT} on, the header is longer and there is no payload:
+ *
+ * <pre>
+ * 48  operand    8, what is put, added, swapped in, or was fetched
+ * 56  expected   8, of COMPARE_AND_SWAP
  * </pre>
  */
 final class FrameHeader {
     static final int BYTES = 48;
+    static final int LONGEST_BYTES = 64;
 
     static final int WRITE = 1;
     static final int READ = 2;
     static final int READ_DATA = 3;
-    static final int READ_FAILED = 4;
+    static final int REFUSED = 4;
     static final int ACK = 5;
     static final int NACK = 6;
+    /** A write that is one request with the {@link #SIGNAL_OF_WRITE} right behind it, acknowledged with it. */
+    static final int WRITE_BEFORE_SIGNAL = 7;
+
+    static final int PUT = 16;
+    static final int SIGNAL = 17;
+    static final int SIGNAL_OF_WRITE = 18;
+    static final int FETCH_ADD = 19;
+    static final int COMPARE_AND_SWAP = 20;
+    static final int FETCHED = 21;
 
     private static final int MAGIC = 0x534C4454;
     private static final int OPERATION_AT = 4;
@@ -38,6 +56,8 @@ final class FrameHeader {
     private static final int EPOCH_AT = 24;
     private static final int OFFSET_AT = 32;
     private static final int LENGTH_AT = 40;
+    private static final int OPERAND_AT = 48;
+    private static final int EXPECTED_AT = 56;
 
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -64,6 +84,16 @@ final class FrameHeader {
         to.set(LONG, at + EPOCH_AT, epoch);
         to.set(LONG, at + OFFSET_AT, offset);
         to.set(LONG, at + LENGTH_AT, length);
+    }
+
+    static void writeOperands(MemorySegment to, long at, long operand, long expected) {
+        to.set(LONG, at + OPERAND_AT, operand);
+        to.set(LONG, at + EXPECTED_AT, expected);
+    }
+
+    /** How long the header of an operation is. */
+    static int bytes(int operation) {
+        return operation < PUT ? BYTES : LONGEST_BYTES;
     }
 
     static boolean isWellFormed(MemorySegment from, long at) {
@@ -96,5 +126,13 @@ final class FrameHeader {
 
     static long length(MemorySegment from, long at) {
         return from.get(LONG, at + LENGTH_AT);
+    }
+
+    static long operand(MemorySegment from, long at) {
+        return from.get(LONG, at + OPERAND_AT);
+    }
+
+    static long expected(MemorySegment from, long at) {
+        return from.get(LONG, at + EXPECTED_AT);
     }
 }

@@ -30,7 +30,7 @@ final class InboundFrames {
     private final Sink sink;
 
     // a header of which only a part has come
-    private final MemorySegment held = Arena.ofAuto().allocate(FrameHeader.BYTES, Long.BYTES);
+    private final MemorySegment held = Arena.ofAuto().allocate(FrameHeader.LONGEST_BYTES, Long.BYTES);
     private int heldBytes;
 
     // the frame whose payload is coming in
@@ -43,9 +43,14 @@ final class InboundFrames {
     private @Nullable ExposedRegion lease;
     private CompletionStatus status = CompletionStatus.SUCCESS;
 
+    // a write has come whose signal must come next
+    private boolean signalDue;
+    private long fetched;
+
     private enum Payload {
         NONE,
         WRITE,
+        WRITE_BEFORE_SIGNAL,
         READ_DATA
     }
 
@@ -58,22 +63,25 @@ final class InboundFrames {
 
     /** What the frames mean. */
     interface Sink {
-        /** The peer's next write has taken effect, or was refused. */
+        /** The peer's next write (with the signal it carries), put or signal has taken effect, or was refused. */
         void writeHandled(CompletionStatus status);
 
         /** The peer reads; the region is leased until the answer has left. */
         void readAsked(ExposedRegion region, long offset, long length);
 
-        /** The peer's read is refused. */
+        /** The peer's atomic operation was carried out. */
+        void fetched(long word);
+
+        /** The peer's read or atomic operation is refused. */
         void readRefused(CompletionStatus status);
 
         /** The peer has handled as many writes as this running count, the last of them with this status. */
         void writesAcknowledged(long count, CompletionStatus last);
 
-        /** The oldest read that is not answered. */
+        /** The oldest read or atomic operation that is not answered. */
         WorkRequest readAnswered();
 
-        /** That read is done. */
+        /** That one is done. */
         void readDone(CompletionStatus status);
 
         /** Whether the lane was closed by what a callback did. */
@@ -89,7 +97,7 @@ final class InboundFrames {
     }
 
     boolean isInsideFrame() {
-        return payload != Payload.NONE || heldBytes > 0;
+        return payload != Payload.NONE || heldBytes > 0 || signalDue;
     }
 
     /** Receives what is there, up to a fair share. */
@@ -162,13 +170,16 @@ final class InboundFrames {
                     return;
                 }
             }
-            if (to - at < FrameHeader.BYTES) {
+            int header = to - at < FrameHeader.BYTES
+                    ? FrameHeader.BYTES
+                    : FrameHeader.bytes(FrameHeader.operation(staging, at));
+            if (to - at < header) {
                 heldBytes = (int) (to - at);
                 MemorySegment.copy(staging, at, held, 0, heldBytes);
                 return;
             }
             frame(at);
-            at += FrameHeader.BYTES;
+            at += header;
             if (sink.isClosed()) {
                 return;
             }
@@ -192,12 +203,17 @@ final class InboundFrames {
         if (!FrameHeader.isWellFormed(staging, at)) {
             throw new ProtocolException("a lane carries bytes that are no frame");
         }
+        int operation = FrameHeader.operation(staging, at);
+        if (signalDue != (operation == FrameHeader.SIGNAL_OF_WRITE)) {
+            throw new ProtocolException("a write and its signal are not next to each other");
+        }
         long length = FrameHeader.length(staging, at);
-        switch (FrameHeader.operation(staging, at)) {
-            case FrameHeader.WRITE -> write(at, length);
+        switch (operation) {
+            case FrameHeader.WRITE -> write(at, length, Payload.WRITE);
+            case FrameHeader.WRITE_BEFORE_SIGNAL -> write(at, length, Payload.WRITE_BEFORE_SIGNAL);
             case FrameHeader.READ -> read(at, length);
             case FrameHeader.READ_DATA -> readData(length);
-            case FrameHeader.READ_FAILED -> {
+            case FrameHeader.REFUSED -> {
                 sink.readAnswered();
                 sink.readDone(CompletionStatus.refusal(FrameHeader.status(staging, at)));
             }
@@ -205,8 +221,66 @@ final class InboundFrames {
             case FrameHeader.NACK ->
                 sink.writesAcknowledged(
                         FrameHeader.handle(staging, at), CompletionStatus.refusal(FrameHeader.status(staging, at)));
-            default ->
-                throw new ProtocolException("a frame of unknown operation " + FrameHeader.operation(staging, at));
+            case FrameHeader.PUT, FrameHeader.SIGNAL -> sink.writeHandled(word(operation, at, length));
+            case FrameHeader.SIGNAL_OF_WRITE -> {
+                signalDue = false;
+                sink.writeHandled(status == CompletionStatus.SUCCESS ? word(operation, at, length) : status);
+            }
+            case FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP -> {
+                CompletionStatus outcome = word(operation, at, length);
+                if (outcome == CompletionStatus.SUCCESS) {
+                    sink.fetched(fetched);
+                } else {
+                    sink.readRefused(outcome);
+                }
+            }
+            case FrameHeader.FETCHED -> {
+                WorkRequest request = sink.readAnswered();
+                if (!request.operation().isFetching()) {
+                    throw new ProtocolException("the peer answers a read with a word");
+                }
+                request.fetched(FrameHeader.operand(staging, at));
+                sink.readDone(CompletionStatus.SUCCESS);
+            }
+            default -> throw new ProtocolException("a frame of unknown operation " + operation);
+        }
+    }
+
+    // ---- words ----
+
+    private CompletionStatus word(int operation, long at, long length) {
+        if (length < 1
+                || length > WorkRequest.WORD_BYTES
+                || (operation != FrameHeader.PUT && length < WorkRequest.WORD_BYTES)) {
+            throw new ProtocolException("a word of " + length + " bytes");
+        }
+        WorkRequest.Operation what = switch (operation) {
+            case FrameHeader.PUT -> WorkRequest.Operation.PUT;
+            case FrameHeader.FETCH_ADD -> WorkRequest.Operation.FETCH_ADD;
+            case FrameHeader.COMPARE_AND_SWAP -> WorkRequest.Operation.COMPARE_AND_SWAP;
+            default -> WorkRequest.Operation.SIGNAL;
+        };
+        ExposedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        CompletionStatus outcome = acquire(region, what, at, length);
+        if (region == null || outcome != CompletionStatus.SUCCESS) {
+            return outcome;
+        }
+        try {
+            long offset = FrameHeader.offset(staging, at);
+            long operand = FrameHeader.operand(staging, at);
+            switch (what) {
+                case PUT -> PutValue.store(region.segment(), offset, operand, (int) length);
+                case COMPARE_AND_SWAP ->
+                    fetched = region.compareAndSwap(offset, FrameHeader.expected(staging, at), operand);
+                default -> fetched = region.fetchAdd(offset, operand);
+            }
+            context.served(what, length);
+            return CompletionStatus.SUCCESS;
+        } catch (IllegalStateException | InternalError gone) {
+            // the arena was closed, or the mapped file was cut short
+            return CompletionStatus.REMOTE_MEMORY_FAULT;
+        } finally {
+            region.release();
         }
     }
 
@@ -222,10 +296,10 @@ final class InboundFrames {
                         length);
     }
 
-    private void write(long at, long length) {
+    private void write(long at, long length, Payload kind) {
         ExposedRegion region = context.exposed(FrameHeader.handle(staging, at));
         status = acquire(region, WorkRequest.Operation.WRITE, at, length);
-        payload = Payload.WRITE;
+        payload = kind;
         payloadLength = length;
         payloadRemaining = length;
         if (region != null && status == CompletionStatus.SUCCESS) {
@@ -250,7 +324,7 @@ final class InboundFrames {
 
     private void readData(long length) {
         WorkRequest request = sink.readAnswered();
-        if (length != request.length()) {
+        if (request.operation() != WorkRequest.Operation.READ || length != request.length()) {
             throw new ProtocolException("the peer answers a read of " + request.length() + " bytes with " + length);
         }
         payload = Payload.READ_DATA;
@@ -274,13 +348,19 @@ final class InboundFrames {
         if (status == CompletionStatus.SUCCESS) {
             context.served(WorkRequest.Operation.WRITE, payloadLength);
         }
-        sink.writeHandled(status);
+        if (ended == Payload.WRITE_BEFORE_SIGNAL) {
+            signalDue = true;
+        } else {
+            sink.writeHandled(status);
+        }
     }
 
     /** The memory has gone: the rest of the payload is dropped. */
     private void memoryFault() {
         dropping = true;
-        status = payload == Payload.WRITE ? CompletionStatus.REMOTE_MEMORY_FAULT : CompletionStatus.LOCAL_MEMORY_FAULT;
+        status = payload == Payload.READ_DATA
+                ? CompletionStatus.LOCAL_MEMORY_FAULT
+                : CompletionStatus.REMOTE_MEMORY_FAULT;
         endLease();
     }
 

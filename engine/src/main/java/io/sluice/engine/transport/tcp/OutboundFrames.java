@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutboundFrames {
     private static final int INITIAL = 64;
+    private static final int SLOT_BYTES = FrameHeader.LONGEST_BYTES;
 
     private byte[] operations = new byte[INITIAL];
     private long[] payloadAddresses = new long[INITIAL];
@@ -26,7 +27,7 @@ final class OutboundFrames {
     private long sentOfHead;
 
     private static MemorySegment allocate(int frames) {
-        return Arena.ofAuto().allocate((long) frames * FrameHeader.BYTES, Long.BYTES);
+        return Arena.ofAuto().allocate((long) frames * SLOT_BYTES, Long.BYTES);
     }
 
     boolean isEmpty() {
@@ -60,6 +61,13 @@ final class OutboundFrames {
         tail++;
     }
 
+    /** Adds a frame with the longer header and no payload. */
+    void addWord(
+            int operation, long handle, long key, long epoch, long offset, long length, long operand, long expected) {
+        add(operation, 0, handle, key, epoch, offset, length, 0, 0, null);
+        FrameHeader.writeOperands(headers, headerAt((int) (tail - 1) & mask), operand, expected);
+    }
+
     private void grow() {
         int capacity = mask + 1;
         int larger = capacity * 2;
@@ -75,7 +83,7 @@ final class OutboundFrames {
             newAddresses[to] = payloadAddresses[from];
             newLengths[to] = payloadLengths[from];
             newLeases[to] = leases[from];
-            MemorySegment.copy(headers, headerAt(from), newHeaders, (long) to * FrameHeader.BYTES, FrameHeader.BYTES);
+            MemorySegment.copy(headers, headerAt(from), newHeaders, headerAt(to), SLOT_BYTES);
         }
         operations = newOperations;
         payloadAddresses = newAddresses;
@@ -91,11 +99,12 @@ final class OutboundFrames {
         long skip = sentOfHead;
         for (long i = head; i < tail && entries + 2 <= LoopScratch.VECTOR_ENTRIES; i++) {
             int slot = (int) i & mask;
-            if (skip < FrameHeader.BYTES) {
-                scratch.vectorEntry(entries++, headers.address() + headerAt(slot) + skip, FrameHeader.BYTES - skip);
-                skip = FrameHeader.BYTES;
+            int header = FrameHeader.bytes(operations[slot]);
+            if (skip < header) {
+                scratch.vectorEntry(entries++, headers.address() + headerAt(slot) + skip, header - skip);
+                skip = header;
             }
-            long done = skip - FrameHeader.BYTES;
+            long done = skip - header;
             if (done < payloadLengths[slot]) {
                 scratch.vectorEntry(entries++, payloadAddresses[slot] + done, payloadLengths[slot] - done);
             }
@@ -120,7 +129,8 @@ final class OutboundFrames {
      * @return how many of them belong to later frames, or −1 if the first frame has not left yet
      */
     long sent(long bytes) {
-        long size = FrameHeader.BYTES + payloadLengths[(int) head & mask];
+        int slot = (int) head & mask;
+        long size = FrameHeader.bytes(operations[slot]) + payloadLengths[slot];
         long sum = sentOfHead + bytes;
         if (sum < size) {
             sentOfHead = sum;
@@ -152,12 +162,12 @@ final class OutboundFrames {
             ExposedRegion lease = leases[slot];
             if (lease != null && !lease.isOpen()) {
                 leases[slot] = null;
-                operations[slot] = FrameHeader.READ_FAILED;
+                operations[slot] = FrameHeader.REFUSED;
                 payloadLengths[slot] = 0;
                 FrameHeader.write(
                         headers,
                         headerAt(slot),
-                        FrameHeader.READ_FAILED,
+                        FrameHeader.REFUSED,
                         CompletionStatus.UNKNOWN_REGION.code(),
                         0,
                         0,
@@ -190,6 +200,6 @@ final class OutboundFrames {
     }
 
     private static long headerAt(int slot) {
-        return (long) slot * FrameHeader.BYTES;
+        return (long) slot * SLOT_BYTES;
     }
 }

@@ -34,10 +34,12 @@ final class TcpLane implements InboundFrames.Sink {
     private final ArrayDeque<WorkRequest> writes = new ArrayDeque<>();
     private final ArrayDeque<WorkRequest> reads = new ArrayDeque<>();
     private long load;
-    // running counts of writes: begun to leave, left, acknowledged
+    // running counts of what is acknowledged: writes, puts, signals; a write counts with the signal it carries
     private long begunWrites;
     private long sentWrites;
     private long acknowledgedWrites;
+    // and of what is answered: reads and atomic operations
+    private long begunReads;
     private long sentReads;
     private long answeredReads;
 
@@ -97,36 +99,78 @@ final class TcpLane implements InboundFrames.Sink {
 
     void post(WorkRequest request) {
         markWorkBegins();
-        RemoteKey remote = request.remote();
-        if (request.operation() == WorkRequest.Operation.WRITE) {
-            writes.addLast(request);
-            out.add(
-                    FrameHeader.WRITE,
-                    0,
-                    remote.handle(),
-                    remote.key(),
-                    remote.epoch(),
-                    request.remoteOffset(),
-                    request.length(),
-                    request.localAddress(),
-                    request.length(),
-                    null);
-        } else {
-            reads.addLast(request);
-            out.add(
-                    FrameHeader.READ,
-                    0,
-                    remote.handle(),
-                    remote.key(),
-                    remote.epoch(),
-                    request.remoteOffset(),
-                    request.length(),
-                    0,
-                    0,
-                    null);
+        switch (request.operation()) {
+            case WRITE -> {
+                writes.addLast(request);
+                addFrame(
+                        request.hasSignal() ? FrameHeader.WRITE_BEFORE_SIGNAL : FrameHeader.WRITE,
+                        request,
+                        request.localAddress(),
+                        request.length());
+                if (request.hasSignal()) {
+                    RemoteKey signal = request.signal();
+                    out.addWord(
+                            FrameHeader.SIGNAL_OF_WRITE,
+                            signal.handle(),
+                            signal.key(),
+                            signal.epoch(),
+                            request.signalOffset(),
+                            WorkRequest.WORD_BYTES,
+                            request.signalAddend(),
+                            0);
+                }
+            }
+            case PUT -> {
+                writes.addLast(request);
+                addWord(FrameHeader.PUT, request);
+            }
+            case SIGNAL -> {
+                writes.addLast(request);
+                addWord(FrameHeader.SIGNAL, request);
+            }
+            case READ -> {
+                reads.addLast(request);
+                addFrame(FrameHeader.READ, request, 0, 0);
+            }
+            case FETCH_ADD -> {
+                reads.addLast(request);
+                addWord(FrameHeader.FETCH_ADD, request);
+            }
+            case COMPARE_AND_SWAP -> {
+                reads.addLast(request);
+                addWord(FrameHeader.COMPARE_AND_SWAP, request);
+            }
         }
         load += request.length() + FrameHeader.BYTES;
         scheduleFlush();
+    }
+
+    private void addFrame(int operation, WorkRequest request, long payloadAddress, long payloadLength) {
+        RemoteKey remote = request.remote();
+        out.add(
+                operation,
+                0,
+                remote.handle(),
+                remote.key(),
+                remote.epoch(),
+                request.remoteOffset(),
+                request.length(),
+                payloadAddress,
+                payloadLength,
+                null);
+    }
+
+    private void addWord(int operation, WorkRequest request) {
+        RemoteKey remote = request.remote();
+        out.addWord(
+                operation,
+                remote.handle(),
+                remote.key(),
+                remote.epoch(),
+                request.remoteOffset(),
+                request.length(),
+                request.operand(),
+                request.expected());
     }
 
     // ---- sending ----
@@ -173,8 +217,8 @@ final class TcpLane implements InboundFrames.Sink {
                 return;
             }
             int operation = out.firstOperation();
-            if (!wasBegun && operation == FrameHeader.WRITE) {
-                begunWrites++;
+            if (!wasBegun) {
+                begins(operation);
             }
             rest = out.sent(rest);
             if (rest >= 0) {
@@ -183,11 +227,20 @@ final class TcpLane implements InboundFrames.Sink {
         }
     }
 
+    private void begins(int operation) {
+        switch (operation) {
+            case FrameHeader.WRITE, FrameHeader.WRITE_BEFORE_SIGNAL, FrameHeader.PUT, FrameHeader.SIGNAL ->
+                begunWrites++;
+            case FrameHeader.READ, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP -> begunReads++;
+            default -> {}
+        }
+    }
+
     private void left(int operation, long payload, @Nullable ExposedRegion lease) {
         switch (operation) {
-            case FrameHeader.WRITE -> sentWrites++;
-            case FrameHeader.READ -> sentReads++;
-            case FrameHeader.READ_DATA, FrameHeader.READ_FAILED, FrameHeader.NACK -> waitingAnswers--;
+            case FrameHeader.WRITE, FrameHeader.SIGNAL_OF_WRITE, FrameHeader.PUT, FrameHeader.SIGNAL -> sentWrites++;
+            case FrameHeader.READ, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP -> sentReads++;
+            case FrameHeader.READ_DATA, FrameHeader.FETCHED, FrameHeader.REFUSED, FrameHeader.NACK -> waitingAnswers--;
             default -> {}
         }
         if (lease != null) {
@@ -272,8 +325,16 @@ final class TcpLane implements InboundFrames.Sink {
     }
 
     @Override
+    public void fetched(long word) {
+        markWorkBegins();
+        waitingAnswers++;
+        out.addWord(FrameHeader.FETCHED, 0, 0, 0, 0, WorkRequest.WORD_BYTES, word, 0);
+        checkWaitingAnswers();
+    }
+
+    @Override
     public void readRefused(CompletionStatus status) {
-        answer(FrameHeader.READ_FAILED, status, 0, 0, 0, null);
+        answer(FrameHeader.REFUSED, status, 0, 0, 0, null);
         context.refused();
     }
 
@@ -287,6 +348,10 @@ final class TcpLane implements InboundFrames.Sink {
         markWorkBegins();
         waitingAnswers++;
         out.add(operation, status.code(), count, 0, 0, 0, payloadLength, payloadAddress, payloadLength, lease);
+        checkWaitingAnswers();
+    }
+
+    private void checkWaitingAnswers() {
         if (waitingAnswers > TcpEndpoint.MAX_REQUESTS) {
             throw new ProtocolException("the peer asks for more than " + TcpEndpoint.MAX_REQUESTS
                     + " answers on a lane without taking them");
@@ -398,7 +463,9 @@ final class TcpLane implements InboundFrames.Sink {
             context.completed(request, begun ? CompletionStatus.FLUSHED : CompletionStatus.FLUSHED_UNSENT);
         }
         while ((request = reads.pollFirst()) != null) {
-            context.completed(request, CompletionStatus.FLUSHED);
+            boolean begun = answeredReads < begunReads;
+            answeredReads++;
+            context.completed(request, begun ? CompletionStatus.FLUSHED : CompletionStatus.FLUSHED_UNSENT);
         }
     }
 }

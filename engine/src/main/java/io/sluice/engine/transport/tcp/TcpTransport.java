@@ -13,7 +13,7 @@ final class TcpTransport implements Transport {
     // a frame's length is 64 bits wide; the limit only keeps a lane fair
     private static final long LARGEST_MESSAGE = 1L << 30;
     private static final Capabilities CAPABILITIES =
-            new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, LARGEST_MESSAGE);
+            new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, LARGEST_MESSAGE, true);
 
     private final Map<EventLoop, LoopScratch> scratch = new ConcurrentHashMap<>();
 

@@ -22,6 +22,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -82,6 +83,22 @@ class InboundFramesFuzzTest {
         @Override
         public MemorySegment segment() {
             return memory.asSlice(MARGIN, SLICE);
+        }
+
+        @Override
+        public long fetchAdd(long offset, long addend) {
+            long before = segment().get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+            segment().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, before + addend);
+            return before;
+        }
+
+        @Override
+        public long compareAndSwap(long offset, long expected, long replacement) {
+            long before = segment().get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+            if (before == expected) {
+                segment().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, replacement);
+            }
+            return before;
         }
     }
 
@@ -169,6 +186,11 @@ class InboundFramesFuzzTest {
         }
 
         @Override
+        public void fetched(long word) {
+            handled++;
+        }
+
+        @Override
         public void readRefused(CompletionStatus status) {
             assertThat(status).isNotEqualTo(CompletionStatus.SUCCESS);
             handled++;
@@ -204,12 +226,19 @@ class InboundFramesFuzzTest {
         int length = random.nextInt(random.nextInt(8) == 0 ? SLICE : 400);
         long offset = random.nextInt(SLICE - length + 1);
         Claim claim = RIGHT.at(offset, length);
-        return switch (random.nextInt(8)) {
+        return switch (random.nextInt(12)) {
             case 0, 1, 2 -> RawLane.write(claim, new byte[length]);
             case 3 -> RawLane.write(claim.key(0), new byte[length]);
             case 4 -> RawLane.read(claim);
             case 5 -> RawLane.join(RawLane.readData(READ_BYTES), new byte[READ_BYTES]);
             case 6 -> RawLane.count(RawLane.ACK + random.nextInt(2), random.nextInt(256), random.nextInt(1000));
+            case 7 -> RawLane.word(RawLane.PUT, RIGHT.at(offset, 1 + random.nextInt(8)), random.nextLong(), 0);
+            case 8 -> RawLane.word(RawLane.SIGNAL + random.nextInt(4), RIGHT.at(offset, 8), random.nextLong(), 0);
+            case 9 ->
+                RawLane.join(
+                        RawLane.writeBeforeSignal(claim, new byte[length]),
+                        RawLane.word(RawLane.SIGNAL_OF_WRITE, RIGHT.at(offset, 8), 1, 0));
+            case 10 -> RawLane.word(RawLane.FETCHED, RIGHT.at(0, 8), random.nextLong(), 0);
             default -> RawLane.count(RawLane.READ_FAILED, random.nextInt(256), 0);
         };
     }

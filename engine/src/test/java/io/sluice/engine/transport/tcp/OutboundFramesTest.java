@@ -56,6 +56,16 @@ class OutboundFramesTest {
         public MemorySegment segment() {
             return memory;
         }
+
+        @Override
+        public long fetchAdd(long offset, long addend) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public long compareAndSwap(long offset, long before, long after) {
+            throw new UnsupportedOperationException();
+        }
     }
 
     private void add(int operation, long handle, int from, int count, ExposedRegion lease) {
@@ -193,7 +203,7 @@ class OutboundFramesTest {
         closing.open = false;
         frames.refuseClosed();
         assertThat(closing.releases).isEqualTo(1);
-        assertThat(frames.firstOperation()).isEqualTo(FrameHeader.READ_FAILED);
+        assertThat(frames.firstOperation()).isEqualTo(FrameHeader.REFUSED);
         assertThat(frames.firstPayloadLength()).isZero();
         sendAll();
         assertThat(wire.size()).isEqualTo(FrameHeader.BYTES);

@@ -17,6 +17,12 @@ final class RawLane {
     static final int NACK = 6;
     static final int HEADER_BYTES = 48;
 
+    static final int WRITE_BEFORE_SIGNAL = 7;
+    static final int PUT = 16;
+    static final int SIGNAL = 17;
+    static final int SIGNAL_OF_WRITE = 18;
+    static final int FETCHED = 21;
+    static final int LONG_HEADER_BYTES = 64;
     private static final int MAGIC = 0x534C4454;
 
     private final Socket socket;
@@ -80,6 +86,19 @@ final class RawLane {
 
     static byte[] write(Claim claim, byte[] payload) {
         return join(header(WRITE, 0, claim), payload);
+    }
+
+    static byte[] writeBeforeSignal(Claim claim, byte[] payload) {
+        return join(header(WRITE_BEFORE_SIGNAL, 0, claim), payload);
+    }
+
+    /** A frame with the longer header. */
+    static byte[] word(int operation, Claim claim, long operand, long expected) {
+        return ByteBuffer.allocate(LONG_HEADER_BYTES)
+                .put(header(operation, 0, claim))
+                .putLong(operand)
+                .putLong(expected)
+                .array();
     }
 
     static byte[] read(Claim claim) {

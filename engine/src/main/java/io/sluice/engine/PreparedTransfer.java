@@ -1,0 +1,30 @@
+package io.sluice.engine;
+
+/**
+ * A transfer that was checked once and can be started again and again; starting it allocates nothing. It runs at most once
+ * at a time. {@link Transfer}'s methods speak of the latest run; before the first they answer as after an end.
+ */
+public interface PreparedTransfer extends Transfer {
+    /**
+     * Submits it; a deadline counts from here. It may be called from the transfer's own callback.
+     *
+     * @throws IllegalStateException if the last run has not ended, or chunks of it may still touch memory
+     *     ({@link #quiesced()})
+     * @throws TooManyPendingException if too many transfers wait already
+     * @throws ConnectionLostException if the connection has ended
+     */
+    void start();
+
+    /**
+     * Chooses other ranges of the same regions for the next runs; of a single read or write without a signal.
+     *
+     * @param localOffset where the local range begins, in bytes
+     * @param remoteOffset where the remote range begins, in bytes
+     * @param length bytes, 0 or more
+     * @return this
+     * @throws IndexOutOfBoundsException if a range leaves its region; the old ones are kept
+     * @throws IllegalStateException if it is running
+     * @throws UnsupportedOperationException if this is another kind of transfer
+     */
+    PreparedTransfer aim(long localOffset, long remoteOffset, long length);
+}

@@ -1,0 +1,63 @@
+package io.sluice.engine;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A 64-bit counter in a region of this engine, in the host's byte order, that peers add to and this side waits for. Got from
+ * {@link MemoryRegion#signal(long)}; any number of these views may stand for the same counter. All methods may be called
+ * from any thread.
+ */
+public interface Signal {
+    /**
+     * The region or slice it lies in.
+     *
+     * @return as {@link MemoryRegion#signal(long)} was called on
+     */
+    MemoryRegion region();
+
+    /**
+     * Where it lies.
+     *
+     * @return bytes from the start of {@link #region()}
+     */
+    long offset();
+
+    /**
+     * The value now. Whoever reads a value sees all that came before the updates that led to it.
+     *
+     * @return the value
+     * @throws RegionClosedException if the region is closed
+     */
+    long value();
+
+    /**
+     * Sets it, for instance back to zero before the next round. Waiters hear of it.
+     *
+     * @param value the new value
+     * @throws RegionClosedException if the region is closed
+     * @throws IllegalStateException if the region's atomic domain is {@link AtomicDomain#NETWORK_ADAPTER}
+     */
+    void set(long value);
+
+    /**
+     * Adds to it, atomically towards the peers' updates. Waiters hear of it.
+     *
+     * @param addend what to add
+     * @return the value before
+     * @throws RegionClosedException if the region is closed
+     * @throws IllegalStateException if the region's atomic domain is {@link AtomicDomain#NETWORK_ADAPTER}
+     */
+    long add(long addend);
+
+    /**
+     * Waits, without a thread, until the value is at least this. Only updates by signals, by atomic operations and by
+     * this interface wake a waiter, not bytes that are written over the counter. A wait has no end of its own: it costs
+     * little, cancel it ({@link CompletableFuture#cancel}) or bound it ({@link CompletableFuture#orTimeout}) where the
+     * peer may never come.
+     *
+     * @param value the least
+     * @return the value that was seen; completes on the thread that made the update, mostly a poller's, or here and now.
+     *     {@link RegionClosedException} if the region closes first
+     */
+    CompletableFuture<Long> awaitAtLeast(long value);
+}

@@ -1,0 +1,12 @@
+package io.sluice.engine;
+
+/** What a signal comes after. */
+public enum SignalOrder {
+    /** After the bytes of its own write, and of nothing else. */
+    WEAK,
+    /**
+     * After all writes, puts, signals and atomic operations that were submitted on its connection before it, those that
+     * fail included.
+     */
+    STRONG
+}

@@ -1,0 +1,31 @@
+package io.sluice.engine.flow;
+
+import java.util.concurrent.CompletableFuture;
+
+/** A question about everything that was put into the mailbox before it. */
+final class Inquiry extends CompletableFuture<Void> implements Mail, WriteGroup.Follower {
+    /** What is asked. */
+    enum Subject {
+        /** Can nothing that has ended touch memory any more? */
+        QUIESCENCE,
+        /** Can all sources be reused? */
+        FLUSH,
+        /** Is everything visible at the target? */
+        QUIET
+    }
+
+    private final Subject subject;
+
+    Inquiry(Subject subject) {
+        this.subject = subject;
+    }
+
+    Subject subject() {
+        return subject;
+    }
+
+    @Override
+    public void reached() {
+        complete(null);
+    }
+}

@@ -1,0 +1,4 @@
+package io.sluice.engine.flow;
+
+/** What other threads put into a flow's mailbox. */
+sealed interface Mail permits FlowTransfer, Inquiry {}

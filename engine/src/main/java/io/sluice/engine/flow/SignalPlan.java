@@ -1,0 +1,14 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.SignalOrder;
+import io.sluice.engine.transport.RemoteKey;
+
+/**
+ * What to do to a signal, checked.
+ *
+ * @param remote the region it lies in
+ * @param offset from the attached slice's start, in bytes
+ * @param addend what to add
+ * @param order what it comes after
+ */
+public record SignalPlan(RemoteKey remote, long offset, long addend, SignalOrder order) {}

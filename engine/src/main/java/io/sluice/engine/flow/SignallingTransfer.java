@@ -1,0 +1,212 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.EngineMetrics;
+import io.sluice.engine.SignalOrder;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A write that carries a signal, or a signal by itself. The bytes are its first element and the signal its second, with a
+ * credit of its own: so what waits to signal never holds a credit that the writes before it need. Where the write is one work
+ * request and nothing has to come before the signal, that request carries the signal, and there is no second element.
+ */
+final class SignallingTransfer extends DataTransfer implements WriteGroup.Follower {
+    private static final int BYTES_ELEMENT = 0;
+    private static final int SIGNAL_ELEMENT = 1;
+
+    private final @Nullable ElementPlan write;
+    private final SignalPlan signal;
+    private final TransferCallback callback;
+
+    // the group that a strong signal comes after, as long as it waits for it
+    private @Nullable WriteGroup precedingGroup;
+    // the group of the bytes; the signal is in the next one
+    private @Nullable WriteGroup bytesGroup;
+    private boolean bytesDone;
+    private boolean carried;
+    private @Nullable SluiceException error;
+
+    SignallingTransfer(
+            ConnectionFlow flow,
+            @Nullable ElementPlan write,
+            SignalPlan signal,
+            TransferOptions options,
+            TransferCallback callback) {
+        super(flow, options);
+        this.write = write;
+        this.signal = signal;
+        this.callback = callback;
+    }
+
+    @Override
+    void reset() {
+        super.reset();
+        bytesDone = false;
+        carried = false;
+        error = null;
+        if (write == null) {
+            skipElement();
+            bytesDone = true;
+        }
+    }
+
+    // ---- what it is ----
+
+    @Override
+    EngineMetrics.Operation kind() {
+        return write == null ? EngineMetrics.Operation.SIGNAL : EngineMetrics.Operation.WRITE;
+    }
+
+    @Override
+    int elements() {
+        return SIGNAL_ELEMENT + 1;
+    }
+
+    private ElementPlan bytes() {
+        ElementPlan plan = write;
+        if (plan == null) {
+            throw new IllegalStateException("the signal comes by itself");
+        }
+        return plan;
+    }
+
+    @Override
+    WorkRequest.Operation operation(int element) {
+        return element == BYTES_ELEMENT ? WorkRequest.Operation.WRITE : WorkRequest.Operation.SIGNAL;
+    }
+
+    @Override
+    boolean changesRemote() {
+        return true;
+    }
+
+    @Override
+    long length(int element) {
+        return element == BYTES_ELEMENT ? bytes().length() : WorkRequest.WORD_BYTES;
+    }
+
+    @Override
+    @Nullable
+    LeasedMemory local(int element) {
+        return element == BYTES_ELEMENT ? bytes().local() : null;
+    }
+
+    @Override
+    long localOffset(int element) {
+        return element == BYTES_ELEMENT ? bytes().localOffset() : 0;
+    }
+
+    @Override
+    RemoteKey remote(int element) {
+        return element == BYTES_ELEMENT ? bytes().remote() : signal.remote();
+    }
+
+    @Override
+    long remoteOffset(int element) {
+        return element == BYTES_ELEMENT ? bytes().remoteOffset() : signal.offset();
+    }
+
+    @Override
+    long operand(int element) {
+        return signal.addend();
+    }
+
+    // ---- order ----
+
+    @Override
+    void enter(WriteGroups groups) {
+        if (signal.order() == SignalOrder.STRONG) {
+            if (write != null) {
+                bytesGroup = groups.enter();
+            }
+            precedingGroup = groups.close(this);
+        }
+        super.enter(groups);
+    }
+
+    @Override
+    public void reached() {
+        precedingGroup = null;
+        flow().unblocked(this);
+    }
+
+    /** Whether the next element may be posted now. */
+    boolean isBlocked() {
+        return nextElement() == SIGNAL_ELEMENT && (!bytesDone || precedingGroup != null);
+    }
+
+    /** Whether the work request of all the bytes may carry the signal. */
+    boolean canCarry(WriteGroups groups) {
+        WriteGroup mine = bytesGroup;
+        return precedingGroup == null || (mine != null && groups.isNextAlone(mine));
+    }
+
+    void carry(Chunk chunk) {
+        chunk.carry(signal);
+        carried = true;
+    }
+
+    @Override
+    void finishPosting() {
+        super.finishPosting();
+        if (carried) {
+            skipElement();
+        }
+    }
+
+    /** The group that its bytes leave before the signal; or null. */
+    @Nullable
+    WriteGroup takeBytesGroup() {
+        WriteGroup mine = bytesGroup;
+        bytesGroup = null;
+        return mine;
+    }
+
+    /** It ends: nobody has to tell it when its turn comes. */
+    void stopFollowing() {
+        WriteGroup group = precedingGroup;
+        if (group != null) {
+            precedingGroup = null;
+            group.dropFollower();
+        }
+    }
+
+    // ---- the end ----
+
+    @Override
+    SluiceException neverFinished(ConnectionEnd why) {
+        return write != null && bytesDone ? why.outcomeUnknown() : why.error();
+    }
+
+    @Override
+    boolean elementEnded(int element, @Nullable SluiceException failure) {
+        if (element == BYTES_ELEMENT && failure == null && !carried) {
+            bytesDone = true;
+            flow().bytesDone(this);
+            return false;
+        }
+        error = failure;
+        flow().count(kind(), failure, write == null ? WorkRequest.WORD_BYTES : write.length());
+        return true;
+    }
+
+    @Override
+    void endUnfinished(SluiceException failure, boolean report) {
+        flow().count(kind(), failure, 0);
+    }
+
+    @Override
+    @Nullable
+    SluiceException outcome() {
+        return error;
+    }
+
+    @Override
+    void deliver(@Nullable SluiceException failure) {
+        callback.terminated(this, failure);
+    }
+}

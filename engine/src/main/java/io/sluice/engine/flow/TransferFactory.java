@@ -1,0 +1,117 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.FetchCallback;
+import io.sluice.engine.PreparedTransfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the transfers of a flow, of what has been checked already. Any thread. */
+public final class TransferFactory {
+    private final ConnectionFlow flow;
+
+    /**
+     * For one flow.
+     *
+     * @param flow where the transfers are submitted when they are started
+     */
+    public TransferFactory(ConnectionFlow flow) {
+        this.flow = flow;
+    }
+
+    /**
+     * A read or write of one element.
+     *
+     * @param operation read or write
+     * @param plan the element, checked
+     * @param options deadline and the like
+     * @param callback the terminal signal
+     * @return the transfer, not started
+     */
+    public PreparedTransfer single(
+            WorkRequest.Operation operation, ElementPlan plan, TransferOptions options, TransferCallback callback) {
+        return new SingleTransfer(flow, operation, plan, options, callback);
+    }
+
+    /**
+     * A read or write of one element whose ranges can be changed.
+     *
+     * @param operation read or write
+     * @param plan the element, checked
+     * @param localBase where the local region or slice begins in the plan's memory, in bytes
+     * @param localLength how long it is
+     * @param remoteLength how long the remote region is
+     * @param options deadline and the like
+     * @param callback the terminal signal
+     * @return the transfer, not started
+     */
+    public PreparedTransfer aimable(
+            WorkRequest.Operation operation,
+            ElementPlan plan,
+            long localBase,
+            long localLength,
+            long remoteLength,
+            TransferOptions options,
+            TransferCallback callback) {
+        return new AimableTransfer(flow, operation, plan, localBase, localLength, remoteLength, options, callback);
+    }
+
+    /**
+     * A transfer of many elements.
+     *
+     * @param operation read or write
+     * @param plan the elements, checked; not changed any more
+     * @param options deadline and the like
+     * @param callback results and terminal signal
+     * @return the transfer, not started
+     */
+    public PreparedTransfer vectored(
+            WorkRequest.Operation operation,
+            ElementPlan[] plan,
+            TransferOptions options,
+            VectoredTransferCallback callback) {
+        return new VectoredTransfer(flow, operation, plan, options, callback);
+    }
+
+    /**
+     * A write that carries a signal, or a signal by itself.
+     *
+     * @param write the bytes, checked, or {@code null} for the signal alone
+     * @param signal what to do to which signal, checked
+     * @param options deadline and the like
+     * @param callback the terminal signal
+     * @return the transfer, not started
+     */
+    public PreparedTransfer signalling(
+            @Nullable ElementPlan write, SignalPlan signal, TransferOptions options, TransferCallback callback) {
+        return new SignallingTransfer(flow, write, signal, options, callback);
+    }
+
+    /**
+     * A put or an atomic operation that fetches.
+     *
+     * @param operation which
+     * @param remote the remote region
+     * @param remoteOffset where the value or word lies, checked
+     * @param bytes 1 to 8 for a put, else 8
+     * @param operand what is put, added or swapped in
+     * @param expected what a compare-and-swap expects
+     * @param options deadline and the like
+     * @param callback the terminal signal
+     * @return the transfer, not started
+     */
+    public PreparedTransfer word(
+            WorkRequest.Operation operation,
+            RemoteKey remote,
+            long remoteOffset,
+            int bytes,
+            long operand,
+            long expected,
+            TransferOptions options,
+            FetchCallback callback) {
+        return new WordTransfer(flow, operation, remote, remoteOffset, bytes, operand, expected, options, callback);
+    }
+}

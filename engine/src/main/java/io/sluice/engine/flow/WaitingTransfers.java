@@ -1,0 +1,92 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.TransferPriority;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The transfers of a connection that have something to post. Within a priority they go in the order in which they came; among
+ * the first of each priority the one goes that was submitted first, when each step down counts as having come an aging time
+ * later. So a transfer overtakes only what is younger than a bound, and nothing starves. On the poller's thread.
+ */
+final class WaitingTransfers {
+    private static final int PRIORITIES = TransferPriority.values().length;
+
+    private final @Nullable DataTransfer[] first = new @Nullable DataTransfer[PRIORITIES];
+    private final @Nullable DataTransfer[] last = new @Nullable DataTransfer[PRIORITIES];
+    private final long agingNanos;
+
+    WaitingTransfers(Duration aging) {
+        agingNanos = aging.toNanos();
+    }
+
+    void append(DataTransfer transfer) {
+        int priority = transfer.options.priority().ordinal();
+        transfer.waiting = true;
+        transfer.due = transfer.submittedAt() + priority * agingNanos;
+        DataTransfer before = last[priority];
+        transfer.previous = before;
+        if (before == null) {
+            first[priority] = transfer;
+        } else {
+            before.next = transfer;
+        }
+        last[priority] = transfer;
+    }
+
+    /** Takes a transfer out; one that does not wait is left alone. */
+    void remove(DataTransfer transfer) {
+        if (!transfer.waiting) {
+            return;
+        }
+        int priority = transfer.options.priority().ordinal();
+        DataTransfer before = transfer.previous;
+        DataTransfer after = transfer.next;
+        if (before == null) {
+            first[priority] = after;
+        } else {
+            before.next = after;
+        }
+        if (after == null) {
+            last[priority] = before;
+        } else {
+            after.previous = before;
+        }
+        transfer.waiting = false;
+        transfer.previous = null;
+        transfer.next = null;
+    }
+
+    boolean isEmpty() {
+        for (DataTransfer transfer : first) {
+            if (transfer != null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The one whose turn it is, or null. */
+    @Nullable
+    DataTransfer next() {
+        DataTransfer chosen = null;
+        for (DataTransfer transfer : first) {
+            // by difference, as such times must be compared
+            if (transfer != null && (chosen == null || transfer.due - chosen.due < 0)) {
+                chosen = transfer;
+            }
+        }
+        return chosen;
+    }
+
+    /** One that was overtaken with an element half posted, and so holds the credit that another may wait for; or null. */
+    @Nullable
+    DataTransfer nextBegun() {
+        for (DataTransfer transfer : first) {
+            if (transfer != null && transfer.current() != null) {
+                return transfer;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,78 @@
+package io.sluice.engine.flow;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The groups of a connection, the oldest first; the last one is open. On the poller's thread. */
+@SuppressWarnings("ReferenceEquality") // a group is its own identity
+final class WriteGroups {
+    private final ArrayDeque<WriteGroup> groups = new ArrayDeque<>();
+    private final ArrayDeque<WriteGroup> free = new ArrayDeque<>();
+    private WriteGroup open = new WriteGroup();
+    private boolean releasing;
+
+    WriteGroups() {
+        groups.addLast(open);
+    }
+
+    /** The open group, with one more in it. */
+    WriteGroup enter() {
+        open.enter();
+        return open;
+    }
+
+    void leave(WriteGroup group) {
+        group.leave();
+        release();
+    }
+
+    /** Closes the open group. {@link #release()} must follow. */
+    WriteGroup close(WriteGroup.Follower follower) {
+        WriteGroup closed = open;
+        closed.closeWith(follower);
+        WriteGroup pooled = free.pollFirst();
+        open = pooled == null ? new WriteGroup() : pooled;
+        groups.addLast(open);
+        return closed;
+    }
+
+    /** Whether nothing is outstanding before this group, and nothing in it but one. */
+    boolean isNextAlone(WriteGroup group) {
+        return groups.peekFirst() == group && group.outstanding() == 1;
+    }
+
+    /** Lets what follows empty groups go. */
+    void release() {
+        if (releasing) {
+            return;
+        }
+        releasing = true;
+        try {
+            WriteGroup first;
+            while ((first = groups.peekFirst()) != null && first.isPassed()) {
+                groups.removeFirst();
+                WriteGroup.Follower follower = first.follower();
+                first.reopen();
+                free.addFirst(first);
+                if (follower != null) {
+                    follower.reached();
+                }
+            }
+        } finally {
+            releasing = false;
+        }
+    }
+
+    /** What waits for its group. */
+    List<WriteGroup.Follower> followers() {
+        List<WriteGroup.Follower> found = new ArrayList<>();
+        for (WriteGroup group : groups) {
+            WriteGroup.Follower follower = group.follower();
+            if (follower != null) {
+                found.add(follower);
+            }
+        }
+        return found;
+    }
+}

@@ -1,0 +1,275 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.FetchCallback;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PreparedTransfer;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.SignalUpdate;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOperations;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.flow.ElementPlan;
+import io.sluice.engine.flow.SignalPlan;
+import io.sluice.engine.flow.TransferFactory;
+import io.sluice.engine.transport.WorkRequest.Operation;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks what a caller asks for before anything is submitted: ranges, rights, and whose the regions are. What then becomes of
+ * the transfer, a subclass says. Any thread.
+ *
+ * @param <T> what the caller gets
+ */
+abstract class CheckedOperations<T extends Transfer> implements TransferOperations<T> {
+    private final PeerSession session;
+
+    CheckedOperations(PeerSession session) {
+        this.session = session;
+    }
+
+    /** Takes a transfer that was checked and is not started. */
+    abstract T checked(PreparedTransfer transfer);
+
+    /** A read or write of one element. */
+    abstract PreparedTransfer single(
+            Operation operation,
+            ElementPlan plan,
+            MemoryRegion local,
+            RemoteRegion remote,
+            TransferOptions options,
+            TransferCallback callback);
+
+    PeerSession session() {
+        return session;
+    }
+
+    TransferFactory transfers() {
+        return session.transfers();
+    }
+
+    @Override
+    public T write(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options,
+            TransferCallback callback) {
+        return transfer(Operation.WRITE, local, localOffset, remote, remoteOffset, length, options, callback);
+    }
+
+    @Override
+    public T read(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options,
+            TransferCallback callback) {
+        return transfer(Operation.READ, local, localOffset, remote, remoteOffset, length, options, callback);
+    }
+
+    private T transfer(
+            Operation operation,
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options,
+            TransferCallback callback) {
+        given(options, callback);
+        ElementPlan plan = plan(operation, local, localOffset, remote, remoteOffset, length);
+        return checked(single(operation, plan, local, remote, options, callback));
+    }
+
+    @Override
+    public T writeWithSignal(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            SignalUpdate signal,
+            TransferOptions options,
+            TransferCallback callback) {
+        given(options, callback);
+        ElementPlan plan = plan(Operation.WRITE, local, localOffset, remote, remoteOffset, length);
+        return checked(transfers().signalling(plan, plan(signal), options, callback));
+    }
+
+    @Override
+    public T put(
+            RemoteRegion remote,
+            long remoteOffset,
+            long value,
+            int bytes,
+            TransferOptions options,
+            TransferCallback callback) {
+        given(options, callback);
+        if (bytes < 1 || bytes > Long.BYTES) {
+            throw new IllegalArgumentException("a put is of 1 to 8 bytes, not " + bytes);
+        }
+        AttachedRegion attached = check(Operation.PUT, remote, remoteOffset, bytes);
+        return checked(transfers()
+                .word(
+                        Operation.PUT,
+                        attached.key(),
+                        remoteOffset,
+                        bytes,
+                        value,
+                        0,
+                        options,
+                        (transfer, previous, error) -> callback.terminated(transfer, error)));
+    }
+
+    @Override
+    public T signal(SignalUpdate signal, TransferOptions options, TransferCallback callback) {
+        given(options, callback);
+        return checked(transfers().signalling(null, plan(signal), options, callback));
+    }
+
+    @Override
+    public T fetchAdd(
+            RemoteRegion remote, long remoteOffset, long addend, TransferOptions options, FetchCallback callback) {
+        return atomic(Operation.FETCH_ADD, remote, remoteOffset, addend, 0, options, callback);
+    }
+
+    @Override
+    public T compareAndSwap(
+            RemoteRegion remote,
+            long remoteOffset,
+            long expected,
+            long replacement,
+            TransferOptions options,
+            FetchCallback callback) {
+        return atomic(Operation.COMPARE_AND_SWAP, remote, remoteOffset, replacement, expected, options, callback);
+    }
+
+    private T atomic(
+            Operation operation,
+            RemoteRegion remote,
+            long remoteOffset,
+            long operand,
+            long expected,
+            TransferOptions options,
+            FetchCallback callback) {
+        given(options, callback);
+        AttachedRegion attached = check(operation, remote, remoteOffset, Long.BYTES);
+        return checked(transfers()
+                .word(operation, attached.key(), remoteOffset, Long.BYTES, operand, expected, options, callback));
+    }
+
+    @Override
+    public T writeVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
+        return vectored(Operation.WRITE, elements, options, callback);
+    }
+
+    @Override
+    public T readVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
+        return vectored(Operation.READ, elements, options, callback);
+    }
+
+    private T vectored(
+            Operation operation,
+            List<TransferElement> elements,
+            TransferOptions options,
+            VectoredTransferCallback callback) {
+        given(options, callback);
+        if (elements.isEmpty()) {
+            throw new IllegalArgumentException("a vectored transfer has at least one element");
+        }
+        ElementPlan[] plan = new ElementPlan[elements.size()];
+        int at = 0;
+        for (TransferElement element : elements) {
+            plan[at++] = plan(
+                    operation,
+                    element.local(),
+                    element.localOffset(),
+                    element.remote(),
+                    element.remoteOffset(),
+                    element.length());
+        }
+        return checked(transfers().vectored(operation, plan, options, callback));
+    }
+
+    // ---- checks ----
+
+    private static void given(TransferOptions options, @Nullable Object callback) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(callback, "callback");
+    }
+
+    private ElementPlan plan(
+            Operation operation,
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length) {
+        LocalRegion region = check(operation, local, localOffset, length);
+        AttachedRegion attached = check(operation, remote, remoteOffset, length);
+        return new ElementPlan(region, local.offset() + localOffset, attached.key(), remoteOffset, length);
+    }
+
+    private SignalPlan plan(SignalUpdate update) {
+        RemoteSignal signal = update.signal();
+        AttachedRegion attached = check(Operation.SIGNAL, signal.region(), signal.offset(), RemoteSignal.BYTES);
+        return new SignalPlan(attached.key(), signal.offset(), update.addend(), update.order());
+    }
+
+    private LocalRegion check(Operation operation, MemoryRegion local, long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, local.length());
+        LocalRegion region = LocalRegion.of(local);
+        if (region.engine() != session.engine()) {
+            throw new IllegalArgumentException("the local region belongs to another engine than the connection");
+        }
+        if (operation == Operation.READ && region.leasedSegment().isReadOnly()) {
+            throw new IllegalArgumentException("a read-only segment cannot be the target of a read");
+        }
+        return region;
+    }
+
+    private AttachedRegion check(Operation operation, RemoteRegion remote, long offset, long length) {
+        AttachedRegion attached = mine(remote);
+        Objects.checkFromIndexSize(offset, length, attached.length());
+        if (operation.changesRemote()) {
+            need(attached, Access.REMOTE_WRITE);
+        }
+        if (operation.bringsBack()) {
+            need(attached, Access.REMOTE_READ);
+        }
+        if (operation.isAtomic() && (attached.descriptor().offset() + offset) % Long.BYTES != 0) {
+            throw new IllegalArgumentException("the word of an atomic operation or signal lies at a multiple of 8 bytes"
+                    + " from its region's start, not at "
+                    + (attached.descriptor().offset() + offset));
+        }
+        return attached;
+    }
+
+    private static void need(AttachedRegion attached, Access right) {
+        if (!attached.access().contains(right)) {
+            throw new RemoteAccessException(
+                    RemoteAccessException.Reason.ACCESS_DENIED,
+                    "the descriptor gives " + attached.access() + ", not " + right);
+        }
+    }
+
+    AttachedRegion mine(RemoteRegion remote) {
+        Objects.requireNonNull(remote, "remote");
+        if (!(remote instanceof AttachedRegion attached) || attached.connection() != session.connection()) {
+            throw new IllegalArgumentException("the remote region was attached on another connection");
+        }
+        return attached;
+    }
+}

@@ -1,0 +1,255 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.CompletionEvent;
+import io.sluice.engine.Connection;
+import io.sluice.engine.ElementsFailedException;
+import io.sluice.engine.PreparedTransfer;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCancelledException;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferTimeoutException;
+import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.transport.WorkRequest.Operation;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A vectored transfer whose elements go over several connections: one part for each. The parts' callbacks come from several
+ * pollers; whoever finds nobody at work tells the caller of all that has come, so that its callback is never called twice at a
+ * time, and no thread waits for another.
+ */
+final class SpanningTransfer implements Transfer {
+    private static final Logger LOG = LoggerFactory.getLogger(SpanningTransfer.class);
+
+    private final VectoredTransferCallback callback;
+    private final @Nullable CompletionEvent completion;
+    private final int elements;
+    private final List<Part> parts = new ArrayList<>();
+    private final MpscUnboundedAtomicArrayQueue<Outcome> outcomes = new MpscUnboundedAtomicArrayQueue<>(256);
+    private final AtomicInteger untold = new AtomicInteger();
+    private volatile boolean cancelled;
+    private volatile boolean terminated;
+
+    // of whoever tells
+    private int unfinishedParts;
+    private int failed;
+    private boolean silenced;
+    private @Nullable SluiceException firstError;
+    private @Nullable SluiceException wholeError;
+
+    /** What is to be told: an element's end, or a part's if the index is negative. */
+    private record Outcome(int index, @Nullable SluiceException error) {}
+
+    private SpanningTransfer(int elements, @Nullable CompletionEvent completion, VectoredTransferCallback callback) {
+        this.elements = elements;
+        this.completion = completion;
+        this.callback = callback;
+    }
+
+    /** Checks everything, then starts everything. */
+    static Transfer start(
+            LocalEngine engine,
+            Operation operation,
+            List<TransferElement> elements,
+            TransferOptions options,
+            VectoredTransferCallback callback) {
+        if (elements.isEmpty()) {
+            throw new IllegalArgumentException("a vectored transfer has at least one element");
+        }
+        Map<PeerConnection, List<Integer>> byConnection = new LinkedHashMap<>();
+        List<TransferElement> all = List.copyOf(elements);
+        for (int i = 0; i < all.size(); i++) {
+            byConnection
+                    .computeIfAbsent(connection(engine, all.get(i)), connection -> new ArrayList<>())
+                    .add(i);
+        }
+        SpanningTransfer transfer = new SpanningTransfer(all.size(), options.completeInto(), callback);
+        StartEvent event = options.startAfter();
+        CompletableFuture<Void> started = new CompletableFuture<>();
+        TransferOptions ofParts = new TransferOptions(
+                options.deadline(), options.priority(), event == null ? null : StartEvent.of(started), null);
+        byConnection.forEach((connection, indices) -> transfer.add(connection, operation, all, indices, ofParts));
+        transfer.unfinishedParts = transfer.parts.size();
+        transfer.parts.forEach(Part::start);
+        if (event != null) {
+            await(event, started);
+        }
+        return transfer;
+    }
+
+    private static PeerConnection connection(LocalEngine engine, TransferElement element) {
+        if (element.remote().connection() instanceof PeerConnection connection
+                && connection.session().engine().equals(engine)) {
+            return connection;
+        }
+        throw new IllegalArgumentException("the remote region was attached by another engine");
+    }
+
+    private static void await(StartEvent event, CompletableFuture<Void> started) {
+        try {
+            event.whenHappened(error -> {
+                if (error == null) {
+                    started.complete(null);
+                } else {
+                    started.completeExceptionally(error);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            started.completeExceptionally(e);
+        }
+    }
+
+    private void add(
+            PeerConnection connection,
+            Operation operation,
+            List<TransferElement> all,
+            List<Integer> indices,
+            TransferOptions options) {
+        Part part = new Part(indices);
+        List<TransferElement> mine = indices.stream().map(all::get).toList();
+        part.transfer = operation == Operation.WRITE
+                ? connection.prepared().writeVectored(mine, options, part)
+                : connection.prepared().readVectored(mine, options, part);
+        parts.add(part);
+    }
+
+    /** What goes over one connection. */
+    private final class Part implements VectoredTransferCallback {
+        private final List<Integer> indices;
+        private @Nullable PreparedTransfer transfer;
+
+        Part(List<Integer> indices) {
+            this.indices = indices;
+        }
+
+        PreparedTransfer transfer() {
+            PreparedTransfer mine = transfer;
+            if (mine == null) {
+                throw new IllegalStateException("a part without a transfer");
+            }
+            return mine;
+        }
+
+        void start() {
+            try {
+                transfer().start();
+            } catch (SluiceException e) {
+                indices.forEach(index -> tell(new Outcome(index, e)));
+                tell(new Outcome(-1, e));
+            }
+        }
+
+        @Override
+        public void element(int index, @Nullable SluiceException error) {
+            tell(new Outcome(indices.get(index), error));
+        }
+
+        @Override
+        public void terminated(Transfer part, @Nullable SluiceException error) {
+            tell(new Outcome(-1, error));
+        }
+    }
+
+    private void tell(Outcome outcome) {
+        outcomes.offer(outcome);
+        if (untold.getAndIncrement() != 0) {
+            return;
+        }
+        int told = 1;
+        do {
+            for (int i = 0; i < told; i++) {
+                deliver(outcomes.poll());
+            }
+            told = untold.addAndGet(-told);
+        } while (told != 0);
+    }
+
+    private void deliver(@Nullable Outcome outcome) {
+        if (outcome == null) {
+            return;
+        }
+        SluiceException error = outcome.error();
+        if (outcome.index() < 0) {
+            if (error instanceof TransferTimeoutException || error instanceof TransferCancelledException) {
+                wholeError = error;
+            }
+            if (--unfinishedParts == 0) {
+                terminate();
+            }
+            return;
+        }
+        if (error != null) {
+            failed++;
+            if (firstError == null) {
+                firstError = error;
+            }
+        }
+        if (cancelled) {
+            silenced = true;
+        } else {
+            call(() -> callback.element(outcome.index(), error));
+        }
+    }
+
+    private void terminate() {
+        SluiceException error = outcome();
+        terminated = true;
+        CompletionEvent event = completion;
+        if (event != null) {
+            call(() -> event.complete(error));
+        }
+        call(() -> callback.terminated(this, error));
+    }
+
+    private @Nullable SluiceException outcome() {
+        if (silenced) {
+            return new TransferCancelledException("the transfer was cancelled");
+        }
+        if (wholeError != null) {
+            return wholeError;
+        }
+        SluiceException first = firstError;
+        return first == null ? null : new ElementsFailedException(failed, elements, first);
+    }
+
+    private static void call(Runnable callback) {
+        try {
+            callback.run();
+        } catch (Throwable e) {
+            LOG.error("a transfer's callback has thrown", e);
+        }
+    }
+
+    @Override
+    public Connection connection() {
+        return parts.getFirst().transfer().connection();
+    }
+
+    @Override
+    public void cancel() {
+        cancelled = true;
+        parts.forEach(part -> part.transfer().cancel());
+    }
+
+    @Override
+    public boolean isTerminated() {
+        return terminated;
+    }
+
+    @Override
+    public CompletableFuture<Void> quiesced() {
+        return CompletableFuture.allOf(
+                parts.stream().map(part -> part.transfer().quiesced()).toArray(CompletableFuture<?>[]::new));
+    }
+}
