@@ -34,12 +34,22 @@ public record RegionOptions(Set<Access> access, @Nullable String name, AtomicDom
     }
 
     /**
+     * With atomic operations by the host's processors, as is the default.
+     *
+     * @param access as above
+     * @param name as above
+     */
+    public RegionOptions(Set<Access> access, @Nullable String name) {
+        this(access, name, AtomicDomain.TARGET_CPU);
+    }
+
+    /**
      * Not reachable by any peer: a source or target of this engine's own transfers.
      *
      * @return options with no remote rights
      */
     public static RegionOptions local() {
-        return new RegionOptions(Set.of(), null, AtomicDomain.TARGET_CPU);
+        return new RegionOptions(Set.of(), null);
     }
 
     /**
@@ -48,7 +58,7 @@ public record RegionOptions(Set<Access> access, @Nullable String name, AtomicDom
      * @return options with {@link Access#REMOTE_READ}
      */
     public static RegionOptions readOnly() {
-        return new RegionOptions(Set.of(Access.REMOTE_READ), null, AtomicDomain.TARGET_CPU);
+        return new RegionOptions(Set.of(Access.REMOTE_READ), null);
     }
 
     /**
@@ -57,7 +67,7 @@ public record RegionOptions(Set<Access> access, @Nullable String name, AtomicDom
      * @return options with both rights
      */
     public static RegionOptions readWrite() {
-        return new RegionOptions(Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE), null, AtomicDomain.TARGET_CPU);
+        return new RegionOptions(Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE), null);
     }
 
     /**

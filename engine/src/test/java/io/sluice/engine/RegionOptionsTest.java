@@ -19,7 +19,7 @@ class RegionOptionsTest {
     @Test
     void rightsCannotBeChangedLater() {
         Set<Access> access = new HashSet<>(Set.of(Access.REMOTE_READ));
-        RegionOptions options = new RegionOptions(access, null, AtomicDomain.TARGET_CPU);
+        RegionOptions options = new RegionOptions(access, null);
         access.add(Access.REMOTE_WRITE);
         assertThat(options.access()).containsExactly(Access.REMOTE_READ);
         assertThatThrownBy(() -> options.access().add(Access.REMOTE_WRITE))

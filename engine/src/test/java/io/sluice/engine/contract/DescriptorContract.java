@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.Access;
-import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
@@ -220,7 +219,7 @@ interface DescriptorContract extends Contract {
             MemoryRegion local = pair.local(64);
             MemoryRegion readOnly = BytePattern.filled(pair.target().allocate(64, RegionOptions.readOnly()), 7);
             MemoryRegion writeOnly = pair.target()
-                    .allocate(64, new RegionOptions(Set.of(Access.REMOTE_WRITE), null, AtomicDomain.TARGET_CPU));
+                    .allocate(64, new RegionOptions(Set.of(Access.REMOTE_WRITE), null));
             MemoryRegion unreachable = pair.target().allocate(64, RegionOptions.local());
             assertThatThrownBy(unreachable::descriptor).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> unreachable.slice(0, 8).descriptor()).isInstanceOf(IllegalStateException.class);
