@@ -4,7 +4,6 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InFlightWindow;
-import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEventException;
 import io.sluice.engine.TooManyPendingException;
@@ -40,18 +39,12 @@ import org.slf4j.LoggerFactory;
  */
 public final class ConnectionFlow {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionFlow.class);
-    private static final int BATCH = 64;
     private static final int MAX_HANDED_OVER_A_RUN = 4096;
 
     private final Connection connection;
     private final EventLoop loop;
     private final PollerCounters counters;
-    private final EngineWindow engineWindow;
-    private final ConnectionWindow window;
-    private final Chunker chunker;
     private final int maxPending;
-    private final Endpoint endpoint;
-    private final boolean canCarrySignals;
 
     // any thread
     private final MpscUnboundedAtomicArrayQueue<Mail> mailbox = new MpscUnboundedAtomicArrayQueue<>(256);
@@ -61,19 +54,9 @@ public final class ConnectionFlow {
     private volatile @Nullable ConnectionEnd end;
 
     // the poller's
-    private final ArrayDeque<Chunk> freeChunks = new ArrayDeque<>();
-    private final ArrayDeque<ElementOperation> freeOperations = new ArrayDeque<>();
-    private final WorkRequest[] batch = new WorkRequest[BATCH];
-    private int batchFrom;
-    private int batchTo;
-    private final WaitingTransfers waiting;
-    private boolean awaitingEngine;
-    private boolean engineExhausted;
-    private boolean pumping;
-    private boolean pumpAgain;
+    private final SendQueue queue;
     private int unquietTransfers;
     private final ArrayDeque<FlowTransfer> unquietInOrder = new ArrayDeque<>();
-    private final List<Chunk> chunks = new ArrayList<>();
     private final List<Inquiry> quiescenceAwaited = new ArrayList<>();
     private final WriteGroups groups = new WriteGroups();
     private final NotificationQueue notifications;
@@ -106,14 +89,8 @@ public final class ConnectionFlow {
         this.connection = connection;
         this.loop = loop;
         this.counters = counters;
-        this.engineWindow = engineWindow;
-        this.window = new ConnectionWindow(options.windowOperations(), options.windowBytes(), engineWindow);
-        this.chunker = new Chunker(
-                Math.min(options.windowBytes(), options.engineWindowBytes()), capabilities.largestMessage());
         this.maxPending = options.maxPending();
-        this.endpoint = endpoint;
-        this.canCarrySignals = capabilities.writeWithSignal();
-        this.waiting = new WaitingTransfers(options.priorityAging());
+        this.queue = new SendQueue(this, options, engineWindow, capabilities, endpoint, groups);
         this.notifications = new NotificationQueue(notificationSender, notificationCredits);
     }
 
@@ -132,7 +109,7 @@ public final class ConnectionFlow {
      * @return live figures, for any thread
      */
     public InFlightWindow window() {
-        return window;
+        return queue.window();
     }
 
     /**
@@ -236,13 +213,7 @@ public final class ConnectionFlow {
         if (drainMailbox()) {
             schedule();
         }
-        pump();
-    }
-
-    /** Its turn would hold the others up for nothing. */
-    private void leaveEngineQueue() {
-        awaitingEngine = false;
-        engineWindow.leave(this);
+        queue.pump();
     }
 
     /** True if some were left, so that one busy connection does not hold up the poller. */
@@ -254,9 +225,10 @@ public final class ConnectionFlow {
                 // still scheduled: only the indices tell that the mailbox is empty
                 return !mailbox.isEmpty();
             }
-            switch (mail) {
-                case FlowTransfer transfer -> read(transfer);
-                case Inquiry inquiry -> answer(inquiry);
+            if (mail instanceof FlowTransfer transfer) {
+                read(transfer);
+            } else if (mail instanceof Inquiry inquiry) {
+                answer(inquiry);
             }
         }
         return true;
@@ -287,13 +259,12 @@ public final class ConnectionFlow {
         if (deadline != null) {
             loop.arm(transfer, transfer.deadlineAt(deadline));
         }
-        switch (transfer) {
-            case DataTransfer data -> admitData(data);
-            case NotifyTransfer notification -> {
-                notification.queued();
-                groups.close(notification);
-                groups.release();
-            }
+        if (transfer instanceof DataTransfer data) {
+            admitData(data);
+        } else if (transfer instanceof NotifyTransfer notification) {
+            notification.queued();
+            groups.close(notification);
+            groups.release();
         }
     }
 
@@ -311,8 +282,8 @@ public final class ConnectionFlow {
         }
         if (data.eventError() != null) {
             failToStart(data);
-        } else if (!isBlocked(data)) {
-            waitForTurn(data);
+        } else if (!data.isBlocked()) {
+            queue.append(data);
         }
     }
 
@@ -323,8 +294,8 @@ public final class ConnectionFlow {
         awaitingEvent.remove(data);
         if (data.eventError() != null) {
             failToStart(data);
-        } else if (!isBlocked(data)) {
-            waitForTurn(data);
+        } else if (!data.isBlocked()) {
+            queue.append(data);
         }
     }
 
@@ -335,20 +306,11 @@ public final class ConnectionFlow {
                         "the event that the transfer was to start after has failed", data.eventError()));
     }
 
-    private static boolean isBlocked(DataTransfer data) {
-        return data instanceof SignallingTransfer signalling && signalling.isBlocked();
-    }
-
-    private void waitForTurn(DataTransfer data) {
-        if (!data.waiting) {
-            waiting.append(data);
-        }
-    }
-
     /** What a signal had to wait for is done. */
     void unblocked(SignallingTransfer transfer) {
-        if (!transfer.isBlocked() && !awaitingEvent.contains(transfer)) {
-            waitForTurn(transfer);
+        if (!transfer.hasEnded() && !transfer.isBlocked() && !awaitingEvent.contains(transfer)) {
+            // it was submitted before most that wait
+            queue.insert(transfer);
             schedule();
         }
     }
@@ -387,175 +349,6 @@ public final class ConnectionFlow {
         }
     }
 
-    /** Posts what credits and endpoint allow. */
-    private void pump() {
-        if (pumping) {
-            pumpAgain = true;
-            return;
-        }
-        pumping = true;
-        try {
-            do {
-                pumpAgain = false;
-                engineExhausted = false;
-                fillAndPost();
-            } while (pumpAgain);
-        } finally {
-            pumping = false;
-        }
-        if (awaitingEngine && !engineExhausted) {
-            leaveEngineQueue();
-        }
-    }
-
-    private void fillAndPost() {
-        if (!post()) {
-            return;
-        }
-        DataTransfer transfer;
-        while ((transfer = waiting.next()) != null) {
-            if (!addChunk(transfer)) {
-                // the credit it lacks may be held by one that it has overtaken half-way
-                DataTransfer begun = transfer.current() == null ? waiting.nextBegun() : null;
-                if (begun == null || !addChunk(begun)) {
-                    break;
-                }
-            }
-            if (batchTo == BATCH && !post()) {
-                return;
-            }
-        }
-        post();
-    }
-
-    /** Adds the next chunk of a transfer to the batch; false if a credit is lacking. */
-    private boolean addChunk(DataTransfer transfer) {
-        ElementOperation operation = transfer.current();
-        int element = transfer.nextElement();
-        if (operation == null) {
-            if (!acquireOperation()) {
-                return false;
-            }
-            ElementOperation pooled = freeOperations.pollFirst();
-            operation = pooled == null ? new ElementOperation() : pooled;
-            operation.begin(transfer, element);
-            transfer.beginElement(operation);
-        }
-        long position = transfer.position();
-        long length = transfer.length(element);
-        long bytes = Math.min(length - position, chunker.chunk(length));
-        if (!acquireBytes(bytes)) {
-            return false;
-        }
-        LeasedMemory memory = transfer.local(element);
-        if (memory != null && !memory.acquire()) {
-            window.releaseBytes(bytes);
-            operation.fail(new RegionClosedException("the local region is closed, or its memory was freed"));
-            finishPosting(transfer, operation);
-            return true;
-        }
-        Chunk pooled = freeChunks.pollFirst();
-        Chunk chunk = pooled == null ? newChunk() : pooled;
-        if (memory == null) {
-            chunk.prepareWord(
-                    operation,
-                    transfer.operation(element),
-                    transfer.remote(element),
-                    transfer.remoteOffset(element),
-                    bytes,
-                    transfer.operand(element),
-                    transfer.expected(element));
-        } else {
-            chunk.prepare(
-                    operation,
-                    transfer.operation(element),
-                    memory,
-                    transfer.localOffset(element) + position,
-                    bytes,
-                    transfer.remote(element),
-                    transfer.remoteOffset(element) + position);
-            if (canCarrySignals
-                    && bytes == length
-                    && transfer instanceof SignallingTransfer signalling
-                    && signalling.canCarry(groups)) {
-                signalling.carry(chunk);
-            }
-        }
-        operation.chunkPosted();
-        batch[batchTo++] = chunk;
-        transfer.advance(bytes);
-        if (transfer.position() == length) {
-            finishPosting(transfer, operation);
-        }
-        return true;
-    }
-
-    private Chunk newChunk() {
-        Chunk chunk = new Chunk();
-        chunks.add(chunk);
-        return chunk;
-    }
-
-    private boolean acquireOperation() {
-        ConnectionWindow.Grant grant = window.tryAcquireOperation(this);
-        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && queueForEngine()) {
-            grant = window.tryAcquireOperation(this);
-        }
-        return taken(grant);
-    }
-
-    /** True if it has just joined the queue: a credit may have come back between the refusal and this. */
-    private boolean queueForEngine() {
-        if (awaitingEngine) {
-            return false;
-        }
-        awaitingEngine = true;
-        engineWindow.await(this);
-        return true;
-    }
-
-    private boolean taken(ConnectionWindow.Grant grant) {
-        engineExhausted = grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED;
-        if (awaitingEngine && !engineExhausted) {
-            // one credit a turn: who wants more queues again
-            leaveEngineQueue();
-        }
-        return grant == ConnectionWindow.Grant.GRANTED;
-    }
-
-    private boolean acquireBytes(long bytes) {
-        ConnectionWindow.Grant grant = window.tryAcquireBytes(this, bytes);
-        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && queueForEngine()) {
-            grant = window.tryAcquireBytes(this, bytes);
-        }
-        return taken(grant);
-    }
-
-    /** Offers the batch; false if the endpoint left some of it. */
-    private boolean post() {
-        while (batchFrom < batchTo) {
-            int accepted = endpoint.post(batch, batchFrom, batchTo - batchFrom);
-            batchFrom += accepted;
-            if (accepted == 0) {
-                return false;
-            }
-        }
-        batchFrom = 0;
-        batchTo = 0;
-        return true;
-    }
-
-    private void finishPosting(DataTransfer transfer, ElementOperation operation) {
-        transfer.finishPosting();
-        operation.allPosted();
-        if (transfer.isFullyPosted() || isBlocked(transfer)) {
-            waiting.remove(transfer);
-        }
-        if (operation.isDone()) {
-            finish(operation);
-        }
-    }
-
     /**
      * A work request has ended.
      *
@@ -563,65 +356,30 @@ public final class ConnectionFlow {
      * @param status how
      */
     public void completed(WorkRequest request, CompletionStatus status) {
-        Chunk chunk = (Chunk) request;
-        long bytes = chunk.length();
-        WorkRequest.Operation kind = chunk.operation();
-        long fetched = chunk.fetched();
-        ElementOperation operation = chunk.retire();
-        freeChunks.addFirst(chunk);
-        window.releaseBytes(bytes);
-        operation.chunkDone();
-        DataTransfer transfer = operation.transfer();
-        if (status == CompletionStatus.SUCCESS) {
-            operation.reachedPeer();
-            if (kind.isFetching()) {
-                transfer.fetched(fetched);
-            }
-        } else {
-            switch (status) {
-                case FLUSHED -> {
-                    operation.reachedPeer();
-                    operation.cutOff();
-                }
-                case FLUSHED_UNSENT -> operation.cutOff();
-                default -> operation.fail(TransferErrors.refused(status, kind));
-            }
-            if (transfer.current() == operation) {
-                finishPosting(transfer, operation);
-                pumpLater();
-                return;
-            }
-        }
-        if (operation.isDone()) {
-            finish(operation);
-        }
+        queue.completed(request, status);
         pumpLater();
     }
 
     /** Several completions in one duty cycle are followed by one pump. */
     private void pumpLater() {
-        if (!waiting.isEmpty()) {
+        if (queue.hasWaiting()) {
             schedule();
         }
     }
 
     /** The endpoint has room again. */
     public void postable() {
-        pump();
+        queue.pump();
     }
 
-    private void finish(ElementOperation operation) {
-        DataTransfer transfer = operation.transfer();
-        int element = operation.index();
-        SluiceException error = operation.error();
-        if (error == null && operation.isCutOff()) {
-            error = TransferErrors.cutOff(
-                    operation.hasReachedPeer() && transfer.operation(element).changesRemote(), end);
-        }
-        operation.retire();
-        freeOperations.addFirst(operation);
-        window.releaseOperation();
-        transfer.operationDone();
+    /**
+     * An element has ended: nothing of it is posted any more.
+     *
+     * @param transfer whose
+     * @param element which
+     * @param error {@code null} for success
+     */
+    void elementDone(DataTransfer transfer, int element, @Nullable SluiceException error) {
         if (transfer.hasEnded()) {
             if (transfer.isQuiet()) {
                 unquietTransfers--;
@@ -634,9 +392,7 @@ public final class ConnectionFlow {
                 groups.release();
                 releaseQuiescenceAwaited();
             }
-            return;
-        }
-        if (transfer.elementEnded(element, error)) {
+        } else if (transfer.elementEnded(element, error)) {
             terminate(transfer, transfer.outcome());
         }
     }
@@ -653,7 +409,7 @@ public final class ConnectionFlow {
         }
         ElementOperation begun = null;
         if (transfer instanceof DataTransfer data) {
-            waiting.remove(data);
+            queue.remove(data);
             awaitingEvent.remove(data);
             begun = data.current();
         }
@@ -661,10 +417,7 @@ public final class ConnectionFlow {
         transfer.endUnfinished(error, !(error instanceof TransferCancelledException));
         terminate(transfer, error);
         if (begun != null) {
-            begun.allPosted();
-            if (begun.isDone()) {
-                finish(begun);
-            }
+            queue.abandon(begun);
         }
         if (transfer instanceof NotifyTransfer) {
             sendNotifications();
@@ -736,7 +489,7 @@ public final class ConnectionFlow {
      * @return true if a chunk has not ended
      */
     public boolean isPostedOn(LeasedMemory memory) {
-        return chunks.stream().anyMatch(chunk -> chunk.holds(memory));
+        return queue.isPostedOn(memory);
     }
 
     private void releaseQuiescenceAwaited() {
@@ -839,37 +592,18 @@ public final class ConnectionFlow {
         if (why == null) {
             throw new IllegalStateException("the connection has not ended");
         }
-        while (batchFrom < batchTo) {
-            WorkRequest request = batch[batchFrom];
-            batchFrom++;
-            completed(request, CompletionStatus.FLUSHED_UNSENT);
-        }
-        batchFrom = 0;
-        batchTo = 0;
-        endData(why);
+        queue.endAll(why);
+        endBlocked(why);
         endNotifications(why);
         // what was never posted has ended above, and what was posted the endpoint has completed
         groups.release();
-        if (awaitingEngine) {
-            leaveEngineQueue();
-        }
         // handed over while this ran, or never looked at yet
         while (drainMailbox()) {
             LOG.debug("ending the transfers of a connection that has ended");
         }
     }
 
-    private void endData(ConnectionEnd why) {
-        DataTransfer transfer;
-        while ((transfer = waiting.next()) != null) {
-            ElementOperation begun = transfer.current();
-            if (begun != null) {
-                begun.cutOff();
-                finishPosting(transfer, begun);
-            } else {
-                endEarly(transfer, transfer.neverFinished(why));
-            }
-        }
+    private void endBlocked(ConnectionEnd why) {
         for (DataTransfer waitingForEvent : List.copyOf(awaitingEvent)) {
             endEarly(waitingForEvent, why.error());
         }
@@ -902,6 +636,12 @@ public final class ConnectionFlow {
     private void endUnsent(NotifyTransfer notification, ConnectionEnd why) {
         endEarly(notification, why.error());
         pending.decrementAndGet();
+    }
+
+    /** Why the connection has ended, or null. */
+    @Nullable
+    ConnectionEnd end() {
+        return end;
     }
 
     void count(EngineMetrics.Operation operation, @Nullable SluiceException error, long bytes) {

@@ -110,6 +110,11 @@ abstract sealed class DataTransfer extends FlowTransfer implements PreparedTrans
         return liveOperations == 0;
     }
 
+    /** Whether the next element has to wait for more than its turn. */
+    boolean isBlocked() {
+        return false;
+    }
+
     boolean isFullyPosted() {
         return nextElement == elements();
     }

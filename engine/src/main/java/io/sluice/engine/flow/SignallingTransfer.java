@@ -134,7 +134,7 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
         flow().unblocked(this);
     }
 
-    /** Whether the next element may be posted now. */
+    @Override
     boolean isBlocked() {
         return nextElement() == SIGNAL_ELEMENT && (!bytesDone || precedingGroup != null);
     }

@@ -20,18 +20,44 @@ final class WaitingTransfers {
         agingNanos = aging.toNanos();
     }
 
+    /** Adds one behind all others of its priority; one that waits already is left alone. */
     void append(DataTransfer transfer) {
+        if (!transfer.waiting) {
+            add(transfer, last[transfer.options.priority().ordinal()]);
+        }
+    }
+
+    /** Adds one before those of its priority that were submitted later; one that waits already is left alone. */
+    void insert(DataTransfer transfer) {
+        if (transfer.waiting) {
+            return;
+        }
+        DataTransfer before = null;
+        DataTransfer after = first[transfer.options.priority().ordinal()];
+        while (after != null && after.submittedAt() - transfer.submittedAt() <= 0) {
+            before = after;
+            after = after.next;
+        }
+        add(transfer, before);
+    }
+
+    private void add(DataTransfer transfer, @Nullable DataTransfer before) {
         int priority = transfer.options.priority().ordinal();
         transfer.waiting = true;
         transfer.due = transfer.submittedAt() + priority * agingNanos;
-        DataTransfer before = last[priority];
+        DataTransfer after = before == null ? first[priority] : before.next;
         transfer.previous = before;
+        transfer.next = after;
         if (before == null) {
             first[priority] = transfer;
         } else {
             before.next = transfer;
         }
-        last[priority] = transfer;
+        if (after == null) {
+            last[priority] = transfer;
+        } else {
+            after.previous = transfer;
+        }
     }
 
     /** Takes a transfer out; one that does not wait is left alone. */

@@ -218,8 +218,7 @@ interface DescriptorContract extends Contract {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
             MemoryRegion readOnly = BytePattern.filled(pair.target().allocate(64, RegionOptions.readOnly()), 7);
-            MemoryRegion writeOnly = pair.target()
-                    .allocate(64, new RegionOptions(Set.of(Access.REMOTE_WRITE), null));
+            MemoryRegion writeOnly = pair.target().allocate(64, new RegionOptions(Set.of(Access.REMOTE_WRITE), null));
             MemoryRegion unreachable = pair.target().allocate(64, RegionOptions.local());
             assertThatThrownBy(unreachable::descriptor).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> unreachable.slice(0, 8).descriptor()).isInstanceOf(IllegalStateException.class);

@@ -1,0 +1,345 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.RegionClosedException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.WorkRequest;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The send queue of a connection: the transfers that wait for their turn, the credits that they take, the chunks that they are
+ * cut into, and what the endpoint has of them. On the poller's thread.
+ */
+@SuppressWarnings("ReferenceEquality") // an operation is its own identity
+final class SendQueue {
+    private static final int BATCH = 64;
+
+    private final ConnectionFlow flow;
+    private final EngineWindow engineWindow;
+    private final ConnectionWindow window;
+    private final Chunker chunker;
+    private final Endpoint endpoint;
+    private final WriteGroups groups;
+    private final boolean canCarrySignals;
+    private final WaitingTransfers waiting;
+    private final ArrayDeque<Chunk> freeChunks = new ArrayDeque<>();
+    private final ArrayDeque<ElementOperation> freeOperations = new ArrayDeque<>();
+    private final List<Chunk> chunks = new ArrayList<>();
+    private final WorkRequest[] batch = new WorkRequest[BATCH];
+    private int batchFrom;
+    private int batchTo;
+    private boolean awaitingEngine;
+    private boolean engineExhausted;
+    private boolean pumping;
+    private boolean pumpAgain;
+
+    SendQueue(
+            ConnectionFlow flow,
+            EngineOptions options,
+            EngineWindow engineWindow,
+            Capabilities capabilities,
+            Endpoint endpoint,
+            WriteGroups groups) {
+        this.flow = flow;
+        this.engineWindow = engineWindow;
+        this.window = new ConnectionWindow(options.windowOperations(), options.windowBytes(), engineWindow);
+        this.chunker = new Chunker(
+                Math.min(options.windowBytes(), options.engineWindowBytes()), capabilities.largestMessage());
+        this.endpoint = endpoint;
+        this.groups = groups;
+        this.canCarrySignals = capabilities.writeWithSignal();
+        this.waiting = new WaitingTransfers(options.priorityAging());
+    }
+
+    /** The credits, for any thread to read. */
+    InFlightWindow window() {
+        return window;
+    }
+
+    boolean hasWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    /** A transfer waits for its turn behind those of its priority. */
+    void append(DataTransfer transfer) {
+        waiting.append(transfer);
+    }
+
+    /** A transfer that could not go on before takes the place that its submission gives it. */
+    void insert(DataTransfer transfer) {
+        waiting.insert(transfer);
+    }
+
+    void remove(DataTransfer transfer) {
+        waiting.remove(transfer);
+    }
+
+    /** The credits of the engine are waited for no more. */
+    void leaveEngineQueue() {
+        if (awaitingEngine) {
+            awaitingEngine = false;
+            engineWindow.leave(flow);
+        }
+    }
+
+    /** Posts what credits and endpoint allow. */
+    void pump() {
+        if (pumping) {
+            pumpAgain = true;
+            return;
+        }
+        pumping = true;
+        try {
+            do {
+                pumpAgain = false;
+                engineExhausted = false;
+                fillAndPost();
+            } while (pumpAgain);
+        } finally {
+            pumping = false;
+        }
+        if (!engineExhausted) {
+            // its turn would hold the others up for nothing
+            leaveEngineQueue();
+        }
+    }
+
+    private void fillAndPost() {
+        if (!post()) {
+            return;
+        }
+        DataTransfer transfer;
+        while ((transfer = waiting.next()) != null) {
+            if (!addChunk(transfer)) {
+                // the credit it lacks may be held by one that it has overtaken half-way
+                DataTransfer begun = transfer.current() == null ? waiting.nextBegun() : null;
+                if (begun == null || !addChunk(begun)) {
+                    break;
+                }
+            }
+            if (batchTo == BATCH && !post()) {
+                return;
+            }
+        }
+        post();
+    }
+
+    /** Adds the next chunk of a transfer to the batch; false if a credit is lacking. */
+    private boolean addChunk(DataTransfer transfer) {
+        ElementOperation operation = transfer.current();
+        int element = transfer.nextElement();
+        if (operation == null) {
+            if (!acquireOperation()) {
+                return false;
+            }
+            ElementOperation pooled = freeOperations.pollFirst();
+            operation = pooled == null ? new ElementOperation() : pooled;
+            operation.begin(transfer, element);
+            transfer.beginElement(operation);
+        }
+        long position = transfer.position();
+        long length = transfer.length(element);
+        long bytes = Math.min(length - position, chunker.chunk(length));
+        if (!acquireBytes(bytes)) {
+            return false;
+        }
+        LeasedMemory memory = transfer.local(element);
+        if (memory != null && !memory.acquire()) {
+            window.releaseBytes(bytes);
+            operation.fail(new RegionClosedException("the local region is closed, or its memory was freed"));
+            finishPosting(transfer, operation);
+            return true;
+        }
+        Chunk pooled = freeChunks.pollFirst();
+        Chunk chunk = pooled == null ? newChunk() : pooled;
+        if (memory == null) {
+            chunk.prepareWord(
+                    operation,
+                    transfer.operation(element),
+                    transfer.remote(element),
+                    transfer.remoteOffset(element),
+                    bytes,
+                    transfer.operand(element),
+                    transfer.expected(element));
+        } else {
+            chunk.prepare(
+                    operation,
+                    transfer.operation(element),
+                    memory,
+                    transfer.localOffset(element) + position,
+                    bytes,
+                    transfer.remote(element),
+                    transfer.remoteOffset(element) + position);
+            if (canCarrySignals
+                    && bytes == length
+                    && transfer instanceof SignallingTransfer signalling
+                    && signalling.canCarry(groups)) {
+                signalling.carry(chunk);
+            }
+        }
+        operation.chunkPosted();
+        batch[batchTo++] = chunk;
+        transfer.advance(bytes);
+        if (transfer.position() == length) {
+            finishPosting(transfer, operation);
+        }
+        return true;
+    }
+
+    private Chunk newChunk() {
+        Chunk chunk = new Chunk();
+        chunks.add(chunk);
+        return chunk;
+    }
+
+    private boolean acquireOperation() {
+        ConnectionWindow.Grant grant = window.tryAcquireOperation(flow);
+        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && queueForEngine()) {
+            grant = window.tryAcquireOperation(flow);
+        }
+        return taken(grant);
+    }
+
+    /** True if it has just joined the queue: a credit may have come back between the refusal and this. */
+    private boolean queueForEngine() {
+        if (awaitingEngine) {
+            return false;
+        }
+        awaitingEngine = true;
+        engineWindow.await(flow);
+        return true;
+    }
+
+    private boolean taken(ConnectionWindow.Grant grant) {
+        engineExhausted = grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED;
+        if (!engineExhausted) {
+            // one credit a turn: who wants more queues again
+            leaveEngineQueue();
+        }
+        return grant == ConnectionWindow.Grant.GRANTED;
+    }
+
+    private boolean acquireBytes(long bytes) {
+        ConnectionWindow.Grant grant = window.tryAcquireBytes(flow, bytes);
+        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && queueForEngine()) {
+            grant = window.tryAcquireBytes(flow, bytes);
+        }
+        return taken(grant);
+    }
+
+    /** Offers the batch; false if the endpoint left some of it. */
+    private boolean post() {
+        while (batchFrom < batchTo) {
+            int accepted = endpoint.post(batch, batchFrom, batchTo - batchFrom);
+            batchFrom += accepted;
+            if (accepted == 0) {
+                return false;
+            }
+        }
+        batchFrom = 0;
+        batchTo = 0;
+        return true;
+    }
+
+    private void finishPosting(DataTransfer transfer, ElementOperation operation) {
+        transfer.finishPosting();
+        operation.allPosted();
+        if (transfer.isFullyPosted() || transfer.isBlocked()) {
+            waiting.remove(transfer);
+        }
+        if (operation.isDone()) {
+            finish(operation);
+        }
+    }
+
+    /** A work request has ended. */
+    void completed(WorkRequest request, CompletionStatus status) {
+        Chunk chunk = (Chunk) request;
+        long bytes = chunk.length();
+        WorkRequest.Operation kind = chunk.operation();
+        long fetched = chunk.fetched();
+        ElementOperation operation = chunk.retire();
+        freeChunks.addFirst(chunk);
+        window.releaseBytes(bytes);
+        operation.chunkDone();
+        DataTransfer transfer = operation.transfer();
+        if (status == CompletionStatus.SUCCESS) {
+            operation.reachedPeer();
+            if (kind.isFetching()) {
+                transfer.fetched(fetched);
+            }
+        } else {
+            switch (status) {
+                case FLUSHED -> {
+                    operation.reachedPeer();
+                    operation.cutOff();
+                }
+                case FLUSHED_UNSENT -> operation.cutOff();
+                default -> operation.fail(TransferErrors.refused(status, kind));
+            }
+            if (transfer.current() == operation) {
+                finishPosting(transfer, operation);
+                return;
+            }
+        }
+        if (operation.isDone()) {
+            finish(operation);
+        }
+    }
+
+    private void finish(ElementOperation operation) {
+        DataTransfer transfer = operation.transfer();
+        int element = operation.index();
+        SluiceException error = operation.error();
+        if (error == null && operation.isCutOff()) {
+            error = TransferErrors.cutOff(
+                    operation.hasReachedPeer() && transfer.operation(element).changesRemote(), flow.end());
+        }
+        operation.retire();
+        freeOperations.addFirst(operation);
+        window.releaseOperation();
+        transfer.operationDone();
+        flow.elementDone(transfer, element, error);
+    }
+
+    /** Nothing more of this element will be posted. */
+    void abandon(ElementOperation operation) {
+        operation.allPosted();
+        if (operation.isDone()) {
+            finish(operation);
+        }
+    }
+
+    /** Whether a chunk that is posted holds a lease on this memory. */
+    boolean isPostedOn(LeasedMemory memory) {
+        return chunks.stream().anyMatch(chunk -> chunk.holds(memory));
+    }
+
+    /** After the endpoint was closed: ends what waits, and what the endpoint never took. */
+    void endAll(ConnectionEnd why) {
+        while (batchFrom < batchTo) {
+            WorkRequest request = batch[batchFrom];
+            batchFrom++;
+            completed(request, CompletionStatus.FLUSHED_UNSENT);
+        }
+        batchFrom = 0;
+        batchTo = 0;
+        DataTransfer transfer;
+        while ((transfer = waiting.next()) != null) {
+            ElementOperation begun = transfer.current();
+            if (begun != null) {
+                begun.cutOff();
+                finishPosting(transfer, begun);
+            } else {
+                flow.endEarly(transfer, transfer.neverFinished(why));
+            }
+        }
+        leaveEngineQueue();
+    }
+}
