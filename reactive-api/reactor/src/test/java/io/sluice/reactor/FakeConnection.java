@@ -3,15 +3,19 @@ package io.sluice.reactor;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineId;
+import io.sluice.engine.FetchCallback;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.NotificationSubscription;
+import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOperations;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
 import java.util.List;
@@ -35,11 +39,15 @@ final class FakeConnection implements Connection, InFlightWindow {
     final CompletableFuture<RemoteRegion> attached = new CompletableFuture<>();
     final CompletableFuture<RegionDescriptor> found = new CompletableFuture<>();
     final CompletableFuture<Void> detached = new CompletableFuture<>();
+    final CompletableFuture<Void> flushed = new CompletableFuture<>();
+    final CompletableFuture<Void> quiet = new CompletableFuture<>();
     final CompletableFuture<Void> quiesced = new CompletableFuture<>();
     final CompletableFuture<Void> ended = new CompletableFuture<>();
     final CompletableFuture<Void> closed = new CompletableFuture<>();
     final AtomicInteger attaches = new AtomicInteger();
     final AtomicInteger detaches = new AtomicInteger();
+    final AtomicInteger flushes = new AtomicInteger();
+    final AtomicInteger quiets = new AtomicInteger();
     final AtomicInteger closes = new AtomicInteger();
     final FakeNotifications notifications = new FakeNotifications();
     volatile TransferOptions lastOptions;
@@ -113,6 +121,10 @@ final class FakeConnection implements Connection, InFlightWindow {
     }
 
     private Transfer submit(String what, TransferOptions options, TransferCallback callback) {
+        return submit(what, options, (transfer, previous, error) -> callback.terminated(transfer, error));
+    }
+
+    private Transfer submit(String what, TransferOptions options, FetchCallback callback) {
         FakeTransfer transfer = new FakeTransfer(this, what, callback);
         lastOptions = options;
         submitted.incrementAndGet();
@@ -151,6 +163,62 @@ final class FakeConnection implements Connection, InFlightWindow {
             TransferOptions options,
             TransferCallback callback) {
         return submit("read " + localOffset + " " + remoteOffset + " " + length, options, callback);
+    }
+
+    @Override
+    public Transfer writeWithSignal(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            SignalUpdate signal,
+            TransferOptions options,
+            TransferCallback callback) {
+        String what = "writeWithSignal " + localOffset + " " + remoteOffset + " " + length + " " + text(signal);
+        return submit(what, options, callback);
+    }
+
+    @Override
+    public Transfer put(
+            RemoteRegion remote,
+            long remoteOffset,
+            long value,
+            int bytes,
+            TransferOptions options,
+            TransferCallback callback) {
+        return submit("put " + remoteOffset + " " + value + " " + bytes, options, callback);
+    }
+
+    @Override
+    public Transfer signal(SignalUpdate signal, TransferOptions options, TransferCallback callback) {
+        return submit("signal " + text(signal), options, callback);
+    }
+
+    @Override
+    public Transfer fetchAdd(
+            RemoteRegion remote, long remoteOffset, long addend, TransferOptions options, FetchCallback callback) {
+        return submit("fetchAdd " + remoteOffset + " " + addend, options, callback);
+    }
+
+    @Override
+    public Transfer compareAndSwap(
+            RemoteRegion remote,
+            long remoteOffset,
+            long expected,
+            long replacement,
+            TransferOptions options,
+            FetchCallback callback) {
+        return submit("compareAndSwap " + remoteOffset + " " + expected + " " + replacement, options, callback);
+    }
+
+    private static String text(SignalUpdate update) {
+        return update.signal().offset() + " " + update.addend() + " " + update.order();
+    }
+
+    @Override
+    public TransferOperations<PreparedTransfer> prepared() {
+        throw new UnsupportedOperationException();
     }
 
     @Override
@@ -197,6 +265,18 @@ final class FakeConnection implements Connection, InFlightWindow {
     @Override
     public NotificationSubscription subscribe(NotificationListener listener) {
         return notifications.subscribe(listener);
+    }
+
+    @Override
+    public CompletableFuture<Void> flush() {
+        flushes.incrementAndGet();
+        return flushed;
+    }
+
+    @Override
+    public CompletableFuture<Void> quiet() {
+        quiets.incrementAndGet();
+        return quiet;
     }
 
     @Override

@@ -1,9 +1,11 @@
 package io.sluice.reactor;
 
 import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.Signal;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -33,6 +35,16 @@ record FakeRegion(long length) implements MemoryRegion {
     @Override
     public MemorySegment segment() {
         throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public AtomicDomain atomicDomain() {
+        return AtomicDomain.TARGET_CPU;
+    }
+
+    @Override
+    public Signal signal(long offset) {
+        return new FakeSignal(this, offset);
     }
 
     @Override
