@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class FrameHeaderTest {
     private static final int AT = 3;
 
-    private final MemorySegment segment = MemorySegment.ofArray(new byte[AT + FrameHeader.BYTES + AT]);
+    private final MemorySegment segment = MemorySegment.ofArray(new byte[AT + FrameHeader.LONGEST_BYTES + AT]);
 
     private void write(int operation, int status, Claim claim) {
         FrameHeader.write(
@@ -82,5 +82,23 @@ class FrameHeaderTest {
             boolean mattersHere = inHeader < 4 || inHeader == 6 || inHeader == 7 || (inHeader == 40 && bit % 8 == 7);
             assertThat(FrameHeader.isWellFormed(segment, AT)).as("bit %d", bit).isEqualTo(!mattersHere);
         }
+    }
+
+    @Test
+    void operandsComeBehindTheHeader() {
+        write(FrameHeader.COMPARE_AND_SWAP, 0, new Claim(1, 2, 3, 4, 8));
+        FrameHeader.writeOperands(segment, AT, 0x0102030405060708L, -2);
+        byte[] written = segment.asSlice(AT, FrameHeader.LONGEST_BYTES).toArray(ValueLayout.JAVA_BYTE);
+        assertThat(written)
+                .isEqualTo(RawLane.word(RawLane.COMPARE_AND_SWAP, new Claim(1, 2, 3, 4, 8), 0x0102030405060708L, -2));
+        assertThat(FrameHeader.operand(segment, AT)).isEqualTo(0x0102030405060708L);
+        assertThat(FrameHeader.expected(segment, AT)).isEqualTo(-2);
+    }
+
+    @Test
+    void onlyOperationsWithOperandsHaveTheLongerHeader() {
+        assertThat(FrameHeader.bytes(FrameHeader.WRITE_BEFORE_SIGNAL)).isEqualTo(FrameHeader.BYTES);
+        assertThat(FrameHeader.bytes(FrameHeader.PUT)).isEqualTo(FrameHeader.LONGEST_BYTES);
+        assertThat(FrameHeader.bytes(FrameHeader.FETCHED)).isEqualTo(FrameHeader.LONGEST_BYTES);
     }
 }

@@ -45,7 +45,8 @@ class LaneAbuseTest {
         NEGATIVE_LENGTH(header -> header.putLong(40, -1)),
         LEAST_LENGTH(header -> header.putLong(40, Long.MIN_VALUE)),
         OPERATION_OF_ZERO(header -> header.put(4, (byte) 0)),
-        UNKNOWN_OPERATION(header -> header.put(4, (byte) 7)),
+        UNKNOWN_OPERATION(header -> header.put(4, (byte) 15)),
+        UNKNOWN_OPERATION_WITH_OPERANDS(header -> header.put(4, (byte) 22)),
         NEGATIVE_OPERATION(header -> header.put(4, (byte) -1)),
         NOTHING_BUT_ZEROES(header -> header.put(0, new byte[RawLane.HEADER_BYTES]));
 

@@ -21,6 +21,8 @@ final class RawLane {
     static final int PUT = 16;
     static final int SIGNAL = 17;
     static final int SIGNAL_OF_WRITE = 18;
+    static final int FETCH_ADD = 19;
+    static final int COMPARE_AND_SWAP = 20;
     static final int FETCHED = 21;
     static final int LONG_HEADER_BYTES = 64;
     private static final int MAGIC = 0x534C4454;
@@ -62,8 +64,8 @@ final class RawLane {
         }
     }
 
-    /** A frame that the engine sent. The payload is that of READ_DATA. */
-    record Frame(int operation, int status, long count, long length, byte[] payload) {}
+    /** A frame that the engine sent. The payload is that of READ_DATA, the operand that of the longer headers. */
+    record Frame(int operation, int status, long count, long length, byte[] payload, long operand) {}
 
     static byte[] header(int operation, int status, Claim claim) {
         return ByteBuffer.allocate(HEADER_BYTES)
@@ -150,7 +152,12 @@ final class RawLane {
             long length = fields.getLong(40);
             byte[] payload = new byte[operation == READ_DATA || operation == WRITE ? Math.toIntExact(length) : 0];
             in.readFully(payload);
-            return new Frame(operation, status, count, length, payload);
+            long operand = 0;
+            if (operation >= PUT) {
+                operand = in.readLong();
+                in.readLong();
+            }
+            return new Frame(operation, status, count, length, payload, operand);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
