@@ -1,0 +1,141 @@
+package io.sluice.engine.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferPriority;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class WaitingTransfersTest {
+    private static final Duration AN_HOUR = Duration.ofHours(1);
+
+    /** Memory that nobody looks at. */
+    private enum NoMemory implements LeasedMemory {
+        INSTANCE;
+
+        @Override
+        public boolean acquire() {
+            return true;
+        }
+
+        @Override
+        public void release() {}
+
+        @Override
+        public MemorySegment leasedSegment() {
+            return MemorySegment.NULL;
+        }
+    }
+
+    /** As if it was submitted now. */
+    @SuppressWarnings("NullAway") // its flow is not asked for anything here
+    private static DataTransfer submitted(TransferPriority priority) {
+        DataTransfer transfer = new SingleTransfer(
+                null,
+                WorkRequest.Operation.READ,
+                new ElementPlan(NoMemory.INSTANCE, 0, new RemoteKey(0, 0, 0), 0, 8),
+                TransferOptions.defaults().withPriority(priority),
+                (ended, error) -> {});
+        long before = System.nanoTime();
+        while (System.nanoTime() == before) {
+            Thread.onSpinWait();
+        }
+        transfer.reset();
+        return transfer;
+    }
+
+    private static List<DataTransfer> drain(WaitingTransfers waiting) {
+        List<DataTransfer> order = new ArrayList<>();
+        DataTransfer next;
+        while ((next = waiting.next()) != null) {
+            waiting.remove(next);
+            order.add(next);
+        }
+        assertThat(waiting.isEmpty()).isTrue();
+        return order;
+    }
+
+    @Test
+    void higherPriorityGoesFirstAndWithinOneTheFirstComer() {
+        WaitingTransfers waiting = new WaitingTransfers(AN_HOUR);
+        DataTransfer low = submitted(TransferPriority.LOW);
+        DataTransfer normal = submitted(TransferPriority.NORMAL);
+        DataTransfer high = submitted(TransferPriority.HIGH);
+        DataTransfer secondLow = submitted(TransferPriority.LOW);
+        DataTransfer secondHigh = submitted(TransferPriority.HIGH);
+        for (DataTransfer transfer : List.of(low, normal, high, secondLow, secondHigh)) {
+            waiting.append(transfer);
+        }
+        assertThat(drain(waiting)).containsExactly(high, secondHigh, normal, low, secondLow);
+    }
+
+    @Test
+    void withoutAgingTheFirstComerGoesFirstWhateverItsPriority() {
+        WaitingTransfers waiting = new WaitingTransfers(Duration.ZERO);
+        DataTransfer low = submitted(TransferPriority.LOW);
+        DataTransfer high = submitted(TransferPriority.HIGH);
+        DataTransfer normal = submitted(TransferPriority.NORMAL);
+        for (DataTransfer transfer : List.of(low, high, normal)) {
+            waiting.append(transfer);
+        }
+        assertThat(drain(waiting)).containsExactly(low, high, normal);
+    }
+
+    @Test
+    void onceItHasAgedItGoesBeforeWhatIsYounger() throws InterruptedException {
+        WaitingTransfers waiting = new WaitingTransfers(Duration.ofMillis(20));
+        DataTransfer low = submitted(TransferPriority.LOW);
+        DataTransfer high = submitted(TransferPriority.HIGH);
+        Thread.sleep(60);
+        DataTransfer young = submitted(TransferPriority.HIGH);
+        for (DataTransfer transfer : List.of(low, high, young)) {
+            waiting.append(transfer);
+        }
+        assertThat(drain(waiting)).containsExactly(high, low, young);
+    }
+
+    @Test
+    void insertedTakesThePlaceOfItsSubmission() {
+        WaitingTransfers waiting = new WaitingTransfers(AN_HOUR);
+        DataTransfer first = submitted(TransferPriority.NORMAL);
+        DataTransfer second = submitted(TransferPriority.NORMAL);
+        DataTransfer third = submitted(TransferPriority.NORMAL);
+        DataTransfer fourth = submitted(TransferPriority.NORMAL);
+        waiting.append(second);
+        waiting.append(fourth);
+        waiting.insert(third);
+        waiting.insert(first);
+        waiting.insert(first);
+        assertThat(drain(waiting)).containsExactly(first, second, third, fourth);
+    }
+
+    @Test
+    void anyoneCanLeaveAtAnyTime() {
+        Random random = new Random(7);
+        WaitingTransfers waiting = new WaitingTransfers(AN_HOUR);
+        List<DataTransfer> model = new ArrayList<>();
+        for (int i = 0; i < 5000; i++) {
+            if (random.nextInt(3) > 0 || model.isEmpty()) {
+                DataTransfer transfer = submitted(TransferPriority.values()[random.nextInt(3)]);
+                waiting.append(transfer);
+                model.add(transfer);
+            } else {
+                DataTransfer leaving = model.remove(random.nextInt(model.size()));
+                waiting.remove(leaving);
+                waiting.remove(leaving);
+            }
+        }
+        model.sort(
+                Comparator.<DataTransfer>comparingInt(t -> t.options.priority().ordinal())
+                        .thenComparingLong(DataTransfer::submittedAt));
+        assertThat(drain(waiting)).containsExactlyElementsOf(model);
+    }
+}
