@@ -169,8 +169,7 @@ public final class ConnectionFlow {
 
     private CompletableFuture<Void> ask(Inquiry.Subject subject) {
         Inquiry inquiry = new Inquiry(subject);
-        mailbox.offer(inquiry);
-        schedule();
+        handOver(inquiry);
         return inquiry.copy();
     }
 
@@ -190,8 +189,8 @@ public final class ConnectionFlow {
         transfer.begin();
     }
 
-    void handOver(FlowTransfer transfer) {
-        mailbox.offer(transfer);
+    void handOver(Mail mail) {
+        mailbox.offer(mail);
         schedule();
     }
 
@@ -225,8 +224,13 @@ public final class ConnectionFlow {
                 // still scheduled: only the indices tell that the mailbox is empty
                 return !mailbox.isEmpty();
             }
+            // the most frequent first; a switch over patterns costs more
             if (mail instanceof FlowTransfer transfer) {
-                read(transfer);
+                admit(transfer);
+            } else if (mail instanceof CancelRequest cancel) {
+                cancel(cancel);
+            } else if (mail instanceof StartWait wait) {
+                start(wait);
             } else if (mail instanceof Inquiry inquiry) {
                 answer(inquiry);
             }
@@ -234,22 +238,19 @@ public final class ConnectionFlow {
         return true;
     }
 
-    private void read(FlowTransfer transfer) {
-        int mail = transfer.takeMail();
-        if ((mail & TransferState.RUNNING) == 0) {
-            return;
-        }
-        if ((mail & TransferState.SUBMITTED) != 0) {
-            admit(transfer);
-        } else if (transfer instanceof DataTransfer data && awaitingEvent.contains(data)) {
-            startAfterEvent(data);
-        }
-        if ((mail & TransferState.CANCELLED) != 0) {
-            endEarly(transfer, new TransferCancelledException("the transfer was cancelled"));
+    private void cancel(CancelRequest request) {
+        // a request may overtake the submission of its run, which then finds it
+        if (request.transfer().isAdmitted(request.run())) {
+            endCancelled(request.transfer());
         }
     }
 
+    private void endCancelled(FlowTransfer transfer) {
+        endEarly(transfer, new TransferCancelledException("the transfer was cancelled"));
+    }
+
     private void admit(FlowTransfer transfer) {
+        transfer.admit();
         ConnectionEnd ended = end;
         if (ended != null) {
             endEarly(transfer, ended.error());
@@ -266,44 +267,46 @@ public final class ConnectionFlow {
             groups.close(notification);
             groups.release();
         }
+        if (transfer.isCancelRequested()) {
+            endCancelled(transfer);
+        }
     }
 
     private void admitData(DataTransfer data) {
-        boolean awaitsEvent = data.mustAwaitEvent();
-        if (awaitsEvent) {
+        StartWait wait = data.startWait();
+        if (wait != null) {
             awaitingEvent.add(data);
         }
         if (data.changesRemote()) {
             data.enter(groups);
             groups.release();
         }
-        if (awaitsEvent) {
+        if (wait == null) {
+            waitForTurn(data);
+        } else if (wait.hasHappened()) {
+            start(wait);
+        }
+    }
+
+    /** A start event has happened. It may do so before its transfer is admitted, and is looked at then. */
+    private void start(StartWait wait) {
+        if (!(wait.transfer() instanceof DataTransfer data)
+                || !wait.equals(data.startWait())
+                || !awaitingEvent.remove(data)) {
             return;
         }
-        if (data.eventError() != null) {
-            failToStart(data);
-        } else if (!data.isBlocked()) {
-            queue.append(data);
+        Throwable error = wait.error();
+        if (error == null) {
+            waitForTurn(data);
+        } else {
+            endEarly(data, new StartEventException("the event that the transfer was to start after has failed", error));
         }
     }
 
-    private void startAfterEvent(DataTransfer data) {
-        if (data.mustAwaitEvent()) {
-            return; // it was a cancel
-        }
-        awaitingEvent.remove(data);
-        if (data.eventError() != null) {
-            failToStart(data);
-        } else if (!data.isBlocked()) {
+    private void waitForTurn(DataTransfer data) {
+        if (!data.isBlocked()) {
             queue.append(data);
         }
-    }
-
-    private void failToStart(DataTransfer data) {
-        endEarly(
-                data,
-                new StartEventException(
-                        "the event that the transfer was to start after has failed", data.eventError()));
     }
 
     /** What a signal had to wait for is done. */

@@ -44,6 +44,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     private final ConnectionFlow flow;
     private long submittedAt;
     private @Nullable StartWait startWait;
+    private int admittedRun = NO_RUN;
 
     @SuppressWarnings("UnusedVariable") // through its handle
     private volatile @Nullable CompletableFuture<Void> quiescence = QUIET;
@@ -77,8 +78,9 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
 
     @Override
     public void cancel() {
-        if (askForCancel()) {
-            flow.handOver(this);
+        int run = askForCancel();
+        if (run != NO_RUN) {
+            flow.handOver(new CancelRequest(this, run));
         }
     }
 
@@ -117,25 +119,28 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     void begin() {
         reset();
         StartEvent event = options.startAfter();
-        StartWait wait = event == null ? null : new StartWait(this, nextRun());
+        StartWait wait = event == null ? null : new StartWait(this);
         startWait = wait;
-        if (beginRun()) {
-            flow.handOver(this);
-        }
+        beginRun();
+        flow.handOver(this);
         if (event != null && wait != null) {
             wait.register(event);
         }
     }
 
-    boolean mustAwaitEvent() {
-        return startWait != null && !hasEventHappened();
+    /** The wait for the event that the run starts after, or null. */
+    @Nullable
+    StartWait startWait() {
+        return startWait;
     }
 
-    /** Why the event it starts after never happens, or null. */
-    @Nullable
-    Throwable eventError() {
-        StartWait wait = startWait;
-        return wait == null ? null : wait.error();
+    /** The run enters the flow; what was asked of it before is looked at now. */
+    void admit() {
+        admittedRun = run();
+    }
+
+    boolean isAdmitted(int run) {
+        return admittedRun == run && run() == run;
     }
 
     // ---- the end ----

@@ -4,16 +4,15 @@ import io.sluice.engine.StartEvent;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** One run's wait for the event that it starts after. Any thread. */
-final class StartWait implements StartEvent.Listener {
+/** One run's wait for the event that it starts after. Once that has happened it goes to the mailbox. Any thread. */
+final class StartWait implements StartEvent.Listener, Mail {
     private final FlowTransfer transfer;
-    private final int run;
     private final AtomicBoolean called = new AtomicBoolean();
-    private volatile @Nullable Throwable error;
+    private volatile boolean happened;
+    private @Nullable Throwable error;
 
-    StartWait(FlowTransfer transfer, int run) {
+    StartWait(FlowTransfer transfer) {
         this.transfer = transfer;
-        this.run = run;
     }
 
     void register(StartEvent event) {
@@ -28,13 +27,20 @@ final class StartWait implements StartEvent.Listener {
     public void happened(@Nullable Throwable failure) {
         if (called.compareAndSet(false, true)) {
             error = failure;
-            if (transfer.eventHappened(run)) {
-                transfer.flow().handOver(transfer);
-            }
+            happened = true;
+            transfer.flow().handOver(this);
         }
     }
 
-    /** Why the event never happens; once the transfer was told. */
+    FlowTransfer transfer() {
+        return transfer;
+    }
+
+    boolean hasHappened() {
+        return happened;
+    }
+
+    /** Why the event never happens; once {@link #hasHappened()} is true. */
     @Nullable
     Throwable error() {
         return error;
