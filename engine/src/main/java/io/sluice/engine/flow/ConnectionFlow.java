@@ -586,6 +586,12 @@ public final class ConnectionFlow {
     public void stop(ConnectionEnd why) {
         if (end == null) {
             end = why;
+            // before the end of what it waits for lets it go
+            for (WriteGroup.Follower follower : groups.followers()) {
+                if (follower instanceof Inquiry inquiry && inquiry.subject() == Inquiry.Subject.QUIET) {
+                    inquiry.completeExceptionally(why.error());
+                }
+            }
         }
     }
 
@@ -622,8 +628,6 @@ public final class ConnectionFlow {
         for (WriteGroup.Follower follower : groups.followers()) {
             if (follower instanceof NotifyTransfer waitingForWrites) {
                 endUnsent(waitingForWrites, why);
-            } else if (follower instanceof Inquiry inquiry && inquiry.subject() == Inquiry.Subject.QUIET) {
-                inquiry.completeExceptionally(why.error());
             }
         }
         NotifyTransfer notification;

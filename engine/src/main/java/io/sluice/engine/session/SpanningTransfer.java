@@ -6,6 +6,7 @@ import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
+import io.sluice.engine.StartEventException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferElement;
@@ -181,7 +182,9 @@ final class SpanningTransfer implements Transfer {
         }
         SluiceException error = outcome.error();
         if (outcome.index() < 0) {
-            if (error instanceof TransferTimeoutException || error instanceof TransferCancelledException) {
+            if (error instanceof TransferTimeoutException
+                    || error instanceof TransferCancelledException
+                    || error instanceof StartEventException) {
                 wholeError = error;
             }
             if (--unfinishedParts == 0) {

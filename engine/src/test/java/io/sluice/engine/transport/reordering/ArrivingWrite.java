@@ -1,0 +1,95 @@
+package io.sluice.engine.transport.reordering;
+
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.WorkRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A write of the peer's of which some packets have been delivered. The region is leased from the first packet to the last;
+ * what is refused is counted and dropped.
+ */
+final class ArrivingWrite {
+    private @Nullable ExposedRegion region;
+    private CompletionStatus status;
+    private long end;
+    private long arrived;
+    private boolean withdrawn;
+
+    /**
+     * Begins one.
+     *
+     * @param first whichever of its packets was delivered first
+     * @param exposed the region that it names, or null if there is none
+     */
+    ArrivingWrite(Packet first, @Nullable ExposedRegion exposed) {
+        end = first.length();
+        status = exposed == null
+                ? CompletionStatus.UNKNOWN_REGION
+                : exposed.acquire(
+                        WorkRequest.Operation.WRITE,
+                        first.region().key(),
+                        first.region().epoch(),
+                        first.offset(),
+                        first.length());
+        if (status == CompletionStatus.SUCCESS) {
+            region = exposed;
+        }
+    }
+
+    void place(Packet packet) {
+        if (packet.isWithdrawn()) {
+            withdrawn = true;
+            end = packet.position();
+            return;
+        }
+        packet.checkPayloadWithin(packet.length());
+        arrived += packet.payloadLength();
+        ExposedRegion leased = region;
+        if (leased != null) {
+            try {
+                packet.copyPayload(leased.segment(), packet.offset() + packet.position());
+            } catch (IllegalStateException | InternalError gone) {
+                // the arena was closed, or the mapped file was cut short
+                refuse(CompletionStatus.REMOTE_MEMORY_FAULT);
+            }
+        }
+    }
+
+    boolean isComplete() {
+        return arrived == end;
+    }
+
+    /** The initiator could not send all of it, and knows. */
+    boolean isWithdrawn() {
+        return withdrawn;
+    }
+
+    CompletionStatus status() {
+        return status;
+    }
+
+    /** What has not landed in a region that is closing never does. */
+    void regionClosing() {
+        if (holdsClosedLease()) {
+            refuse(CompletionStatus.UNKNOWN_REGION);
+        }
+    }
+
+    boolean holdsClosedLease() {
+        return region != null && !region.isOpen();
+    }
+
+    private void refuse(CompletionStatus reason) {
+        status = reason;
+        release();
+    }
+
+    void release() {
+        ExposedRegion leased = region;
+        if (leased != null) {
+            region = null;
+            leased.release();
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.sluice.engine.transport.reordering;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.WorkRequest;
+
+/** What a packet is about: a request of the initiator's, of the same name as its operation, or the target's answer. */
+enum PacketKind {
+    /** A part of a write's bytes. */
+    WRITE,
+    READ,
+    PUT,
+    SIGNAL,
+    FETCH_ADD,
+    COMPARE_AND_SWAP,
+    /** A part of the bytes that are read. */
+    DATA,
+    /** How a request ended; of a read only that it was refused. */
+    ANSWER;
+
+    private static final PacketKind[] VALUES = values();
+
+    static PacketKind of(WorkRequest.Operation operation) {
+        return switch (operation) {
+            case WRITE -> WRITE;
+            case READ -> READ;
+            case PUT -> PUT;
+            case SIGNAL -> SIGNAL;
+            case FETCH_ADD -> FETCH_ADD;
+            case COMPARE_AND_SWAP -> COMPARE_AND_SWAP;
+        };
+    }
+
+    static PacketKind of(int code) {
+        if (code < 0 || code >= VALUES.length) {
+            throw new ProtocolException("a packet of unknown kind " + code);
+        }
+        return VALUES[code];
+    }
+
+    /** What a request wants; not for answers. */
+    WorkRequest.Operation operation() {
+        return switch (this) {
+            case WRITE -> WorkRequest.Operation.WRITE;
+            case READ -> WorkRequest.Operation.READ;
+            case PUT -> WorkRequest.Operation.PUT;
+            case SIGNAL -> WorkRequest.Operation.SIGNAL;
+            case FETCH_ADD -> WorkRequest.Operation.FETCH_ADD;
+            case COMPARE_AND_SWAP -> WorkRequest.Operation.COMPARE_AND_SWAP;
+            case DATA, ANSWER -> throw new IllegalStateException("an answer asks for nothing");
+        };
+    }
+}

@@ -1,0 +1,56 @@
+package io.sluice.engine.transport.reordering;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransportStatus;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The transport is there for those who ask for it, and for nobody else. */
+class ReorderingTransportProviderTest {
+    private static String transportOfAConnection(EngineOptions options) throws Exception {
+        try (TransferEngine engine = TransferEngine.open(options)) {
+            Connection connection = engine.connect(engine.address()).get(60, TimeUnit.SECONDS);
+            return connection.transport();
+        }
+    }
+
+    @Test
+    void bothVariantsAreFound() {
+        assertThat(TransferEngine.transports())
+                .filteredOn(TransportStatus::isAvailable)
+                .extracting(TransportStatus::name)
+                .contains("reordering", "reorderingplain");
+    }
+
+    @Test
+    void engineThatNamesNoTransportDoesNotTakeIt() throws Exception {
+        assertThat(transportOfAConnection(EngineOptions.builder().build())).doesNotStartWith("reordering");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"reordering", "reorderingplain"})
+    void engineThatNamesItTakesIt(String name) throws Exception {
+        assertThat(transportOfAConnection(
+                        EngineOptions.builder().transports(List.of(name)).build()))
+                .isEqualTo(name);
+    }
+
+    @Test
+    void onlyOneVariantLetsWritesCarrySignals() {
+        EngineOptions options = EngineOptions.builder().build();
+        try (var carrying = new ReorderingTransportProvider().open(options);
+                var plain = new ReorderingTransportProvider.WithoutSignals().open(options)) {
+            assertThat(carrying.capabilities().writeWithSignal()).isTrue();
+            assertThat(plain.capabilities().writeWithSignal()).isFalse();
+            assertThat(carrying.capabilities().ordered()).isFalse();
+            assertThat(plain.capabilities().ordered()).isFalse();
+        }
+    }
+}

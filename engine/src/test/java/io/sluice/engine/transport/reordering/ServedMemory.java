@@ -1,0 +1,86 @@
+package io.sluice.engine.transport.reordering;
+
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** A region that counts its leases and may look at its bytes whenever a signal comes. */
+final class ServedMemory implements ExposedRegion {
+    private final RemoteKey key;
+    private final MemorySegment segment;
+    private Runnable onSignal = () -> {};
+    private int leases;
+    private boolean open = true;
+
+    ServedMemory(RemoteKey key, MemorySegment segment) {
+        this.key = key;
+        this.segment = segment;
+    }
+
+    RemoteKey key() {
+        return key;
+    }
+
+    void onSignal(Runnable look) {
+        onSignal = look;
+    }
+
+    int leases() {
+        return leases;
+    }
+
+    void close() {
+        open = false;
+    }
+
+    @Override
+    public CompletionStatus acquire(
+            WorkRequest.Operation operation, long presentedKey, long presentedEpoch, long offset, long length) {
+        if (presentedKey != key.key()) {
+            return CompletionStatus.BAD_KEY;
+        }
+        if (presentedEpoch != key.epoch()) {
+            return CompletionStatus.STALE_EPOCH;
+        }
+        if (offset < 0 || offset > segment.byteSize() - length) {
+            return CompletionStatus.OUT_OF_BOUNDS;
+        }
+        leases++;
+        return CompletionStatus.SUCCESS;
+    }
+
+    @Override
+    public void release() {
+        leases--;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    @Override
+    public long fetchAdd(long offset, long addend) {
+        onSignal.run();
+        long before = segment.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+        segment.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, before + addend);
+        return before;
+    }
+
+    @Override
+    public long compareAndSwap(long offset, long expected, long replacement) {
+        long before = segment.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+        if (before == expected) {
+            segment.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, replacement);
+        }
+        return before;
+    }
+}
