@@ -143,7 +143,7 @@ public interface TransferEngine extends AutoCloseable {
      * @param elements copied; not empty
      * @param options for the transfer as a whole
      * @param callback each element's result, one call at a time though several pollers complete them, then the terminal
-     *     signal. A connection that ends fails its own elements alone
+     *     signal. A connection that has ended, ends, or has too many transfers waiting fails its own elements alone
      * @return the transfer
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if a remote region may not be written

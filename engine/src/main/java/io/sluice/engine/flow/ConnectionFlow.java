@@ -414,7 +414,7 @@ public final class ConnectionFlow {
         if (transfer instanceof DataTransfer data) {
             queue.remove(data);
             awaitingEvent.remove(data);
-            begun = data.current();
+            begun = data.leaveElement();
         }
         // a cancel is answered by silence, element by element; its terminal signal is the engine's own bookkeeping
         transfer.endUnfinished(error, !(error instanceof TransferCancelledException));

@@ -151,6 +151,14 @@ abstract sealed class DataTransfer extends FlowTransfer implements PreparedTrans
         nextElement++;
     }
 
+    /** The transfer has ended: the element that was being posted, if there is one, is the caller's to finish. */
+    @Nullable
+    ElementOperation leaveElement() {
+        ElementOperation left = current;
+        current = null;
+        return left;
+    }
+
     /** The next element is not to be posted. */
     void skipElement() {
         nextElement++;

@@ -6,16 +6,22 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.Signal;
+import io.sluice.engine.SignalOrder;
+import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
@@ -32,6 +38,8 @@ final class ContractPeer {
     private final List<MemoryRegion> regions = new ArrayList<>();
     private final List<Connection> accepted = new CopyOnWriteArrayList<>();
     private final RecordingListener notifications = new RecordingListener();
+
+    private CompletableFuture<Integer> armed = new CompletableFuture<>();
 
     private ContractPeer(TransferEngine engine) {
         this.engine = engine;
@@ -84,6 +92,26 @@ final class ContractPeer {
                         RegionDescriptor.fromBytes(HexFormat.of().parseHex(words[1])),
                         region(words[2]),
                         Integer.parseInt(words[3]));
+            case "signal":
+                return Long.toString(
+                        region(words[1]).signal(Long.parseLong(words[2])).value());
+            case "arm":
+                arm(
+                        region(words[1]).signal(Long.parseLong(words[2])),
+                        Long.parseLong(words[3]),
+                        region(words[4]).segment().asSlice(Long.parseLong(words[5]), Long.parseLong(words[6])));
+                return "";
+            case "armed":
+                return Integer.toHexString(BoundedWait.await(armed));
+            case "add":
+                region(words[1]).signal(Long.parseLong(words[2])).add(Long.parseLong(words[3]));
+                return "";
+            case "add-to-peer":
+                return addToPeer(
+                        RegionDescriptor.fromBytes(HexFormat.of().parseHex(words[1])),
+                        Long.parseLong(words[2]),
+                        Long.parseLong(words[3]),
+                        Integer.parseInt(words[4]));
             case "subscribe":
                 lastConnection().subscribe(notifications).request(Long.MAX_VALUE);
                 return "";
@@ -113,6 +141,35 @@ final class ContractPeer {
         TerminalSignal signal = new TerminalSignal();
         lastConnection().notify(payload, TransferOptions.defaults(), signal);
         signal.awaitSuccess();
+        return "";
+    }
+
+    /** Takes the checksum of some bytes at the very moment at which a signal reaches a value. */
+    private void arm(Signal signal, long value, MemorySegment bytes) {
+        armed = signal.awaitAtLeast(value).thenApply(seen -> BytePattern.checksum(bytes));
+    }
+
+    /** Adds to a word of the peer, again and again, by signals and by atomic operations in turn. */
+    private String addToPeer(RegionDescriptor descriptor, long offset, long addend, int times) {
+        RemoteRegion remote = BoundedWait.await(lastConnection().attach(descriptor));
+        SignalUpdate update = new SignalUpdate(new RemoteSignal(remote, offset), addend, SignalOrder.WEAK);
+        for (int i = 0; i < times; i++) {
+            TerminalSignal ended = new TerminalSignal();
+            if (i % 2 == 0) {
+                lastConnection().signal(update, TransferOptions.defaults(), ended);
+            } else {
+                lastConnection()
+                        .fetchAdd(
+                                remote,
+                                offset,
+                                addend,
+                                TransferOptions.defaults(),
+                                (transfer, previous, error) -> ended.terminated(transfer, error));
+            }
+            ended.await().ifPresent(error -> {
+                throw error;
+            });
+        }
         return "";
     }
 

@@ -7,6 +7,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import java.util.concurrent.CompletableFuture;
@@ -54,6 +55,21 @@ final class EnginePair implements AutoCloseable {
             if (target != null) {
                 target.closeAsync();
             }
+            throw e;
+        }
+    }
+
+    /** An engine that is connected to itself, and so is both. */
+    static EnginePair toItself(TransportUnderTest transport, Consumer<EngineOptions.Builder> options) {
+        TransferEngine engine =
+                TransferEngine.open(transport.options().with(options).build());
+        try {
+            CompletableFuture<Connection> accepted = new CompletableFuture<>();
+            engine.onConnection(accepted::complete);
+            Connection connection = await(engine.connect(engine.address()));
+            return new EnginePair(engine, engine, connection, await(accepted));
+        } catch (RuntimeException | Error e) {
+            engine.closeAsync();
             throw e;
         }
     }
@@ -110,6 +126,65 @@ final class EnginePair implements AutoCloseable {
         TerminalSignal signal = new TerminalSignal();
         connection.read(local, localOffset, remote, remoteOffset, length, NO_DEADLINE, signal);
         return signal;
+    }
+
+    TerminalSignal writeWithSignal(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            SignalUpdate update) {
+        return writeWithSignal(local, localOffset, remote, remoteOffset, length, update, NO_DEADLINE);
+    }
+
+    TerminalSignal writeWithSignal(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            SignalUpdate update,
+            TransferOptions options) {
+        TerminalSignal signal = new TerminalSignal();
+        connection.writeWithSignal(local, localOffset, remote, remoteOffset, length, update, options, signal);
+        return signal;
+    }
+
+    TerminalSignal signal(SignalUpdate update) {
+        return signal(update, NO_DEADLINE);
+    }
+
+    TerminalSignal signal(SignalUpdate update, TransferOptions options) {
+        TerminalSignal signal = new TerminalSignal();
+        connection.signal(update, options, signal);
+        return signal;
+    }
+
+    TerminalSignal put(RemoteRegion remote, long remoteOffset, long value, int bytes) {
+        return put(remote, remoteOffset, value, bytes, NO_DEADLINE);
+    }
+
+    TerminalSignal put(RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options) {
+        TerminalSignal signal = new TerminalSignal();
+        connection.put(remote, remoteOffset, value, bytes, options, signal);
+        return signal;
+    }
+
+    FetchOutcome fetchAdd(RemoteRegion remote, long remoteOffset, long addend) {
+        return fetchAdd(remote, remoteOffset, addend, NO_DEADLINE);
+    }
+
+    FetchOutcome fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
+        FetchOutcome outcome = new FetchOutcome();
+        connection.fetchAdd(remote, remoteOffset, addend, options, outcome);
+        return outcome;
+    }
+
+    FetchOutcome compareAndSwap(RemoteRegion remote, long remoteOffset, long expected, long replacement) {
+        FetchOutcome outcome = new FetchOutcome();
+        connection.compareAndSwap(remote, remoteOffset, expected, replacement, NO_DEADLINE, outcome);
+        return outcome;
     }
 
     TerminalSignal notify(byte[] payload) {

@@ -21,43 +21,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 
 /** No more is ever in flight than the limits, everything that waits gets its turn, and what waits is bounded. */
 interface InFlightWindowContract extends Contract {
     int SUBMITTERS = 16;
-
-    /** Calls from many threads at once, each with its number. */
-    private static void fromManyThreads(IntConsumer work) {
-        CountDownLatch go = new CountDownLatch(1);
-        AtomicReference<Throwable> failure = new AtomicReference<>();
-        List<Thread> threads = new ArrayList<>();
-        for (int i = 0; i < SUBMITTERS; i++) {
-            int number = i;
-            threads.add(Thread.ofPlatform().start(() -> {
-                try {
-                    await(go);
-                    work.accept(number);
-                } catch (RuntimeException | Error e) {
-                    failure.compareAndSet(null, e);
-                }
-            }));
-        }
-        go.countDown();
-        for (Thread thread : threads) {
-            try {
-                thread.join(ContractProfile.current().patience());
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new AssertionError("interrupted while threads submit", e);
-            }
-            assertThat(thread.isAlive()).as("a submitting thread hangs").isFalse();
-        }
-        if (failure.get() != null) {
-            throw new AssertionError("a submitting thread failed", failure.get());
-        }
-    }
 
     /** Looks at live figures as often as it can until it is closed. */
     final class Watcher implements AutoCloseable {
@@ -217,7 +185,7 @@ interface InFlightWindowContract extends Contract {
         MemoryRegion sink = pair.local(bytes);
         RemoteRegion remote = pair.attach(pair.served(bytes));
         Collection<TerminalSignal> signals = new ConcurrentLinkedQueue<>();
-        fromManyThreads(number -> {
+        ManyThreads.run(SUBMITTERS, number -> {
             for (int i = 0; i < each; i++) {
                 signals.add(
                         i % 2 == 0 ? pair.write(source, 0, remote, 0, bytes) : pair.read(sink, 0, remote, 0, bytes));
@@ -236,7 +204,7 @@ interface InFlightWindowContract extends Contract {
             remotes.add(await(connection.attach(served.descriptor())));
         }
         Collection<TerminalSignal> signals = new ConcurrentLinkedQueue<>();
-        fromManyThreads(number -> {
+        ManyThreads.run(SUBMITTERS, number -> {
             RemoteRegion remote = remotes.get(number % remotes.size());
             for (int i = 0; i < each; i++) {
                 TerminalSignal signal = new TerminalSignal();

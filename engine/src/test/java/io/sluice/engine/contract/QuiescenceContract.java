@@ -28,7 +28,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
@@ -195,29 +194,6 @@ interface QuiescenceContract extends Contract {
         }
     }
 
-    /** Keeps a poller from doing anything until it is closed. */
-    final class Blockade implements AutoCloseable {
-        private final CountDownLatch held = new CountDownLatch(1);
-        private final CountDownLatch release = new CountDownLatch(1);
-
-        /** The poller of this side of a connection; the other side lends a region for it. */
-        Blockade(Connection side, TransferEngine engine, TransferEngine other) {
-            MemoryRegion local = engine.allocate(8, RegionOptions.local());
-            RemoteRegion remote = await(
-                    side.attach(other.allocate(8, RegionOptions.readWrite()).descriptor()));
-            side.write(local, 0, remote, 0, 8, TransferOptions.defaults(), (transfer, error) -> {
-                held.countDown();
-                await(release);
-            });
-            await(held);
-        }
-
-        @Override
-        public void close() {
-            release.countDown();
-        }
-    }
-
     @Test
     default void localSourceIsNotGivenBackWhileItsBytesAreOnTheirWay() {
         // More than sockets hold, so that a target that does not receive keeps some of them back.
@@ -230,7 +206,7 @@ interface QuiescenceContract extends Contract {
             RemoteRegion remote = pair.attach(served);
             CompletableFuture<Void> closed;
             TerminalSignal signal;
-            try (Blockade blockade = new Blockade(pair.accepted(), pair.target(), pair.initiator())) {
+            try (Blockade blockade = Blockade.ofTarget(pair)) {
                 signal = pair.write(source, 0, remote, 0, bytes);
                 BoundedWait.pause(Duration.ofMillis(200));
                 closed = source.close().thenRun(() -> memory.fill(CANARY));

@@ -59,4 +59,13 @@ public interface TransportUnderTest {
     default boolean visibleOnCompletion() {
         return true;
     }
+
+    /**
+     * Whether atomic operations and signals on a region of the network adapter's domain are carried out.
+     *
+     * @return false where all of them come by message, so that such a region refuses them
+     */
+    default boolean offersAdapterAtomics() {
+        return false;
+    }
 }

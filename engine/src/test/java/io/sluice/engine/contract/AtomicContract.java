@@ -1,0 +1,587 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.engine.contract.BoundedWait.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.Connection;
+import io.sluice.engine.FetchCallback;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteAccessException.Reason;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.Signal;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferTimeoutException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Fetch-and-add and compare-and-swap on a peer's words: once each, and none in between another. */
+interface AtomicContract extends Contract {
+    VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+
+    @ParameterizedTest
+    @EnumSource
+    default void fetchAndAddGivesWhatTheWordHeld(Ends ends) {
+        long[] addends = {0, 1, -1, 7, 1L << 40, Long.MAX_VALUE, 2, Long.MIN_VALUE, -1, Long.MIN_VALUE};
+        try (EnginePair pair = ends.open(transport())) {
+            MemoryRegion served = BytePattern.filled(pair.served(64), 1);
+            RemoteRegion remote = pair.attach(served);
+            for (long offset : new long[] {0, 8, 56}) {
+                long expected = served.segment().get(ValueLayout.JAVA_LONG, offset);
+                for (long addend : addends) {
+                    assertThat(pair.fetchAdd(remote, offset, addend).awaitPrevious())
+                            .isEqualTo(expected);
+                    expected += addend;
+                    assertThat(served.segment().get(ValueLayout.JAVA_LONG, offset))
+                            .isEqualTo(expected);
+                }
+            }
+            BytePattern.assertFilled(served.segment().asSlice(16, 40), 1, 16);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void compareAndSwapReplacesWhatIsExpected(Ends ends) {
+        long[] values = {0, 1, -1, Long.MAX_VALUE, Long.MIN_VALUE, 0x0102030405060708L, 1L << 31, 1L << 32};
+        try (EnginePair pair = ends.open(transport())) {
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            long held = 0;
+            for (long value : values) {
+                // Not when half of it is as expected, nor by one bit.
+                for (long wrong : new long[] {held ^ 1, held ^ (1L << 63), held ^ (1L << 32), ~held}) {
+                    assertThat(pair.compareAndSwap(remote, 24, wrong, 99).awaitPrevious())
+                            .isEqualTo(held);
+                    assertThat(served.segment().get(ValueLayout.JAVA_LONG, 24)).isEqualTo(held);
+                }
+                assertThat(pair.compareAndSwap(remote, 24, held, value).awaitPrevious())
+                        .isEqualTo(held);
+                assertThat(served.segment().get(ValueLayout.JAVA_LONG, 24)).isEqualTo(value);
+                held = value;
+            }
+            BytePattern.assertAll(served.segment().asSlice(0, 24), (byte) 0, "before the word");
+            BytePattern.assertAll(served.segment().asSlice(32), (byte) 0, "behind the word");
+        }
+    }
+
+    @Test
+    default void callbackIsGivenItsTransferOnAPoller() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            RemoteRegion remote = pair.attach(pair.served(64));
+            FetchOutcome outcome = new FetchOutcome();
+            Transfer transfer = pair.connection().fetchAdd(remote, 0, 1, TransferOptions.defaults(), outcome);
+            outcome.awaitPrevious();
+            assertThat(outcome.terminal().transfer()).isSameAs(transfer);
+            assertThat(TransferEngine.isPollerThread(outcome.terminal().thread()))
+                    .isTrue();
+            assertThat(transfer.connection()).isSameAs(pair.connection());
+            assertThat(transfer.isTerminated()).isTrue();
+            await(transfer.quiesced());
+            transfer.cancel();
+            until("nothing is pending", () -> pair.connection().pending() == 0);
+            assertThat(outcome.terminal().count()).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void fetchedValuesAreDistinctAndTheSumIsExact(Ends ends) {
+        int connections = 4;
+        int threads = 8;
+        int each = ContractProfile.current().orderRounds();
+        int total = threads * each;
+        try (EnginePair pair = ends.open(transport(), both -> both.lanes(2).pollers(2))) {
+            MemoryRegion served = pair.served(64);
+            List<RemoteRegion> remotes = attachments(pair, served, connections);
+            AtomicIntegerArray fetched = new AtomicIntegerArray(total);
+            AtomicLong outside = new AtomicLong();
+            ManyTransfers crowd = new ManyTransfers();
+            ManyThreads.run(threads, number -> {
+                RemoteRegion remote = remotes.get(number % connections);
+                for (int i = 0; i < each; i++) {
+                    FetchCallback ended = crowd.oneFetch();
+                    remote.connection()
+                            .fetchAdd(remote, 8, 1, TransferOptions.defaults(), (transfer, previous, error) -> {
+                                if (error == null && previous >= 0 && previous < total) {
+                                    fetched.incrementAndGet((int) previous);
+                                } else if (error == null) {
+                                    outside.incrementAndGet();
+                                }
+                                ended.terminated(transfer, previous, error);
+                            });
+                }
+            });
+            crowd.awaitAllSuccess();
+            assertThat(served.signal(8).value()).isEqualTo(total);
+            assertThat(outside).as("values that the word never had").hasValue(0);
+            for (int value = 0; value < total; value++) {
+                if (fetched.get(value) != 1) {
+                    assertThat(fetched.get(value))
+                            .as("how often %d was fetched", value)
+                            .isEqualTo(1);
+                }
+            }
+        }
+    }
+
+    /** The same region over several connections. */
+    private static List<RemoteRegion> attachments(EnginePair pair, MemoryRegion served, int connections) {
+        List<RemoteRegion> remotes = new ArrayList<>();
+        for (int i = 0; i < connections; i++) {
+            Connection connection = await(pair.initiator().connect(pair.target().address()));
+            remotes.add(await(connection.attach(served.descriptor())));
+        }
+        return remotes;
+    }
+
+    /** Increments a word by compare-and-swap, as often as it takes. */
+    final class Incrementer implements FetchCallback {
+        private final RemoteRegion remote;
+        private final int times;
+        private final ManyTransfers crowd;
+        private long expected;
+        private int done;
+
+        Incrementer(RemoteRegion remote, int times, ManyTransfers crowd) {
+            this.remote = remote;
+            this.times = times;
+            this.crowd = crowd;
+        }
+
+        void go() {
+            crowd.enter();
+            attempt();
+        }
+
+        private void attempt() {
+            remote.connection().compareAndSwap(remote, 0, expected, expected + 1, TransferOptions.defaults(), this);
+        }
+
+        @Override
+        public void terminated(Transfer transfer, long previous, @Nullable SluiceException error) {
+            if (error == null && previous == expected) {
+                done++;
+            }
+            expected = previous == expected ? expected + 1 : previous;
+            if (error == null && done < times) {
+                attempt();
+            } else {
+                crowd.leave(error);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void compareAndSwapMakesACounter(Ends ends) {
+        int connections = 4;
+        int each = ContractProfile.current().orderRounds() / 2;
+        try (EnginePair pair = ends.open(transport(), both -> both.pollers(2))) {
+            MemoryRegion served = pair.served(64);
+            ManyTransfers crowd = new ManyTransfers();
+            for (RemoteRegion remote : attachments(pair, served, connections)) {
+                new Incrementer(remote, each, crowd).go();
+            }
+            crowd.awaitAllSuccess();
+            assertThat(served.signal(0).value()).isEqualTo((long) connections * each);
+        }
+    }
+
+    /** A thread of the target's own code that changes a word without a pause until it is closed. */
+    final class OwnCode implements AutoCloseable {
+        private final Thread thread;
+        private final AtomicLong rounds = new AtomicLong();
+        private volatile boolean stopped;
+
+        OwnCode(Runnable round) {
+            thread = Thread.ofPlatform().daemon().start(() -> {
+                while (!stopped) {
+                    round.run();
+                    rounds.incrementAndGet();
+                }
+            });
+            until("it runs", () -> rounds.get() > 0);
+        }
+
+        long rounds() {
+            return rounds.get();
+        }
+
+        @Override
+        public void close() {
+            stopped = true;
+            until("it has stopped", () -> !thread.isAlive());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void fetchAndAddLosesNoneOfTheTargetsOwnUpdates(Ends ends) {
+        int count = ContractProfile.current().smallTransfers();
+        try (EnginePair pair = ends.open(transport())) {
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            Signal signal = served.signal(16);
+            ManyTransfers crowd = new ManyTransfers();
+            OwnCode byAtomics = new OwnCode(() -> WORD.getAndAdd(served.segment(), 16L, 1L));
+            try (byAtomics) {
+                for (int i = 0; i < count; i++) {
+                    pair.connection().fetchAdd(remote, 16, 1, TransferOptions.defaults(), crowd.oneFetch());
+                }
+                crowd.awaitAllSuccess();
+            }
+            assertThat(signal.value()).isEqualTo(count + byAtomics.rounds());
+            long before = signal.value();
+            OwnCode bySignal = new OwnCode(() -> signal.add(1));
+            try (bySignal) {
+                for (int i = 0; i < count; i++) {
+                    pair.connection().fetchAdd(remote, 16, 1, TransferOptions.defaults(), crowd.oneFetch());
+                }
+                crowd.awaitAllSuccess();
+            }
+            assertThat(signal.value()).isEqualTo(before + count + bySignal.rounds());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void compareAndSwapLosesNoneOfTheTargetsOwnUpdates(Ends ends) {
+        int count = ContractProfile.current().smallTransfers();
+        try (EnginePair pair = ends.open(transport())) {
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            ManyTransfers crowd = new ManyTransfers();
+            AtomicLong swaps = new AtomicLong();
+            // The word goes up and down all the time. A swap of zero for zero changes nothing, unless it is cut in two
+            // and
+            // the word went up in between.
+            OwnCode upAndDown = new OwnCode(() -> {
+                WORD.getAndAdd(served.segment(), 16L, 1L);
+                WORD.getAndAdd(served.segment(), 16L, -1L);
+            });
+            try (upAndDown) {
+                for (int i = 0; i < count; i++) {
+                    FetchCallback ended = crowd.oneFetch();
+                    pair.connection()
+                            .compareAndSwap(remote, 16, 0, 0, TransferOptions.defaults(), (transfer, before, error) -> {
+                                if (error == null && before == 0) {
+                                    swaps.incrementAndGet();
+                                }
+                                ended.terminated(transfer, before, error);
+                            });
+                }
+                crowd.awaitAllSuccess();
+            }
+            assertThat(swaps).as("swaps that found zero").hasPositiveValue();
+            assertThat(served.signal(16).value()).isZero();
+        }
+    }
+
+    @Test
+    default void operationsOnNeighbouringWordsDoNotMix() {
+        int words = 64;
+        int count = 4 * ContractProfile.current().orderRounds();
+        Random random = ContractProfile.random("operationsOnNeighbouringWordsDoNotMix");
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(4))) {
+            MemoryRegion served = pair.served(8L * words);
+            RemoteRegion remote = pair.attach(served);
+            long[] expected = new long[words];
+            ManyTransfers crowd = new ManyTransfers();
+            for (int i = 0; i < count; i++) {
+                int word = random.nextInt(words);
+                long addend = random.nextLong();
+                expected[word] += addend;
+                pair.connection().fetchAdd(remote, 8L * word, addend, TransferOptions.defaults(), crowd.oneFetch());
+            }
+            crowd.awaitAllSuccess();
+            for (int word = 0; word < words; word++) {
+                assertThat(served.signal(8L * word).value()).as("word %d", word).isEqualTo(expected[word]);
+            }
+        }
+    }
+
+    @Test
+    default void atomicsNeedBothRights() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion served = pair.served(64);
+            for (Access right : Access.values()) {
+                RemoteRegion remote = await(pair.connection().attach(served.descriptor(Set.of(right))));
+                assertRefused(pair, remote, 0, RemoteAccessException.class);
+            }
+            assertThat(served.signal(0).value()).isZero();
+            assertThat(pair.fetchAdd(pair.attach(served), 0, 1).awaitPrevious()).isZero();
+        }
+    }
+
+    @Test
+    default void wordsThatLeaveTheRegion() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion served = pair.served(4096);
+            RemoteRegion slice =
+                    await(pair.connection().attach(served.slice(1024, 1024).descriptor()));
+            for (long offset : new long[] {-8, 1024, 1032, 1L << 32, Long.MAX_VALUE - 7, Long.MIN_VALUE}) {
+                assertRefused(pair, slice, offset, IndexOutOfBoundsException.class);
+            }
+            RemoteRegion tiny =
+                    await(pair.connection().attach(served.slice(0, 7).descriptor()));
+            assertRefused(pair, tiny, 0, IndexOutOfBoundsException.class);
+            assertThat(pair.fetchAdd(slice, 1016, 1).awaitPrevious()).isZero();
+            assertThat(served.signal(2040).value()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    default void wordsThatAreNotAligned() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            for (long offset : new long[] {1, 2, 4, 7, 12, 55}) {
+                assertRefused(pair, remote, offset, IllegalArgumentException.class);
+            }
+            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+        }
+    }
+
+    private static void assertRefused(
+            EnginePair pair, RemoteRegion remote, long offset, Class<? extends Exception> type) {
+        FetchOutcome never = new FetchOutcome();
+        TransferOptions options = TransferOptions.defaults();
+        Connection connection = pair.connection();
+        for (ThrowingCallable submission : List.<ThrowingCallable>of(
+                () -> connection.fetchAdd(remote, offset, 1, options, never),
+                () -> connection.compareAndSwap(remote, offset, 0, 1, options, never),
+                () -> connection.prepared().fetchAdd(remote, offset, 1, options, never),
+                () -> connection.prepared().compareAndSwap(remote, offset, 0, 1, options, never))) {
+            assertThatThrownBy(submission).as("offset %d", offset).isInstanceOf(type);
+        }
+        assertThat(never.terminal().count()).isZero();
+        assertThat(connection.pending()).isZero();
+    }
+
+    @Test
+    default void wordOfAnotherConnection() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion served = pair.served(64);
+            RemoteRegion other = attachments(pair, served, 1).getFirst();
+            assertRefused(pair, other, 0, IllegalArgumentException.class);
+            assertThat(served.signal(0).value()).isZero();
+        }
+    }
+
+    @Test
+    default void wordsOfTheCallersMemoryThatAreNotAligned() {
+        try (Arena arena = Arena.ofShared();
+                EnginePair pair = EnginePair.open(transport())) {
+            MemorySegment memory = arena.allocate(1024, 64).asSlice(4);
+            MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+            RemoteRegion remote = pair.attach(served);
+            for (FetchOutcome refused : List.of(pair.fetchAdd(remote, 16, 1), pair.compareAndSwap(remote, 16, 0, 1))) {
+                assertThat(refused.awaitFailure(RemoteAccessException.class).reason())
+                        .isEqualTo(Reason.MISALIGNED);
+                assertThat(refused.previous()).isZero();
+            }
+            BytePattern.assertAll(memory, (byte) 0, "the target");
+            await(served.close());
+        }
+    }
+
+    @Test
+    default void regionOfTheAdaptersDomainRefusesAtomicsByMessage() {
+        assumeFalse(transport().offersAdapterAtomics());
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion served =
+                    pair.target().allocate(64, RegionOptions.readWrite().atomics(AtomicDomain.NETWORK_ADAPTER));
+            RemoteRegion remote = pair.attach(served);
+            RemoteRegion slice =
+                    await(pair.connection().attach(served.slice(8, 32).descriptor()));
+            for (FetchOutcome refused : List.of(
+                    pair.fetchAdd(remote, 0, 1), pair.compareAndSwap(remote, 0, 0, 1), pair.fetchAdd(slice, 8, 1))) {
+                assertThat(refused.awaitFailure(RemoteAccessException.class).reason())
+                        .isEqualTo(Reason.ATOMIC_DOMAIN);
+                assertThat(refused.previous()).isZero();
+            }
+            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+            pair.put(remote, 0, 5, 1).awaitSuccess();
+        }
+    }
+
+    @Test
+    default void closedRegionRefusesAtomics() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            await(served.close());
+            for (FetchOutcome refused : List.of(pair.fetchAdd(remote, 0, 1), pair.compareAndSwap(remote, 0, 0, 1))) {
+                assertThat(refused.awaitFailure(RemoteAccessException.class).reason())
+                        .isEqualTo(Reason.UNKNOWN_REGION);
+            }
+        }
+    }
+
+    @Test
+    default void regionClosesWhileAtomicsCome() {
+        int count = 1_000;
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16));
+                Arena arena = Arena.ofShared()) {
+            for (int round = 0; round < 4; round++) {
+                MemorySegment memory = arena.allocate(64, 64);
+                MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+                RemoteRegion remote = pair.attach(served);
+                List<FetchOutcome> outcomes = new ArrayList<>();
+                for (int i = 0; i < count; i++) {
+                    outcomes.add(pair.fetchAdd(remote, 0, 1));
+                }
+                until("some have ended", () -> outcomes.get(20).terminal().ended());
+                await(served.close());
+                long last = memory.get(ValueLayout.JAVA_LONG, 0);
+                FetchOutcome.awaitAll(outcomes);
+                long succeeded = 0;
+                for (FetchOutcome outcome : outcomes) {
+                    if (outcome.await().isPresent()) {
+                        outcome.awaitFailure(RemoteAccessException.class);
+                    } else {
+                        succeeded++;
+                    }
+                }
+                assertThat(last).isEqualTo(succeeded);
+                BoundedWait.pause(Duration.ofMillis(10));
+                assertThat(memory.get(ValueLayout.JAVA_LONG, 0))
+                        .as("after the close")
+                        .isEqualTo(last);
+            }
+        }
+    }
+
+    @Test
+    default void cancelledAtomicsTakeEffectOnceOrNot() {
+        int count = 500;
+        Random random = ContractProfile.random("cancelledAtomicsTakeEffectOnceOrNot");
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(4))) {
+            MemoryRegion served = pair.served(8L * count);
+            RemoteRegion remote = pair.attach(served);
+            List<FetchOutcome> outcomes = new ArrayList<>();
+            List<Transfer> transfers = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                FetchOutcome outcome = new FetchOutcome();
+                outcomes.add(outcome);
+                transfers.add(pair.connection().fetchAdd(remote, 8L * i, 1, TransferOptions.defaults(), outcome));
+                if (random.nextInt(3) == 0) {
+                    transfers.get(Math.max(0, i - random.nextInt(6))).cancel();
+                }
+            }
+            TerminalSignal.awaitAllOnce(
+                    outcomes.stream().map(FetchOutcome::terminal).toList());
+            await(pair.connection().quiesced());
+            for (int i = 0; i < count; i++) {
+                long value = served.signal(8L * i).value();
+                if (outcomes.get(i).await().isEmpty()) {
+                    assertThat(value).isEqualTo(1);
+                    assertThat(outcomes.get(i).previous()).isZero();
+                } else {
+                    assertThat(value).isBetween(0L, 1L);
+                }
+            }
+            until("the credits are back", () -> pair.connection().window().operations() == 0);
+        }
+    }
+
+    @Test
+    default void atomicThatTimesOutKeepsItsCreditUntilItIsDone() {
+        assumeTrue(transport().needsTargetToRun());
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(4))) {
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            FetchOutcome outcome = new FetchOutcome();
+            Transfer transfer;
+            try (Blockade blockade = Blockade.ofTarget(pair)) {
+                transfer = pair.connection()
+                        .fetchAdd(
+                                remote, 0, 1, TransferOptions.defaults().withDeadline(Duration.ofMillis(100)), outcome);
+                outcome.awaitFailure(TransferTimeoutException.class);
+                assertThat(outcome.previous()).isZero();
+                assertThat(pair.connection().window().operations()).isEqualTo(1);
+                assertThat(transfer.quiesced()).isNotDone();
+            }
+            await(transfer.quiesced());
+            until("the credit is back", () -> pair.connection().window().operations() == 0);
+            assertThat(served.signal(0).value()).isBetween(0L, 1L);
+            assertThat(outcome.terminal().count()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    default void atomicsHoldTheWindow() {
+        int each = 300;
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(1))) {
+            RemoteRegion remote = pair.attach(pair.served(64));
+            ManyTransfers crowd = new ManyTransfers();
+            ManyThreads.run(4, number -> {
+                for (int i = 0; i < each; i++) {
+                    pair.connection().fetchAdd(remote, 0, 1, TransferOptions.defaults(), crowd.oneFetch());
+                }
+            });
+            crowd.awaitAllSuccess();
+            assertThat(pair.connection().window().maxOperationsSeen()).isEqualTo(1);
+            until(
+                    "the credits are back",
+                    () -> pair.connection().window().operations() == 0
+                            && pair.connection().window().bytes() == 0);
+        }
+    }
+
+    @Test
+    default void bothSidesAndAnotherProcessAddToOneWord() {
+        assumeTrue(transport().crossesProcesses());
+        int each = 500;
+        try (PeerProcess peer = PeerProcess.start(transport(), 64);
+                TransferEngine engine =
+                        TransferEngine.open(transport().options().build())) {
+            Connection connection = await(engine.connect(peer.address()));
+            MemoryRegion served = engine.allocate(64, RegionOptions.readWrite());
+            peer.send("add-to-peer "
+                    + HexFormat.of().formatHex(served.descriptor().toBytes()) + " 8 1 " + each);
+            // Over a connection to itself, too, while the peer is at it.
+            Connection self = await(engine.connect(engine.address()));
+            RemoteRegion own = await(self.attach(served.descriptor()));
+            ManyTransfers crowd = new ManyTransfers();
+            for (int i = 0; i < each; i++) {
+                self.fetchAdd(own, 8, 1, TransferOptions.defaults(), crowd.oneFetch());
+                served.signal(8).add(1);
+            }
+            crowd.awaitAllSuccess();
+            assertThat(peer.nextAnswer("add-to-peer")).startsWith("OK");
+            assertThat(served.signal(8).value()).isEqualTo(3L * each);
+            RemoteRegion theirs = await(connection.attach(peer.region(0)));
+            FetchOutcome outcome = new FetchOutcome();
+            connection.compareAndSwap(theirs, 0, 0, -7, TransferOptions.defaults(), outcome);
+            assertThat(outcome.awaitPrevious()).isZero();
+            assertThat(peer.command("signal 0 0")).isEqualTo("-7");
+        }
+    }
+}

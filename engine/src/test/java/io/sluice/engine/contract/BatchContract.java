@@ -1,0 +1,541 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.engine.contract.BoundedWait.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.CompletionEvent;
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.ElementsFailedException;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
+import io.sluice.engine.StartEventException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCancelledException;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** One vectored transfer over connections to many peers. */
+interface BatchContract extends Contract {
+    int OTHERS = 3;
+    TransferOptions DEFAULTS = TransferOptions.defaults();
+
+    /** Elements of all connections in turn; element i takes the i-th slot of the local region and of its connection's. */
+    private static List<TransferElement> elements(SeveralPeers peers, MemoryRegion local, int count, int slot) {
+        List<TransferElement> elements = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            long at = (long) i * slot;
+            elements.add(new TransferElement(local, at, peers.remote(i % peers.count()), at, slot));
+        }
+        return elements;
+    }
+
+    private static void assertCreditsReturn(SeveralPeers peers) {
+        until("the credits are back", () -> {
+            for (int i = 0; i < peers.count(); i++) {
+                Connection connection = peers.connection(i);
+                if (connection.window().operations() != 0
+                        || connection.window().bytes() != 0
+                        || connection.pending() != 0) {
+                    return false;
+                }
+            }
+            return true;
+        });
+        assertThat(peers.initiator().metrics().window().operations()).isZero();
+        assertThat(peers.initiator().metrics().window().bytes()).isZero();
+    }
+
+    @Test
+    default void elementsOfManyConnectionsHaveTheirResults() {
+        int count = 5_000;
+        int slot = 200;
+        Random random = ContractProfile.random("elementsOfManyConnectionsHaveTheirResults");
+        try (SeveralPeers peers = new SeveralPeers(
+                transport(),
+                OTHERS,
+                (long) count * slot,
+                initiator -> initiator.pollers(4).lanes(2))) {
+            MemoryRegion source = BytePattern.filled(peers.local((long) count * slot), 1);
+            MemoryRegion back = peers.local(source.length());
+            for (int round = 0; round < 4; round++) {
+                back.segment().fill((byte) 0);
+                List<TransferElement> there = elements(peers, source, count, slot);
+                List<TransferElement> home = elements(peers, back, count, slot);
+                Collections.shuffle(there, random);
+                Collections.shuffle(home, random);
+                Connection first = there.getFirst().remote().connection();
+                ElementSignals writes = new ElementSignals(count);
+                Transfer transfer = peers.initiator().writeVectored(there, DEFAULTS, writes);
+                there.clear();
+                assertThat(transfer.connection()).isSameAs(first);
+                writes.terminal().awaitSuccess();
+                writes.assertEachElementOnce();
+                assertThat(transfer.isTerminated()).isTrue();
+                assertThat(writes.terminal().transfer()).isSameAs(transfer);
+                await(transfer.quiesced());
+                ElementSignals reads = new ElementSignals(count);
+                peers.initiator().readVectored(home, DEFAULTS, reads);
+                reads.terminal().awaitSuccess();
+                reads.assertEachElementOnce();
+                BytePattern.assertFilled(back, 1);
+            }
+            for (int i = 0; i < peers.count(); i++) {
+                for (int element = 0; element < count; element++) {
+                    var target = peers.served(i).segment().asSlice((long) element * slot, slot);
+                    if (element % peers.count() == i) {
+                        BytePattern.assertFilled(target, 1, (long) element * slot);
+                    } else {
+                        BytePattern.assertAll(target, (byte) 0, "the place of another peer's element");
+                    }
+                }
+            }
+            assertCreditsReturn(peers);
+        }
+    }
+
+    @Test
+    default void manyBatchesAtOnceFromManyThreads() {
+        int count = 40;
+        int slot = 30_000;
+        try (SeveralPeers peers = new SeveralPeers(
+                transport(),
+                OTHERS,
+                (long) count * slot,
+                initiator -> initiator.pollers(4).windowOperations(4).windowBytes(64 << 10))) {
+            MemoryRegion source = BytePattern.filled(peers.local((long) count * slot), 1);
+            ManyThreads.run(4, number -> {
+                List<ElementSignals> all = new ArrayList<>();
+                for (int i = 0; i < 25; i++) {
+                    ElementSignals signals = new ElementSignals(count);
+                    all.add(signals);
+                    peers.initiator().writeVectored(elements(peers, source, count, slot), DEFAULTS, signals);
+                }
+                for (ElementSignals signals : all) {
+                    signals.terminal().awaitSuccess();
+                    signals.assertEachElementOnce();
+                }
+            });
+            for (int i = 0; i < peers.count(); i++) {
+                assertThat(peers.connection(i).window().maxOperationsSeen()).isBetween(1, 4);
+                assertThat(peers.connection(i).window().maxBytesSeen()).isLessThanOrEqualTo(64 << 10);
+            }
+            assertCreditsReturn(peers);
+        }
+    }
+
+    @Test
+    default void oneElementAndOneConnection() {
+        try (SeveralPeers peers = new SeveralPeers(transport(), 1, 64, initiator -> {})) {
+            MemoryRegion local = BytePattern.filled(peers.local(64), 3);
+            ElementSignals one = new ElementSignals(1);
+            peers.initiator()
+                    .writeVectored(List.of(new TransferElement(local, 0, peers.remote(1), 0, 64)), DEFAULTS, one);
+            one.terminal().awaitSuccess();
+            one.assertEachElementOnce();
+            ElementSignals nothing = new ElementSignals(peers.count());
+            List<TransferElement> empty = new ArrayList<>();
+            for (int i = 0; i < peers.count(); i++) {
+                empty.add(new TransferElement(local, 0, peers.remote(i), 64, 0));
+            }
+            peers.initiator().readVectored(empty, DEFAULTS, nothing);
+            nothing.terminal().awaitSuccess();
+            nothing.assertEachElementOnce();
+            BytePattern.assertFilled(peers.served(1), 3);
+        }
+    }
+
+    @Test
+    default void refusedElementsFailAlone() {
+        int count = 1_000;
+        int slot = 64;
+        try (SeveralPeers peers =
+                new SeveralPeers(transport(), OTHERS, (long) count * slot, initiator -> initiator.pollers(2))) {
+            MemoryRegion source = peers.local((long) count * slot);
+            await(peers.served(2).close());
+            List<TransferElement> elements = elements(peers, source, count, slot);
+            ElementSignals signals = new ElementSignals(count);
+            peers.initiator().writeVectored(elements, DEFAULTS, signals);
+            ElementsFailedException error = signals.terminal().awaitFailure(ElementsFailedException.class);
+            signals.assertEachElementOnce();
+            assertThat(error.failed()).isEqualTo(count / peers.count());
+            assertThat(error.elements()).isEqualTo(count);
+            assertThat(error).hasCauseInstanceOf(RemoteAccessException.class);
+            assertFailed(peers, signals, count, 2, RemoteAccessException.class);
+            assertCreditsReturn(peers);
+        }
+    }
+
+    private static void assertFailed(
+            SeveralPeers peers, ElementSignals signals, int count, int connection, Class<?> type) {
+        for (int i = 0; i < count; i++) {
+            if (i % peers.count() == connection) {
+                assertThat(signals.error(i)).as("element %d", i).isPresent();
+                assertThat(signals.error(i).get()).isInstanceOf(type);
+            } else {
+                assertThat(signals.error(i)).as("element %d", i).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    default void elementsOfAConnectionThatHasEndedFailAlone() {
+        int count = 1_000;
+        int slot = 64;
+        try (SeveralPeers peers =
+                new SeveralPeers(transport(), OTHERS, (long) count * slot, initiator -> initiator.pollers(2))) {
+            MemoryRegion source = peers.local((long) count * slot);
+            await(peers.connection(0).close());
+            ElementSignals signals = new ElementSignals(count);
+            peers.initiator().writeVectored(elements(peers, source, count, slot), DEFAULTS, signals);
+            ElementsFailedException error = signals.terminal().awaitFailure(ElementsFailedException.class);
+            signals.assertEachElementOnce();
+            assertThat(error.failed()).isEqualTo(count / peers.count());
+            assertFailed(peers, signals, count, 0, ConnectionLostException.class);
+            assertCreditsReturn(peers);
+        }
+    }
+
+    @Test
+    default void connectionThatIsClosedInTheMiddleFailsItsElementsAlone() {
+        int count = 2_000;
+        int slot = 64 << 10;
+        for (int round = 0; round < 3; round++) {
+            try (SeveralPeers peers = new SeveralPeers(
+                    transport(), OTHERS, slot, initiator -> initiator.pollers(2).windowOperations(4))) {
+                MemoryRegion source = peers.local(slot);
+                List<TransferElement> elements = new ArrayList<>();
+                for (int i = 0; i < count; i++) {
+                    elements.add(new TransferElement(source, 0, peers.remote(i % peers.count()), 0, slot));
+                }
+                ElementSignals signals = new ElementSignals(count);
+                peers.initiator().writeVectored(elements, DEFAULTS, signals);
+                until("it flows", () -> signals.reported() > 50);
+                Connection victim = peers.connection(3);
+                CompletableFuture<Void> closed =
+                        round == 0 ? victim.close() : peers.target(3).closeAsync();
+                SluiceException error = signals.terminal().await().orElse(null);
+                signals.assertEachElementOnce();
+                int failed = 0;
+                for (int i = 0; i < count; i++) {
+                    if (signals.error(i).isPresent()) {
+                        failed++;
+                        assertThat(i % peers.count())
+                                .as("the connection of element %d", i)
+                                .isEqualTo(3);
+                    }
+                }
+                assertThat(failed)
+                        .as("elements that the close came in time for")
+                        .isPositive();
+                assertThat(error)
+                        .isInstanceOfSatisfying(
+                                ElementsFailedException.class,
+                                e -> assertThat(e.elements()).isEqualTo(count));
+                assertThat(((ElementsFailedException) error).failed()).isEqualTo(failed);
+                await(closed);
+                assertCreditsReturn(peers);
+            }
+        }
+    }
+
+    @Test
+    default void peerThatIsKilledFailsItsElementsAlone() {
+        assumeTrue(transport().crossesProcesses());
+        int count = 3_000;
+        int slot = 256 << 10;
+        try (PeerProcess peer = PeerProcess.start(transport(), slot);
+                SeveralPeers peers = new SeveralPeers(
+                        transport(),
+                        2,
+                        slot,
+                        initiator ->
+                                initiator.pollers(2).windowOperations(8).livenessTimeout(Duration.ofMillis(1500)))) {
+            Connection dying = await(peers.initiator().connect(peer.address()));
+            RemoteRegion remote = await(dying.attach(peer.region(0)));
+            MemoryRegion source = peers.local(slot);
+            List<TransferElement> elements = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                RemoteRegion to = i % 2 == 0 ? remote : peers.remote(i / 2 % peers.count());
+                elements.add(new TransferElement(source, 0, to, 0, slot));
+            }
+            ElementSignals signals = new ElementSignals(count);
+            Transfer transfer = peers.initiator().writeVectored(elements, DEFAULTS, signals);
+            until("it flows", () -> signals.reported() > 50);
+            peer.kill();
+            ElementsFailedException error = signals.terminal().awaitFailure(ElementsFailedException.class);
+            BoundedWait.pause(Duration.ofMillis(100));
+            signals.assertEachElementOnce();
+            int failed = 0;
+            for (int i = 0; i < count; i++) {
+                if (signals.error(i).isPresent()) {
+                    failed++;
+                    assertThat(i % 2)
+                            .as("whether element %d was another peer's", i)
+                            .isZero();
+                    assertThat(signals.error(i).get()).isInstanceOf(ConnectionLostException.class);
+                }
+            }
+            assertThat(error.failed()).isEqualTo(failed);
+            await(transfer.quiesced());
+            assertCreditsReturn(peers);
+        }
+    }
+
+    @Test
+    default void peerThatIsHeldUpHoldsOnlyItsOwnElementsUp() {
+        assumeTrue(transport().needsTargetToRun());
+        int count = 1_000;
+        int slot = 4096;
+        try (SeveralPeers peers = new SeveralPeers(
+                transport(), OTHERS, (long) count * slot, initiator -> initiator.windowOperations(4))) {
+            MemoryRegion source = peers.local((long) count * slot);
+            int held = 4;
+            int others = count - count / peers.count();
+            ElementSignals signals = new ElementSignals(count);
+            try (Blockade blockade = peers.blockade(held)) {
+                peers.initiator().writeVectored(elements(peers, source, count, slot), DEFAULTS, signals);
+                until("the others' elements have ended", () -> signals.reported() == others);
+                BoundedWait.pause(Duration.ofMillis(20));
+                assertThat(signals.reported()).isEqualTo(others);
+                assertThat(signals.terminal().ended()).isFalse();
+            }
+            signals.terminal().awaitSuccess();
+            signals.assertEachElementOnce();
+        }
+    }
+
+    @Test
+    default void deadlineIsForTheWholeBatch() {
+        assumeTrue(transport().needsTargetToRun());
+        int count = 100;
+        int slot = 4096;
+        try (SeveralPeers peers =
+                new SeveralPeers(transport(), OTHERS, (long) count * slot, initiator -> initiator.pollers(2))) {
+            MemoryRegion source = peers.local((long) count * slot);
+            ElementSignals signals = new ElementSignals(count);
+            Transfer transfer;
+            try (Blockade blockade = peers.blockade(3)) {
+                transfer = peers.initiator()
+                        .writeVectored(
+                                elements(peers, source, count, slot),
+                                DEFAULTS.withDeadline(Duration.ofMillis(500)),
+                                signals);
+                SluiceException error = signals.terminal().await().orElseThrow();
+                Throwable cause = error instanceof ElementsFailedException ? error.getCause() : error;
+                assertThat(cause).isInstanceOf(TransferTimeoutException.class);
+                signals.assertEachElementOnce();
+                assertFailed(peers, signals, count, 3, TransferTimeoutException.class);
+                assertThat(transfer.quiesced()).isNotDone();
+            }
+            await(transfer.quiesced());
+            assertCreditsReturn(peers);
+            BoundedWait.pause(Duration.ofMillis(20));
+            signals.assertEachElementOnce();
+        }
+    }
+
+    @Test
+    default void noElementOfABatchAfterACancel() {
+        int count = 3_000;
+        int slot = 4096;
+        try (SeveralPeers peers = new SeveralPeers(
+                transport(), OTHERS, slot, initiator -> initiator.pollers(4).windowOperations(4))) {
+            MemoryRegion local = peers.local(slot);
+            List<TransferElement> elements = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                elements.add(new TransferElement(local, 0, peers.remote(i % peers.count()), 0, slot));
+            }
+            for (int round = 0; round < 10; round++) {
+                AtomicReference<Transfer> transfer = new AtomicReference<>();
+                int stopAt = 1 + round * 60;
+                boolean fromInside = round % 2 == 0;
+                ElementSignals signals = new ElementSignals(count) {
+                    @Override
+                    void elementReported(int soFar) {
+                        if (fromInside && soFar == stopAt) {
+                            until("the handle is there", () -> transfer.get() != null);
+                            transfer.get().cancel();
+                        }
+                    }
+                };
+                transfer.set(peers.initiator().writeVectored(elements, DEFAULTS, signals));
+                if (!fromInside) {
+                    until("it flows", () -> signals.reported() >= stopAt);
+                    transfer.get().cancel();
+                    transfer.get().cancel();
+                }
+                signals.terminal().awaitFailure(TransferCancelledException.class);
+                int reported = signals.reported();
+                await(transfer.get().quiesced());
+                BoundedWait.pause(Duration.ofMillis(20));
+                signals.assertSerialAndTerminalLast();
+                assertThat(signals.reported()).isEqualTo(reported).isLessThan(count);
+                assertCreditsReturn(peers);
+            }
+        }
+    }
+
+    @Test
+    default void badBatchesSubmitNothing() {
+        try (SeveralPeers peers = new SeveralPeers(transport(), 2, 64, initiator -> {});
+                TransferEngine stranger =
+                        TransferEngine.open(transport().options().build())) {
+            MemoryRegion local = peers.local(64);
+            local.segment().fill((byte) 1);
+            RemoteRegion strangers =
+                    await(await(stranger.connect(peers.target(1).address()))
+                            .attach(peers.served(1).descriptor()));
+            RemoteRegion readable =
+                    await(peers.connection(1).attach(peers.served(1).descriptor(Set.of(Access.REMOTE_READ))));
+            TransferElement good = new TransferElement(local, 0, peers.remote(2), 0, 64);
+            assertRefused(peers, IllegalArgumentException.class);
+            assertRefused(peers, IllegalArgumentException.class, good, new TransferElement(local, 0, strangers, 0, 8));
+            assertRefused(
+                    peers,
+                    IllegalArgumentException.class,
+                    good,
+                    new TransferElement(stranger.allocate(64, RegionOptions.local()), 0, peers.remote(0), 0, 8));
+            assertRefused(
+                    peers,
+                    IllegalArgumentException.class,
+                    good,
+                    new TransferElement(peers.served(1), 0, peers.remote(1), 0, 8));
+            assertRefused(
+                    peers,
+                    IndexOutOfBoundsException.class,
+                    good,
+                    new TransferElement(local, 0, peers.remote(1), 60, 8));
+            assertRefused(
+                    peers,
+                    IndexOutOfBoundsException.class,
+                    good,
+                    new TransferElement(local, 60, peers.remote(1), 0, 8));
+            ElementSignals never = new ElementSignals(2);
+            assertThatThrownBy(() -> peers.initiator()
+                            .writeVectored(
+                                    List.of(good, new TransferElement(local, 0, readable, 0, 8)), DEFAULTS, never))
+                    .isInstanceOf(RemoteAccessException.class);
+            assertThat(never.terminal().count()).isZero();
+            BoundedWait.pause(Duration.ofMillis(50));
+            for (int i = 0; i < peers.count(); i++) {
+                BytePattern.assertAll(peers.served(i).segment(), (byte) 0, "a target");
+            }
+            assertCreditsReturn(peers);
+        }
+    }
+
+    private static void assertRefused(
+            SeveralPeers peers, Class<? extends Exception> type, TransferElement... elements) {
+        ElementSignals never = new ElementSignals(2);
+        assertThatThrownBy(() -> peers.initiator().writeVectored(List.of(elements), DEFAULTS, never))
+                .isInstanceOf(type);
+        assertThatThrownBy(() -> peers.initiator().readVectored(List.of(elements), DEFAULTS, never))
+                .isInstanceOf(type);
+        assertThat(never.terminal().count()).isZero();
+        assertThat(never.reported()).isZero();
+    }
+
+    @Test
+    default void signalsAndNotificationsComeAfterABatch() {
+        int bytes = 1 << 20;
+        try (SeveralPeers peers = new SeveralPeers(
+                transport(),
+                OTHERS,
+                bytes + 8,
+                initiator -> initiator.pollers(2).lanes(2).windowBytes(256 << 10))) {
+            MemoryRegion source = BytePattern.filled(peers.local(bytes), 6);
+            List<TransferElement> elements = new ArrayList<>();
+            List<CompletableFuture<Void>> checks = new ArrayList<>();
+            for (int i = 0; i < peers.count(); i++) {
+                elements.add(new TransferElement(source, 0, peers.remote(i), 0, bytes));
+                MemoryRegion served = peers.served(i);
+                checks.add(served.signal(bytes)
+                        .awaitAtLeast(1)
+                        .thenAccept(
+                                seen -> BytePattern.assertSame(served.segment().asSlice(0, bytes), source.segment())));
+            }
+            ElementSignals signals = new ElementSignals(elements.size());
+            peers.initiator().writeVectored(elements, DEFAULTS, signals);
+            for (int i = 0; i < peers.count(); i++) {
+                peers.connection(i)
+                        .signal(new RemoteSignal(peers.remote(i), bytes).strong(), DEFAULTS, new TerminalSignal());
+            }
+            checks.forEach(BoundedWait::await);
+            signals.terminal().awaitSuccess();
+        }
+    }
+
+    @Test
+    default void batchStartsAfterAnEventAndCompletesIntoAnother() {
+        int count = 100;
+        try (SeveralPeers peers =
+                new SeveralPeers(transport(), OTHERS, 64L * count, initiator -> initiator.pollers(2))) {
+            MemoryRegion source = BytePattern.filled(peers.local(64L * count), 6);
+            CompletableFuture<Void> event = new CompletableFuture<>();
+            CompletableFuture<Void> completed = new CompletableFuture<>();
+            ElementSignals signals = new ElementSignals(count);
+            peers.initiator()
+                    .writeVectored(
+                            elements(peers, source, count, 64),
+                            DEFAULTS.startAfter(StartEvent.of(event)).completeInto(CompletionEvent.of(completed)),
+                            signals);
+            BoundedWait.pause(Duration.ofMillis(60));
+            assertThat(signals.reported()).isZero();
+            assertThat(completed).isNotDone();
+            for (int i = 0; i < peers.count(); i++) {
+                assertThat(peers.connection(i).window().operations()).isZero();
+                BytePattern.assertAll(peers.served(i).segment(), (byte) 0, "a target before the event");
+            }
+            event.complete(null);
+            await(completed);
+            signals.terminal().awaitSuccess();
+            signals.assertEachElementOnce();
+        }
+    }
+
+    @Test
+    default void batchWhoseEventFails() {
+        int count = 100;
+        try (SeveralPeers peers =
+                new SeveralPeers(transport(), OTHERS, 64L * count, initiator -> initiator.pollers(2))) {
+            MemoryRegion source = BytePattern.filled(peers.local(64L * count), 6);
+            Exception cause = new Exception("the device is gone");
+            ElementSignals signals = new ElementSignals(count);
+            Transfer transfer = peers.initiator()
+                    .writeVectored(
+                            elements(peers, source, count, 64),
+                            DEFAULTS.startAfter(listener -> listener.happened(cause)),
+                            signals);
+            SluiceException error = signals.terminal().await().orElseThrow();
+            // As over one connection: it ended the transfer as a whole.
+            assertThat(error).isInstanceOf(StartEventException.class).hasCause(cause);
+            signals.assertEachElementOnce();
+            await(transfer.quiesced());
+            for (int i = 0; i < peers.count(); i++) {
+                BytePattern.assertAll(peers.served(i).segment(), (byte) 0, "a target");
+            }
+            assertCreditsReturn(peers);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import java.util.concurrent.CountDownLatch;
+
+/** Keeps a poller from doing anything until it is closed. */
+final class Blockade implements AutoCloseable {
+    private final CountDownLatch held = new CountDownLatch(1);
+    private final CountDownLatch release = new CountDownLatch(1);
+
+    /** The poller of this side of a connection; the other side lends a region for it. */
+    Blockade(Connection side, TransferEngine engine, TransferEngine other) {
+        MemoryRegion local = engine.allocate(8, RegionOptions.local());
+        RemoteRegion remote =
+                await(side.attach(other.allocate(8, RegionOptions.readWrite()).descriptor()));
+        side.write(local, 0, remote, 0, 8, TransferOptions.defaults(), (transfer, error) -> {
+            held.countDown();
+            await(release);
+        });
+        await(held);
+    }
+
+    /** The poller of the target's side. */
+    static Blockade ofTarget(EnginePair pair) {
+        return new Blockade(pair.accepted(), pair.target(), pair.initiator());
+    }
+
+    /** The poller of the initiator's side. */
+    static Blockade ofInitiator(EnginePair pair) {
+        return new Blockade(pair.connection(), pair.initiator(), pair.target());
+    }
+
+    @Override
+    public void close() {
+        release.countDown();
+    }
+}

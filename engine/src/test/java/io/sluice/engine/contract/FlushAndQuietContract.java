@@ -1,0 +1,422 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.engine.contract.BoundedWait.awaitFailure;
+import static io.sluice.engine.contract.BoundedWait.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.StartEvent;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCancelledException;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+/** Flush: the sources may be used again. Quiet: all that was written before is visible at the target. */
+interface FlushAndQuietContract extends Contract {
+    Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(100);
+
+    /** The two of them, for what holds of both. */
+    enum Fence {
+        FLUSH,
+        QUIET;
+
+        CompletableFuture<Void> of(Connection connection) {
+            return this == FLUSH ? connection.flush() : connection.quiet();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void nothingToWaitFor(Fence fence) {
+        for (Ends ends : Ends.values()) {
+            try (EnginePair pair = ends.open(transport())) {
+                for (int i = 0; i < 100; i++) {
+                    await(fence.of(pair.connection()));
+                    await(fence.of(pair.accepted()));
+                }
+                MemoryRegion local = pair.local(64);
+                pair.write(local, 0, pair.attach(pair.served(64)), 0, 64).awaitSuccess();
+                await(fence.of(pair.connection()));
+            }
+        }
+    }
+
+    @Test
+    default void sourcesMayBeUsedAgainAfterAFlush() {
+        int slots = 40;
+        int slot = 300 << 10;
+        Random random = ContractProfile.random("sourcesMayBeUsedAgainAfterAFlush");
+        try (EnginePair pair = EnginePair.open(
+                transport(), both -> both.lanes(2).windowBytes(256 << 10).windowOperations(4))) {
+            MemoryRegion source = pair.local((long) slots * slot);
+            MemoryRegion served = pair.served(source.length());
+            RemoteRegion remote = pair.attach(served);
+            byte canary = (byte) 0xA5;
+            for (int round = 0; round < 8; round++) {
+                byte content = (byte) (1 + round);
+                source.segment().fill(content);
+                List<TerminalSignal> signals = new ArrayList<>();
+                List<Transfer> transfers = new ArrayList<>();
+                for (int i = 0; i < slots; i++) {
+                    TerminalSignal signal = new TerminalSignal();
+                    signals.add(signal);
+                    long at = (long) i * slot;
+                    transfers.add(
+                            pair.connection().write(source, at, remote, at, slot, TransferOptions.defaults(), signal));
+                    if (random.nextInt(4) == 0) {
+                        transfers.get(random.nextInt(transfers.size())).cancel();
+                    }
+                }
+                CompletableFuture<Void> flushed = pair.connection().flush().thenRun(() -> {
+                    source.segment().fill(canary);
+                    assertThat(TerminalSignal.ended(signals)).as("ended writes").isEqualTo(slots);
+                });
+                await(flushed);
+                TerminalSignal.awaitAllOnce(signals);
+                await(pair.connection().quiesced());
+                await(pair.connection().quiet());
+                for (int i = 0; i < slots; i++) {
+                    var target = served.segment().asSlice((long) i * slot, slot);
+                    if (signals.get(i).await().isEmpty()) {
+                        BytePattern.assertAll(target, content, "a target whose source was changed after the flush");
+                    } else {
+                        assertNone(target, canary);
+                    }
+                }
+            }
+        }
+    }
+
+    private static void assertNone(MemorySegment segment, byte unwanted) {
+        for (long at = 0; at < segment.byteSize(); at++) {
+            if (segment.get(ValueLayout.JAVA_BYTE, at) == unwanted) {
+                assertThat(at).as("a byte from after the flush").isEqualTo(-1);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void chunksOfACancelledWriteAreWaitedFor(Fence fence) {
+        assumeTrue(transport().needsTargetToRun());
+        // More than sockets hold.
+        long bytes = 48 << 20;
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(bytes);
+            MemoryRegion served = pair.served(bytes);
+            RemoteRegion remote = pair.attach(served);
+            CompletableFuture<Void> fenced;
+            try (Blockade blockade = Blockade.ofTarget(pair)) {
+                TerminalSignal signal = new TerminalSignal();
+                Transfer transfer =
+                        pair.connection().write(source, 0, remote, 0, bytes, TransferOptions.defaults(), signal);
+                until("it is posted", () -> pair.connection().window().bytes() > 16 << 20);
+                transfer.cancel();
+                signal.awaitFailure(TransferCancelledException.class);
+                fenced = fence.of(pair.connection())
+                        .thenRun(() -> source.segment().fill((byte) 9));
+                BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+                assertThat(fenced).isNotDone();
+            }
+            await(fenced);
+            BoundedWait.pause(Duration.ofMillis(50));
+            BytePattern.assertAll(served.segment(), (byte) 0, "the target of zeros");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void earlierWritesAreVisibleOnceQuiet(Ends ends) {
+        long bytes = 8 << 20;
+        try (EnginePair pair = ends.open(
+                transport(), both -> both.lanes(4).windowBytes(512 << 10).windowOperations(4))) {
+            MemoryRegion source = pair.local(bytes);
+            MemoryRegion served = pair.served(bytes);
+            RemoteRegion remote = pair.attach(served);
+            for (int round = 0; round < 10; round++) {
+                BytePattern.fill(source.segment(), round);
+                for (long at = 0; at < bytes; at += 1 << 20) {
+                    pair.write(source, at, remote, at, 1 << 20);
+                }
+                await(pair.connection()
+                        .quiet()
+                        .thenRun(() -> BytePattern.assertSame(served.segment(), source.segment())));
+            }
+        }
+    }
+
+    @Test
+    default void quietMeansVisibleInAnotherProcess() {
+        assumeTrue(transport().crossesProcesses());
+        long bytes = 4 << 20;
+        try (PeerProcess peer = PeerProcess.start(transport(), bytes);
+                TransferEngine engine =
+                        TransferEngine.open(transport().options().lanes(2).build())) {
+            Connection connection = await(engine.connect(peer.address()));
+            RemoteRegion remote = await(connection.attach(peer.region(0)));
+            MemoryRegion source = engine.allocate(bytes, RegionOptions.local());
+            for (int round = 0; round < 10; round++) {
+                BytePattern.fill(source.segment(), round);
+                for (long at = 0; at < bytes; at += 256 << 10) {
+                    connection.write(
+                            source, at, remote, at, 256 << 10, TransferOptions.defaults(), new TerminalSignal());
+                }
+                await(connection.quiet());
+                assertThat(peer.checksum(0, 0, bytes)).isEqualTo(BytePattern.checksum(source.segment()));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            mode = Mode.EXCLUDE,
+            names = {"READ", "READ_VECTORED"})
+    default void whatHasNotStartedIsWaitedFor(TransferKind kind) {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion local = pair.local(TransferKind.BYTES);
+            MemoryRegion served = pair.served(TransferKind.BYTES);
+            RemoteRegion remote = pair.attach(served);
+            TransferKind.reset(local, served);
+            CompletableFuture<Void> event = new CompletableFuture<>();
+            TerminalSignal signal = new TerminalSignal();
+            kind.on(
+                    pair.connection(),
+                    local,
+                    remote,
+                    TransferOptions.defaults().startAfter(StartEvent.of(event)),
+                    signal);
+            CompletableFuture<Void> flushed = pair.connection()
+                    .flush()
+                    .thenRun(() -> assertThat(signal.ended()).isTrue());
+            CompletableFuture<Void> quiet = pair.connection().quiet().thenRun(() -> kind.assertHappened(local, served));
+            BoundedWait.pause(Duration.ofMillis(50));
+            assertThat(flushed).isNotDone();
+            assertThat(quiet).isNotDone();
+            event.complete(null);
+            await(flushed);
+            await(quiet);
+            signal.awaitSuccess();
+        }
+    }
+
+    @Test
+    default void batchesAndPreparedTransfersAreWaitedFor() {
+        int bytes = 2 << 20;
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(256 << 10))) {
+            MemoryRegion source = BytePattern.filled(pair.local(2L * bytes), 4);
+            MemoryRegion served = pair.served(2L * bytes);
+            RemoteRegion remote = pair.attach(served);
+            pair.initiator()
+                    .writeVectored(
+                            List.of(new TransferElement(source, 0, remote, 0, bytes)),
+                            TransferOptions.defaults(),
+                            new ElementSignals(1));
+            pair.connection()
+                    .prepared()
+                    .write(source, bytes, remote, bytes, bytes, TransferOptions.defaults(), new TerminalSignal())
+                    .start();
+            await(pair.connection().quiet().thenRun(() -> BytePattern.assertFilled(served, 4)));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void laterTransfersHoldNobodyUp(Fence fence) {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            RemoteRegion remote = pair.attach(pair.served(64));
+            CompletableFuture<Void> event = new CompletableFuture<>();
+            TerminalSignal before = pair.write(
+                    source, 0, remote, 0, 8, TransferOptions.defaults().startAfter(StartEvent.of(event)));
+            CompletableFuture<Void> fenced = fence.of(pair.connection());
+            TerminalSignal later = pair.write(
+                    source, 0, remote, 8, 8, TransferOptions.defaults().startAfter(listener -> {}));
+            CompletableFuture<Void> behind = fence.of(pair.connection());
+            event.complete(null);
+            await(fenced);
+            before.awaitSuccess();
+            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            assertThat(later.ended()).isFalse();
+            assertThat(behind).isNotDone();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void readsHoldNobodyUp(Fence fence) {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion sink = pair.local(64);
+            RemoteRegion remote = pair.attach(pair.served(64));
+            TerminalSignal read = new TerminalSignal();
+            pair.connection()
+                    .read(sink, 0, remote, 0, 64, TransferOptions.defaults().startAfter(listener -> {}), read);
+            pair.write(sink, 0, remote, 0, 64);
+            await(fence.of(pair.connection()));
+            assertThat(read.ended()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void notificationsWithoutACreditHoldNobodyUp(Fence fence) {
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.notificationCredits(1))) {
+            MemoryRegion source = BytePattern.filled(pair.local(64), 8);
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            // Nobody asks for them.
+            List<TerminalSignal> notified = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                notified.add(pair.notify(new byte[] {1}));
+                pair.write(source, 0, remote, 0, 64);
+            }
+            await(fence.of(pair.connection()));
+            assertThat(TerminalSignal.ended(notified)).isLessThan(5);
+            await(pair.connection().quiet());
+            BytePattern.assertFilled(served, 8);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void failedTransfersHoldNobodyUp(Fence fence) {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(1 << 20);
+            MemoryRegion closing = pair.served(1 << 20);
+            RemoteRegion gone = pair.attach(closing);
+            RemoteRegion there = pair.attach(pair.served(1 << 20));
+            await(closing.close());
+            for (int round = 0; round < 50; round++) {
+                TerminalSignal refused = pair.write(source, 0, gone, 0, 1 << 20);
+                TerminalSignal cancelled = new TerminalSignal();
+                TransferOptions never = TransferOptions.defaults().startAfter(listener -> {});
+                Transfer transfer = pair.connection().write(source, 0, there, 0, 8, never, cancelled);
+                CompletableFuture<Void> fenced = fence.of(pair.connection());
+                transfer.cancel();
+                await(fenced);
+                refused.awaitFailure(RemoteAccessException.class);
+                cancelled.awaitFailure(TransferCancelledException.class);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void manyAreOutstandingAndEachWaitsForItsOwn(Fence fence) {
+        int count = ContractProfile.current().orderRounds();
+        int bytes = 4096;
+        try (EnginePair pair =
+                EnginePair.open(transport(), both -> both.lanes(4).windowOperations(8))) {
+            MemoryRegion source = BytePattern.filled(pair.local(bytes), 8);
+            MemoryRegion served = pair.served((long) count * bytes);
+            RemoteRegion remote = pair.attach(served);
+            List<CompletableFuture<Void>> fences = new ArrayList<>();
+            for (int i = 0; i < count; i++) {
+                long at = (long) i * bytes;
+                TerminalSignal signal = pair.write(source, 0, remote, at, bytes);
+                fences.add(fence.of(pair.connection()).thenRun(() -> {
+                    if (fence == Fence.FLUSH) {
+                        assertThat(signal.ended()).isTrue();
+                    } else {
+                        BytePattern.assertSame(served.segment().asSlice(at, bytes), source.segment());
+                    }
+                }));
+            }
+            fences.forEach(BoundedWait::await);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void fencesFromManyThreadsAndFromTheirOwnEnds(Fence fence) {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            RemoteRegion remote = pair.attach(pair.served(64));
+            ManyThreads.run(4, number -> {
+                CompletableFuture<Void> chain = CompletableFuture.completedFuture(null);
+                for (int i = 0; i < 200; i++) {
+                    chain = chain.thenCompose(done -> {
+                        pair.write(source, 0, remote, 8L * number, 8);
+                        return fence.of(pair.connection());
+                    });
+                }
+                await(chain);
+            });
+        }
+    }
+
+    @Test
+    default void endedConnectionIsFlushedAndNotQuiet() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            RemoteRegion remote = pair.attach(pair.served(64));
+            TerminalSignal waiting = pair.write(
+                    source, 0, remote, 0, 8, TransferOptions.defaults().startAfter(listener -> {}));
+            CompletableFuture<Void> flushed = pair.connection()
+                    .flush()
+                    .thenRun(() -> assertThat(waiting.ended()).isTrue());
+            CompletableFuture<Void> quiet = pair.connection().quiet();
+            await(pair.connection().close());
+            await(flushed);
+            awaitFailure(quiet, ConnectionLostException.class);
+            await(pair.connection().flush());
+            awaitFailure(pair.connection().quiet(), ConnectionLostException.class);
+            until(
+                    "the other side has heard of it",
+                    () -> pair.target().connections().isEmpty());
+            await(pair.accepted().flush());
+            awaitFailure(pair.accepted().quiet(), ConnectionLostException.class);
+        }
+    }
+
+    @Test
+    default void lostConnectionIsFlushedAndNotQuiet() {
+        assumeTrue(transport().crossesProcesses() && transport().needsTargetToRun());
+        long bytes = 32 << 20;
+        try (PeerProcess peer = PeerProcess.start(transport(), bytes);
+                TransferEngine engine = TransferEngine.open(transport()
+                        .options()
+                        .livenessTimeout(Duration.ofMillis(1500))
+                        .build())) {
+            Connection connection = await(engine.connect(peer.address()));
+            RemoteRegion remote = await(connection.attach(peer.region(0)));
+            MemoryRegion source = engine.allocate(bytes, RegionOptions.local());
+            peer.freeze();
+            List<TerminalSignal> signals = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                TerminalSignal signal = new TerminalSignal();
+                signals.add(signal);
+                connection.write(source, 0, remote, 0, bytes, TransferOptions.defaults(), signal);
+            }
+            CompletableFuture<Void> flushed = connection
+                    .flush()
+                    .thenRun(() -> assertThat(TerminalSignal.ended(signals)).isEqualTo(20));
+            CompletableFuture<Void> quiet = connection.quiet();
+            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            assertThat(flushed).isNotDone();
+            assertThat(quiet).isNotDone();
+            awaitFailure(connection.ended(), ConnectionLostException.class);
+            awaitFailure(quiet, ConnectionLostException.class);
+            await(flushed);
+            TerminalSignal.awaitAllOnce(signals);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntConsumer;
+
+/** Calls from many threads at once. */
+final class ManyThreads {
+    private ManyThreads() {}
+
+    /** Has each thread do the work with its number; returns when all have done it, and fails if one failed. */
+    static void run(int count, IntConsumer work) {
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int number = i;
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    await(go);
+                    work.accept(number);
+                } catch (RuntimeException | Error e) {
+                    failure.compareAndSet(null, e);
+                }
+            }));
+        }
+        go.countDown();
+        for (Thread thread : threads) {
+            try {
+                thread.join(ContractProfile.current().patience());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new AssertionError("interrupted while threads work", e);
+            }
+            assertThat(thread.isAlive()).as("a thread hangs").isFalse();
+        }
+        if (failure.get() != null) {
+            throw new AssertionError("a thread failed", failure.get());
+        }
+    }
+}

@@ -1,0 +1,601 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.engine.contract.BoundedWait.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionClosedException;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteAccessException.Reason;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.Signal;
+import io.sluice.engine.SignalOrder;
+import io.sluice.engine.SignalUpdate;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCancelledException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferTimeoutException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A signal counts every update once, and a write's signal comes after the write's bytes. */
+interface SignalContract extends Contract {
+    long[] SIZES = {0, 1, 8, 4097, (512 << 10) + 1, (5 << 20) + 3};
+    int MOST_BYTES = (5 << 20) + 3;
+
+    /** Compares a range of the target's memory with its source at the very moment at which a signal reaches a value. */
+    private static CompletableFuture<Void> sameOnceSignalled(
+            Signal signal, long value, MemorySegment target, MemorySegment source) {
+        return signal.awaitAtLeast(value).thenAccept(seen -> BytePattern.assertSame(target, source));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4})
+    default void bytesAreVisibleWhenTheirSignalIs(int lanes) {
+        // A small window, so that the large ones have many chunks, and these wait for each other.
+        try (EnginePair pair =
+                EnginePair.open(transport(), both -> both.lanes(lanes).windowBytes(1 << 20))) {
+            MemoryRegion source = pair.local(MOST_BYTES);
+            MemoryRegion served = pair.served(MOST_BYTES);
+            MemoryRegion counters = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            SignalUpdate update = new RemoteSignal(pair.attach(counters), 8).weak();
+            Signal signal = counters.signal(8);
+            for (int round = 1; round <= 4 * SIZES.length; round++) {
+                long size = SIZES[round % SIZES.length];
+                BytePattern.fill(source.segment(), round);
+                CompletableFuture<Void> checked = sameOnceSignalled(
+                        signal,
+                        round,
+                        served.segment().asSlice(0, size),
+                        source.segment().asSlice(0, size));
+                TerminalSignal written = pair.writeWithSignal(source, 0, remote, 0, size, update);
+                await(checked);
+                written.awaitSuccess();
+                assertThat(signal.value()).isEqualTo(round);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void manyWritesAtOnceEachWithItsSignal(Ends ends) {
+        int writes = 300;
+        int slot = 64 << 10;
+        Random random = ContractProfile.random("manyWritesAtOnceEachWithItsSignal");
+        try (EnginePair pair = ends.open(
+                transport(), both -> both.lanes(4).windowBytes(256 << 10).windowOperations(32))) {
+            MemoryRegion source = BytePattern.filled(pair.local((long) writes * slot), 3);
+            // The counters lie in the same region, behind the bytes.
+            MemoryRegion served = pair.served(source.length() + writes * 8L);
+            RemoteRegion remote = pair.attach(served);
+            List<CompletableFuture<Void>> checks = new ArrayList<>();
+            List<TerminalSignal> signals = new ArrayList<>();
+            for (int i = 0; i < writes; i++) {
+                long at = (long) i * slot;
+                int length = random.nextInt(10) == 0 ? random.nextInt(64) : random.nextInt(slot + 1);
+                long counter = source.length() + i * 8L;
+                checks.add(sameOnceSignalled(
+                        served.signal(counter),
+                        1,
+                        served.segment().asSlice(at, length),
+                        source.segment().asSlice(at, length)));
+                signals.add(
+                        pair.writeWithSignal(source, at, remote, at, length, new RemoteSignal(remote, counter).weak()));
+            }
+            checks.forEach(BoundedWait::await);
+            TerminalSignal.awaitAllSuccess(signals);
+            for (int i = 0; i < writes; i++) {
+                assertThat(served.signal(source.length() + i * 8L).value()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    default void successMeansThatTheSignalIsUpdated() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            RemoteSignal counter = new RemoteSignal(remote, 56);
+            for (int round = 1; round <= 1_000; round++) {
+                TerminalSignal ended = round % 2 == 0
+                        ? pair.signal(counter.weak())
+                        : pair.writeWithSignal(source, 0, remote, 0, 40, counter.strong());
+                ended.awaitSuccess();
+                assertThat(served.signal(56).value()).isEqualTo(round);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void everyUpdateOfSeveralConnectionsCountsOnce(Ends ends) {
+        int connections = 4;
+        int each = 2 * ContractProfile.current().orderRounds();
+        try (EnginePair pair = ends.open(transport(), both -> both.pollers(2))) {
+            MemoryRegion source = pair.local(256);
+            MemoryRegion served = pair.served(4096);
+            Signal signal = served.signal(0);
+            List<RemoteRegion> remotes = new ArrayList<>();
+            for (int i = 0; i < connections; i++) {
+                remotes.add(await(
+                        await(pair.initiator().connect(pair.target().address())).attach(served.descriptor())));
+            }
+            AtomicLong sum = new AtomicLong();
+            ManyTransfers crowd = new ManyTransfers();
+            ManyThreads.run(connections + 1, number -> {
+                for (int i = 0; i < each; i++) {
+                    long addend = 1 + (i * 7919L + number) % 1000;
+                    sum.addAndGet(addend);
+                    if (number == connections) {
+                        signal.add(addend);
+                        continue;
+                    }
+                    RemoteRegion remote = remotes.get(number);
+                    Connection connection = remote.connection();
+                    SignalUpdate update = new SignalUpdate(
+                            new RemoteSignal(remote, 0), addend, i % 50 == 0 ? SignalOrder.STRONG : SignalOrder.WEAK);
+                    switch (i % 3) {
+                        case 0 -> connection.signal(update, TransferOptions.defaults(), crowd.one());
+                        case 1 ->
+                            connection.writeWithSignal(
+                                    source, 0, remote, 64, i % 256, update, TransferOptions.defaults(), crowd.one());
+                        default -> connection.fetchAdd(remote, 0, addend, TransferOptions.defaults(), crowd.oneFetch());
+                    }
+                }
+            });
+            crowd.awaitAllSuccess();
+            assertThat(signal.value()).isEqualTo(sum.get());
+            assertThat(await(signal.awaitAtLeast(sum.get()))).isEqualTo(sum.get());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void addendsOfAllKinds(Ends ends) {
+        long[] addends = {
+            1, -1, -1, 1L << 32, -(1L << 32), 0, Long.MAX_VALUE, 1, 1, Long.MIN_VALUE, Long.MIN_VALUE, -12_345, 0x80
+        };
+        try (EnginePair pair = ends.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            RemoteSignal counter = new RemoteSignal(remote, 0);
+            long expected = 0;
+            for (SignalOrder order : SignalOrder.values()) {
+                for (long addend : addends) {
+                    SignalUpdate update = new SignalUpdate(counter, addend, order);
+                    pair.signal(update).awaitSuccess();
+                    pair.writeWithSignal(source, 0, remote, 8, 8, update).awaitSuccess();
+                    expected += 2 * addend;
+                    assertThat(served.signal(0).value()).isEqualTo(expected);
+                    assertThat(served.segment().get(ValueLayout.JAVA_LONG, 0))
+                            .as("in the host's byte order")
+                            .isEqualTo(expected);
+                }
+            }
+            BytePattern.assertAll(served.segment().asSlice(8), (byte) 0, "behind the counter");
+        }
+    }
+
+    @Test
+    default void updateCanBeUsedAgain() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion served = pair.served(64);
+            SignalUpdate update = new SignalUpdate(new RemoteSignal(pair.attach(served), 16), 5, SignalOrder.WEAK);
+            List<TerminalSignal> signals = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                signals.add(pair.signal(update));
+            }
+            TerminalSignal.awaitAllSuccess(signals);
+            assertThat(served.signal(16).value()).isEqualTo(500);
+        }
+    }
+
+    @Test
+    default void weakSignalWaitsForNothing() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            RemoteSignal counter = new RemoteSignal(remote, 0);
+            CompletableFuture<Void> event = new CompletableFuture<>();
+            TerminalSignal waiting = pair.write(
+                    source, 0, remote, 8, 8, TransferOptions.defaults().startAfter(StartEvent.of(event)));
+            pair.signal(counter.weak()).awaitSuccess();
+            pair.writeWithSignal(source, 0, remote, 16, 8, counter.weak()).awaitSuccess();
+            assertThat(served.signal(0).value()).isEqualTo(2);
+            assertThat(waiting.ended()).isFalse();
+            event.complete(null);
+            waiting.awaitSuccess();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(SignalOrder.class)
+    default void refusedWriteLeavesItsSignalAlone(SignalOrder order) {
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(1 << 20))) {
+            MemoryRegion source = pair.local(MOST_BYTES);
+            MemoryRegion closing = pair.served(MOST_BYTES);
+            MemoryRegion counters = pair.served(64);
+            RemoteRegion gone = pair.attach(closing);
+            SignalUpdate update = new SignalUpdate(new RemoteSignal(pair.attach(counters), 0), 1, order);
+            await(closing.close());
+            for (long size : new long[] {8, MOST_BYTES}) {
+                RemoteAccessException error = pair.writeWithSignal(source, 0, gone, 0, size, update)
+                        .awaitFailure(RemoteAccessException.class);
+                assertThat(error.reason()).isEqualTo(Reason.UNKNOWN_REGION);
+                assertLeftAlone(pair, counters.signal(0));
+            }
+            MemoryRegion closed = pair.local(64);
+            await(closed.close());
+            pair.writeWithSignal(closed, 0, pair.attach(pair.served(64)), 0, 64, update)
+                    .awaitFailure(RegionClosedException.class);
+            assertLeftAlone(pair, counters.signal(0));
+        }
+    }
+
+    private static void assertLeftAlone(EnginePair pair, Signal signal) {
+        await(pair.connection().quiesced());
+        await(pair.connection().quiet());
+        BoundedWait.pause(Duration.ofMillis(20));
+        assertThat(signal.value()).as("the signal of a write that failed").isZero();
+    }
+
+    @Test
+    default void writeThatIsRefusedInTheMiddleLeavesItsSignalAlone() {
+        long bytes = 24 << 20;
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(1 << 20))) {
+            MemoryRegion source = pair.local(bytes);
+            source.segment().fill((byte) 1);
+            int refused = 0;
+            for (int round = 0; round < 6; round++) {
+                MemoryRegion closing = pair.served(bytes);
+                MemoryRegion counters = pair.served(64);
+                RemoteRegion remote = pair.attach(closing);
+                SignalUpdate update = new RemoteSignal(pair.attach(counters), 0).weak();
+                MemorySegment first = closing.segment().asSlice(0, 1);
+                TerminalSignal written = pair.writeWithSignal(source, 0, remote, 0, bytes, update);
+                until("it flows", () -> first.get(ValueLayout.JAVA_BYTE, 0) == 1);
+                await(closing.close());
+                if (written.await().isPresent()) {
+                    refused++;
+                    written.awaitFailure(RemoteAccessException.class);
+                    assertLeftAlone(pair, counters.signal(0));
+                } else {
+                    assertThat(counters.signal(0).value()).isEqualTo(1);
+                }
+            }
+            assertThat(refused).as("closes that came in time").isPositive();
+        }
+    }
+
+    @Test
+    default void writeThatWasNeverPostedLeavesItsSignalAlone() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            SignalUpdate update = new RemoteSignal(remote, 0).weak();
+            TransferOptions never = TransferOptions.defaults().startAfter(listener -> {});
+            TerminalSignal cancelled = new TerminalSignal();
+            Transfer transfer = pair.connection().writeWithSignal(source, 0, remote, 8, 8, update, never, cancelled);
+            transfer.cancel();
+            cancelled.awaitFailure(TransferCancelledException.class);
+            pair.signal(update, never.withDeadline(Duration.ofMillis(50))).awaitFailure(TransferTimeoutException.class);
+            assertLeftAlone(pair, served.signal(0));
+        }
+    }
+
+    @Test
+    default void cancelledWriteSignalsOnlyIfAllItsBytesAreThere() {
+        int writes = 200;
+        int bytes = 300 << 10;
+        Random random = ContractProfile.random("cancelledWriteSignalsOnlyIfAllItsBytesAreThere");
+        try (EnginePair pair = EnginePair.open(
+                transport(), both -> both.lanes(2).windowBytes(256 << 10).windowOperations(8))) {
+            MemoryRegion source = BytePattern.filled(pair.local(bytes), 7);
+            MemoryRegion served = pair.served((long) writes * bytes);
+            MemoryRegion counters = pair.served(8L * writes);
+            RemoteRegion remote = pair.attach(served);
+            RemoteRegion remoteCounters = pair.attach(counters);
+            List<TerminalSignal> signals = new ArrayList<>();
+            List<Transfer> transfers = new ArrayList<>();
+            for (int i = 0; i < writes; i++) {
+                TerminalSignal signal = new TerminalSignal();
+                signals.add(signal);
+                transfers.add(pair.connection()
+                        .writeWithSignal(
+                                source,
+                                0,
+                                remote,
+                                (long) i * bytes,
+                                bytes,
+                                new RemoteSignal(remoteCounters, 8L * i).weak(),
+                                TransferOptions.defaults(),
+                                signal));
+                if (random.nextInt(3) == 0) {
+                    BoundedWait.pause(Duration.ofNanos(random.nextInt(200_000)));
+                    transfers.get(Math.max(0, i - random.nextInt(12))).cancel();
+                }
+            }
+            TerminalSignal.awaitAllOnce(signals);
+            await(pair.connection().quiesced());
+            await(pair.connection().quiet());
+            for (int i = 0; i < writes; i++) {
+                long value = counters.signal(8L * i).value();
+                if (signals.get(i).await().isEmpty()) {
+                    assertThat(value)
+                            .as("signal of write %d, which succeeded", i)
+                            .isEqualTo(1);
+                } else {
+                    assertThat(value)
+                            .as("signal of write %d, which was cancelled", i)
+                            .isBetween(0L, 1L);
+                }
+                if (value == 1) {
+                    BytePattern.assertSame(served.segment().asSlice((long) i * bytes, bytes), source.segment());
+                }
+            }
+        }
+    }
+
+    @Test
+    default void signalThatIsRefusedFailsItsWrite() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            MemoryRegion closing = pair.served(64);
+            SignalUpdate update = new RemoteSignal(pair.attach(closing), 0).weak();
+            RemoteRegion remote = pair.attach(pair.served(64));
+            await(closing.close());
+            for (int size : new int[] {0, 64}) {
+                assertThat(pair.writeWithSignal(source, 0, remote, 0, size, update)
+                                .awaitFailure(RemoteAccessException.class)
+                                .reason())
+                        .isEqualTo(Reason.UNKNOWN_REGION);
+            }
+            assertThat(pair.signal(update)
+                            .awaitFailure(RemoteAccessException.class)
+                            .reason())
+                    .isEqualTo(Reason.UNKNOWN_REGION);
+            pair.write(source, 0, remote, 0, 64).awaitSuccess();
+        }
+    }
+
+    @Test
+    default void placesWhereNoSignalCanBe() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion served = pair.served(4096);
+            RemoteRegion remote = pair.attach(served);
+            RemoteRegion shifted =
+                    await(pair.connection().attach(served.slice(4, 1024).descriptor()));
+            for (long offset : new long[] {1, 4, 7, 12, 4087}) {
+                assertThatThrownBy(() -> new RemoteSignal(remote, offset)).isInstanceOf(IllegalArgumentException.class);
+                assertThatThrownBy(() -> served.signal(offset)).isInstanceOf(IllegalArgumentException.class);
+            }
+            assertThatThrownBy(() -> new RemoteSignal(shifted, 8)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> served.slice(4, 1024).signal(8)).isInstanceOf(IllegalArgumentException.class);
+            for (long offset : new long[] {-8, 4096, 1L << 40, Long.MAX_VALUE - 7, Long.MIN_VALUE}) {
+                assertThatThrownBy(() -> new RemoteSignal(remote, offset))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+                assertThatThrownBy(() -> served.signal(offset)).isInstanceOf(IndexOutOfBoundsException.class);
+            }
+            // An odd offset in an odd slice is fine where the two make a multiple of 8.
+            pair.signal(new RemoteSignal(shifted, 4).weak()).awaitSuccess();
+            assertThat(served.signal(8).value()).isEqualTo(1);
+            assertThat(served.slice(4, 1024).signal(4).value()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    default void memoryOfTheCallerThatIsNotAligned() {
+        try (Arena arena = Arena.ofShared();
+                EnginePair pair = EnginePair.open(transport())) {
+            MemorySegment memory = arena.allocate(1024, 64).asSlice(4);
+            MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+            RemoteRegion remote = pair.attach(served);
+            MemoryRegion source = pair.local(64);
+            SignalUpdate update = new RemoteSignal(remote, 16).weak();
+            assertThat(pair.signal(update)
+                            .awaitFailure(RemoteAccessException.class)
+                            .reason())
+                    .isEqualTo(Reason.MISALIGNED);
+            assertThat(pair.writeWithSignal(source, 0, remote, 64, 64, update)
+                            .awaitFailure(RemoteAccessException.class)
+                            .reason())
+                    .isEqualTo(Reason.MISALIGNED);
+            assertThatThrownBy(() -> served.signal(16)).isInstanceOf(IllegalArgumentException.class);
+            BytePattern.assertAll(memory, (byte) 0, "the target");
+            pair.write(source, 0, remote, 1, 64).awaitSuccess();
+            await(served.close());
+        }
+    }
+
+    @Test
+    default void signalWithoutTheRightToWrite() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            MemoryRegion served = pair.served(64);
+            RemoteRegion writable = pair.attach(served);
+            RemoteRegion readable = await(pair.connection().attach(served.descriptor(Set.of(Access.REMOTE_READ))));
+            RemoteSignal counter = new RemoteSignal(readable, 0);
+            TerminalSignal never = new TerminalSignal();
+            TransferOptions options = TransferOptions.defaults();
+            for (SignalUpdate update : List.of(counter.weak(), counter.strong())) {
+                assertDenied(() -> pair.connection().signal(update, options, never));
+                assertDenied(
+                        () -> pair.connection().writeWithSignal(source, 0, writable, 8, 8, update, options, never));
+                assertDenied(() -> pair.connection().prepared().signal(update, options, never));
+            }
+            SignalUpdate fine = new RemoteSignal(writable, 0).weak();
+            assertDenied(() -> pair.connection().writeWithSignal(source, 0, readable, 8, 8, fine, options, never));
+            // A right to write is enough.
+            RemoteRegion writeOnly = await(pair.connection().attach(served.descriptor(Set.of(Access.REMOTE_WRITE))));
+            pair.signal(new RemoteSignal(writeOnly, 0).weak()).awaitSuccess();
+            assertThat(served.signal(0).value()).isEqualTo(1);
+            BytePattern.assertAll(served.segment().asSlice(8), (byte) 0, "behind the counter");
+            assertThat(never.count()).isZero();
+        }
+    }
+
+    private static void assertDenied(ThrowingCallable submission) {
+        assertThatThrownBy(submission)
+                .isInstanceOfSatisfying(
+                        RemoteAccessException.class,
+                        error -> assertThat(error.reason()).isEqualTo(Reason.ACCESS_DENIED));
+    }
+
+    @Test
+    default void signalOfAnotherConnection() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            MemoryRegion served = pair.served(64);
+            RemoteRegion remote = pair.attach(served);
+            Connection second = await(pair.initiator().connect(pair.target().address()));
+            RemoteRegion other = await(second.attach(served.descriptor()));
+            SignalUpdate strange = new RemoteSignal(other, 0).weak();
+            TerminalSignal never = new TerminalSignal();
+            TransferOptions options = TransferOptions.defaults();
+            assertThatThrownBy(() -> pair.connection().signal(strange, options, never))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(
+                            () -> pair.connection().writeWithSignal(source, 0, remote, 8, 8, strange, options, never))
+                    .isInstanceOf(IllegalArgumentException.class);
+            assertThat(never.count()).isZero();
+            assertThat(served.signal(0).value()).isZero();
+        }
+    }
+
+    @Test
+    default void regionOfTheAdaptersDomainRefusesSignalsByMessage() {
+        assumeFalse(transport().offersAdapterAtomics());
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(64);
+            MemoryRegion served =
+                    pair.target().allocate(64, RegionOptions.readWrite().atomics(AtomicDomain.NETWORK_ADAPTER));
+            assertThat(served.atomicDomain()).isEqualTo(AtomicDomain.NETWORK_ADAPTER);
+            RemoteRegion remote = pair.attach(served);
+            RemoteRegion elsewhere = pair.attach(pair.served(64));
+            RemoteSignal counter = new RemoteSignal(remote, 0);
+            List<TerminalSignal> refused = List.of(
+                    pair.signal(counter.weak()),
+                    pair.signal(counter.strong()),
+                    pair.writeWithSignal(source, 0, elsewhere, 8, 8, counter.weak()),
+                    pair.writeWithSignal(source, 0, elsewhere, 8, 0, counter.strong()));
+            for (TerminalSignal each : refused) {
+                assertThat(each.awaitFailure(RemoteAccessException.class).reason())
+                        .isEqualTo(Reason.ATOMIC_DOMAIN);
+            }
+            Signal view = served.signal(0);
+            assertThat(view.value()).isZero();
+            assertThatThrownBy(() -> view.add(1)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> view.set(1)).isInstanceOf(IllegalStateException.class);
+            assertThat(view.value()).isZero();
+            pair.write(source, 0, remote, 0, 64).awaitSuccess();
+        }
+    }
+
+    @Test
+    default void regionClosesWhileSignalsCome() {
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16));
+                Arena arena = Arena.ofShared()) {
+            for (int round = 0; round < 4; round++) {
+                MemorySegment memory = arena.allocate(64, 64);
+                MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+                SignalUpdate update = new RemoteSignal(pair.attach(served), 0).weak();
+                List<TerminalSignal> signals = new ArrayList<>();
+                for (int i = 0; i < 1_000; i++) {
+                    signals.add(pair.signal(update));
+                }
+                until("some have ended", () -> TerminalSignal.ended(signals) > 20);
+                await(served.close());
+                long last = memory.get(ValueLayout.JAVA_LONG, 0);
+                List<SluiceException> errors = TerminalSignal.awaitAllOnce(signals);
+                assertThat(errors).hasOnlyElementsOfType(RemoteAccessException.class);
+                assertThat(last).isEqualTo(1_000 - errors.size());
+                assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(last);
+            }
+        }
+    }
+
+    @Test
+    default void signalsGoBothWays() {
+        int rounds = 2 * ContractProfile.current().orderRounds();
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion theirs = pair.served(64);
+            MemoryRegion ours = pair.initiator().allocate(64, RegionOptions.readWrite());
+            SignalUpdate there = new RemoteSignal(pair.attach(theirs), 0).weak();
+            SignalUpdate back = new RemoteSignal(await(pair.accepted().attach(ours.descriptor())), 0).weak();
+            ManyTransfers crowd = new ManyTransfers();
+            // A wait that misses its update stops the game.
+            for (int round = 1; round <= rounds; round++) {
+                CompletableFuture<Void> answered = theirs.signal(0)
+                        .awaitAtLeast(round)
+                        .thenAccept(seen -> pair.accepted().signal(back, TransferOptions.defaults(), crowd.one()));
+                pair.connection().signal(there, TransferOptions.defaults(), crowd.one());
+                assertThat(await(ours.signal(0).awaitAtLeast(round))).isEqualTo(round);
+                await(answered);
+            }
+            crowd.awaitAllSuccess();
+        }
+    }
+
+    @Test
+    default void signalsInAnotherProcess() {
+        assumeTrue(transport().crossesProcesses());
+        long bytes = (3 << 20) + 1;
+        try (PeerProcess peer = PeerProcess.start(transport(), bytes, 64);
+                TransferEngine engine =
+                        TransferEngine.open(transport().options().lanes(2).build())) {
+            Connection connection = await(engine.connect(peer.address()));
+            RemoteRegion remote = await(connection.attach(peer.region(0)));
+            SignalUpdate update = new RemoteSignal(await(connection.attach(peer.region(1))), 8).weak();
+            MemoryRegion source = engine.allocate(bytes, RegionOptions.local());
+            for (int round = 1; round <= 20; round++) {
+                BytePattern.fill(source.segment(), round);
+                long length = round % 4 == 0 ? bytes : round * 1000L;
+                peer.command("arm 1 8 " + round + " 0 0 " + length);
+                TerminalSignal written = new TerminalSignal();
+                connection.writeWithSignal(source, 0, remote, 0, length, update, TransferOptions.defaults(), written);
+                assertThat(Integer.parseUnsignedInt(peer.command("armed"), 16))
+                        .as("the checksum at the moment of the signal")
+                        .isEqualTo(BytePattern.checksum(source.segment().asSlice(0, length)));
+                written.awaitSuccess();
+                assertThat(peer.command("signal 1 8")).isEqualTo(Integer.toString(round));
+            }
+            // And the other way.
+            MemoryRegion served = engine.allocate(64, RegionOptions.readWrite());
+            CompletableFuture<Long> reached = served.signal(24).awaitAtLeast(300);
+            peer.command("add-to-peer "
+                    + HexFormat.of().formatHex(served.descriptor().toBytes()) + " 24 3 100");
+            assertThat(await(reached)).isEqualTo(300);
+        }
+    }
+}

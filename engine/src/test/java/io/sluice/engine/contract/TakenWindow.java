@@ -1,0 +1,47 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.until;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCancelledException;
+import io.sluice.engine.TransferOptions;
+
+/**
+ * A connection with a window of one operation, taken by a write that the target does not acknowledge until this is closed:
+ * whatever is submitted meanwhile waits. For transports that need the target to run.
+ */
+final class TakenWindow implements AutoCloseable {
+    private final EnginePair pair;
+    private final MemoryRegion local;
+    private final RemoteRegion remote;
+    private final Blockade blockade;
+    private final TerminalSignal holder;
+
+    TakenWindow(EnginePair pair) {
+        assertThat(pair.connection().window().operationLimit()).isEqualTo(1);
+        this.pair = pair;
+        local = pair.local(8);
+        remote = pair.attach(pair.served(8));
+        blockade = Blockade.ofTarget(pair);
+        holder = pair.write(local, 0, remote, 0, 8);
+        until("it holds the only credit", () -> pair.connection().window().operations() == 1);
+    }
+
+    /** Waits until the poller has seen all that this thread has submitted; none of it is posted yet. */
+    void settle() {
+        TerminalSignal last = new TerminalSignal();
+        Transfer marker = pair.connection().write(local, 0, remote, 0, 8, TransferOptions.defaults(), last);
+        marker.cancel();
+        last.awaitFailure(TransferCancelledException.class);
+        assertThat(holder.ended()).as("the window is taken").isFalse();
+    }
+
+    @Override
+    public void close() {
+        blockade.close();
+        holder.awaitSuccess();
+    }
+}

@@ -1,0 +1,272 @@
+package io.sluice.engine.contract;
+
+import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.engine.contract.BoundedWait.awaitFailure;
+import static io.sluice.engine.contract.BoundedWait.until;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.OutcomeUnknownException;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What happens to operations that are under way when a connection ends: nothing is sent a second time. */
+interface UnknownOutcomeContract extends Contract {
+    /** Who ends the connection. */
+    enum Cut {
+        INITIATOR,
+        TARGET,
+        TARGETS_ENGINE,
+        INITIATORS_ENGINE;
+
+        CompletableFuture<Void> of(EnginePair pair) {
+            return switch (this) {
+                case INITIATOR -> pair.connection().close();
+                case TARGET -> pair.accepted().close();
+                case TARGETS_ENGINE -> pair.target().closeAsync();
+                case INITIATORS_ENGINE -> pair.initiator().closeAsync();
+            };
+        }
+    }
+
+    /** Operations that each add 1 to a word of its own, in turn by all the ways there are. */
+    private static TerminalSignal addOne(
+            Connection connection, MemoryRegion source, RemoteRegion remote, int word, TransferOptions options) {
+        TerminalSignal signal = new TerminalSignal();
+        long offset = 8L * word;
+        switch (word % 4) {
+            case 0 ->
+                connection.fetchAdd(
+                        remote, offset, 1, options, (transfer, previous, error) -> signal.terminated(transfer, error));
+            case 1 -> connection.signal(new RemoteSignal(remote, offset).weak(), options, signal);
+            case 2 ->
+                connection.writeWithSignal(
+                        source, 0, remote, 0, 0, new RemoteSignal(remote, offset).weak(), options, signal);
+            default -> connection.put(remote, offset, 1, 8, options, signal);
+        }
+        return signal;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void connectionIsCutWhileOperationsAreUnderWay(Cut cut) {
+        int words = 600;
+        AtomicInteger cutShort = new AtomicInteger();
+        for (int round = 0; round < 4; round++) {
+            try (EnginePair pair = EnginePair.open(
+                            transport(), both -> both.windowOperations(16).lanes(2));
+                    Arena arena = Arena.ofShared()) {
+                // The memory outlives the engine that it is served by.
+                MemorySegment memory = arena.allocate(8L * words, 64);
+                MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+                RemoteRegion remote = pair.attach(served);
+                MemoryRegion source = pair.local(64);
+                List<TerminalSignal> signals = new ArrayList<>();
+                for (int word = 0; word < words; word++) {
+                    signals.add(addOne(pair.connection(), source, remote, word, TransferOptions.defaults()));
+                }
+                int enough = 20 + 30 * round;
+                until("it flows", () -> TerminalSignal.ended(signals) >= enough);
+                await(cut.of(pair));
+                TerminalSignal.awaitAllOnce(signals);
+                await(pair.accepted().close());
+                await(served.close());
+                for (int word = 0; word < words; word++) {
+                    long value = memory.get(ValueLayout.JAVA_LONG, 8L * word);
+                    SluiceException error = signals.get(word).await().orElse(null);
+                    if (error == null) {
+                        assertThat(value)
+                                .as("word %d, whose operation succeeded", word)
+                                .isEqualTo(1);
+                        continue;
+                    }
+                    cutShort.incrementAndGet();
+                    // The regions of a closing engine may go before its connections.
+                    assertThat(error).isInstanceOfAny(ConnectionLostException.class, RemoteAccessException.class);
+                    if (error instanceof OutcomeUnknownException) {
+                        assertThat(value)
+                                .as("word %d, of an unknown outcome", word)
+                                .isBetween(0L, 1L);
+                    } else {
+                        assertThat(value)
+                                .as("word %d, whose operation was not carried out", word)
+                                .isZero();
+                    }
+                }
+            }
+        }
+        assertThat(cutShort).as("operations that were cut short").hasPositiveValue();
+    }
+
+    @Test
+    default void whatWasNotPostedHasAKnownOutcome() {
+        assumeTrue(transport().crossesProcesses() && transport().needsTargetToRun());
+        int words = 40;
+        int window = 4;
+        try (PeerProcess peer = PeerProcess.start(transport(), 8L * words);
+                TransferEngine engine = TransferEngine.open(transport()
+                        .options()
+                        .windowOperations(window)
+                        .livenessTimeout(Duration.ofMillis(1500))
+                        .build())) {
+            Connection connection = await(engine.connect(peer.address()));
+            RemoteRegion remote = await(connection.attach(peer.region(0)));
+            MemoryRegion source = engine.allocate(64, RegionOptions.local());
+            peer.freeze();
+            List<TerminalSignal> signals = new ArrayList<>();
+            for (int word = 0; word < words; word++) {
+                signals.add(addOne(connection, source, remote, word, TransferOptions.defaults()));
+            }
+            until("the window is full", () -> connection.window().operations() == window);
+            awaitFailure(connection.ended(), ConnectionLostException.class);
+            assertThat(TerminalSignal.awaitAllOnce(signals)).hasSize(words);
+            peer.thaw();
+            // A new connection carries nothing of the old one.
+            Connection again = await(engine.connect(peer.address()));
+            RemoteRegion anew = await(again.attach(peer.region(0)));
+            BoundedWait.pause(Duration.ofMillis(100));
+            MemoryRegion sink = engine.allocate(8L * words, RegionOptions.local());
+            TerminalSignal read = new TerminalSignal();
+            again.read(sink, 0, anew, 0, 8L * words, TransferOptions.defaults(), read);
+            read.awaitSuccess();
+            int unknown = 0;
+            for (int word = 0; word < words; word++) {
+                SluiceException error = signals.get(word).awaitFailure(ConnectionLostException.class);
+                long value = sink.segment().get(ValueLayout.JAVA_LONG, 8L * word);
+                if (error instanceof OutcomeUnknownException) {
+                    unknown++;
+                    assertThat(value).as("word %d, of an unknown outcome", word).isBetween(0L, 1L);
+                } else {
+                    assertThat(value)
+                            .as("word %d, of an operation that was not sent", word)
+                            .isZero();
+                }
+            }
+            assertThat(unknown).as("operations that had a credit").isBetween(1, window);
+        }
+    }
+
+    @Test
+    default void largeWriteThatIsCutHasAnUnknownOutcome() {
+        assumeTrue(transport().needsTargetToRun());
+        long bytes = 48 << 20;
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = pair.local(bytes);
+            MemoryRegion counters = pair.served(8);
+            RemoteRegion remote = pair.attach(pair.served(bytes));
+            RemoteRegion counter = pair.attach(counters);
+            TerminalSignal posted;
+            TerminalSignal waiting;
+            try (Blockade blockade = Blockade.ofTarget(pair)) {
+                posted = pair.writeWithSignal(source, 0, remote, 0, bytes, new RemoteSignal(counter, 0).weak());
+                waiting = pair.write(
+                        source, 0, remote, 0, 8, TransferOptions.defaults().startAfter(listener -> {}));
+                until("it is posted", () -> pair.connection().window().bytes() > 16 << 20);
+                BoundedWait.pause(Duration.ofMillis(50));
+                pair.connection().close();
+                posted.awaitFailure(OutcomeUnknownException.class);
+                assertThat(waiting.awaitFailure(ConnectionLostException.class))
+                        .isNotInstanceOf(OutcomeUnknownException.class);
+            }
+            await(pair.connection().close());
+            await(pair.accepted().close());
+            assertThat(counters.signal(0).value())
+                    .as("the signal of a part of a write")
+                    .isZero();
+            assertThat(posted.count()).isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    default void nothingLandsOnceTheConnectionAndTheRegionAreClosed(Cut cut) {
+        int bytes = 4 << 20;
+        byte canary = (byte) 0xA5;
+        for (int round = 0; round < 3; round++) {
+            try (EnginePair pair =
+                            EnginePair.open(transport(), both -> both.lanes(2).windowOperations(8));
+                    Arena arena = Arena.ofShared()) {
+                MemorySegment target = arena.allocate(bytes, 4096);
+                MemorySegment sunk = arena.allocate(bytes, 4096);
+                MemoryRegion served = pair.target().register(target, RegionOptions.readWrite());
+                MemoryRegion sink = pair.initiator().register(sunk, RegionOptions.local());
+                MemoryRegion source = pair.local(bytes);
+                RemoteRegion remote = pair.attach(served);
+                RemoteRegion other = pair.attach(pair.served(bytes));
+                List<TerminalSignal> signals = new ArrayList<>();
+                for (int i = 0; i < 20; i++) {
+                    signals.add(pair.write(source, 0, remote, 0, bytes));
+                    signals.add(pair.read(sink, 0, other, 0, bytes));
+                    signals.add(pair.fetchAdd(remote, 8L * i, 1).terminal());
+                }
+                until("it flows", () -> TerminalSignal.ended(signals) > 2);
+                CompletableFuture<Void> ended = cut.of(pair);
+                await(served.close());
+                target.fill(canary);
+                await(sink.close());
+                sunk.fill(canary);
+                await(ended);
+                TerminalSignal.awaitAllOnce(signals);
+                BoundedWait.pause(Duration.ofMillis(30));
+                BytePattern.assertAll(target, canary, "the target after its close, round " + round);
+                BytePattern.assertAll(sunk, canary, "the sink after its close, round " + round);
+            }
+        }
+    }
+
+    @Test
+    default void newConnectionCarriesNothingOfTheOldOne() {
+        int words = 400;
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(8))) {
+            MemoryRegion served = pair.served(8L * words);
+            MemoryRegion source = pair.local(64);
+            Connection connection = pair.connection();
+            Connection accepted = pair.accepted();
+            for (int round = 0; round < 5; round++) {
+                RemoteRegion remote = await(connection.attach(served.descriptor()));
+                List<TerminalSignal> signals = new ArrayList<>();
+                for (int word = 0; word < words; word++) {
+                    signals.add(addOne(connection, source, remote, word, TransferOptions.defaults()));
+                }
+                until("it flows", () -> TerminalSignal.ended(signals) > 20);
+                await(connection.close());
+                await(accepted.close());
+                // The target's side has ended: from here on nothing of it is carried out any more.
+                served.segment().fill((byte) 0);
+                CompletableFuture<Connection> other = new CompletableFuture<>();
+                Connection old = accepted;
+                try (TransferEngine.Registration listening = pair.target().onConnection(each -> {
+                    if (each != old) {
+                        other.complete(each);
+                    }
+                })) {
+                    connection = await(pair.initiator().connect(pair.target().address()));
+                    accepted = await(other);
+                }
+                await(connection.quiet());
+                BoundedWait.pause(Duration.ofMillis(10));
+                BytePattern.assertAll(served.segment(), (byte) 0, "the words after the end of their connection");
+                TerminalSignal.awaitAllOnce(signals);
+            }
+        }
+    }
+}
