@@ -35,6 +35,21 @@ record CpuList(String text) {
         return missing.isEmpty();
     }
 
+    /**
+     * One of these alone.
+     *
+     * @param index its place among them, from 0; if there are not so many it is the last
+     */
+    CpuList single(int index) {
+        int[] numbers = numbers().stream().toArray();
+        return new CpuList(Integer.toString(numbers[Math.min(index, numbers.length - 1)]));
+    }
+
+    /** Whether this is one processor. */
+    boolean isSingle() {
+        return numbers().cardinality() == 1;
+    }
+
     private BitSet numbers() {
         BitSet numbers = new BitSet();
         for (String part : text.split(",", -1)) {

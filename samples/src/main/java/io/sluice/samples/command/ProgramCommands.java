@@ -33,6 +33,7 @@ public final class ProgramCommands {
                 .addSubcommand(new DecodeCommand(termination))
                 .addSubcommand(new ServeCommand(termination))
                 .addSubcommand(new BenchCommand(termination))
+                .addSubcommand(new CompareCommand(termination))
                 .addSubcommand(new InfoCommand())
                 .addSubcommand(new CommandLine.HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)

@@ -16,7 +16,8 @@ class UsageTest {
     void theHelpShowsCommandsAndExitStatuses() throws IOException {
         try (SluiceProcess help = SluiceProcess.run(folder, "--help")) {
             assertThat(help.awaitEnd()).isZero();
-            assertThat(help.out()).contains("demo", "replay", "decode", "serve", "bench", "info", "Exit status", "130");
+            assertThat(help.out())
+                    .contains("demo", "replay", "decode", "serve", "bench", "compare", "info", "Exit status", "130");
         }
     }
 

@@ -1,0 +1,141 @@
+#include "ceiling.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NANOS_PER_MILLI INT64_C(1000000)
+#define STATUS_FAILED 1
+#define STATUS_USAGE 2
+
+static int usage(void) {
+    fputs("usage: ceiling target PORT\n"
+          "       ceiling put|get PORT SIZE INFLIGHT WARMUP_MS DURATION_MS\n"
+          "       ceiling ping-pong PORT spin|yield WARMUP_MS DURATION_MS\n"
+          "       ceiling memcpy SIZE SPAN WARMUP_MS DURATION_MS\n",
+            stderr);
+    return STATUS_USAGE;
+}
+
+static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *value) {
+    char *end = NULL;
+    errno = 0;
+    unsigned long long parsed = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || *text == '-' || parsed < least || parsed > most) {
+        fprintf(stderr, "ceiling: %s is not from %" PRIu64 " to %" PRIu64 "\n", text, least, most);
+        return false;
+    }
+    *value = parsed;
+    return true;
+}
+
+static bool times(char **arguments, struct plan *plan) {
+    uint64_t warmup = 0;
+    uint64_t duration = 0;
+    if (!number(arguments[0], 0, MAXIMUM_MILLIS, &warmup) || !number(arguments[1], 1, MAXIMUM_MILLIS, &duration)) {
+        return false;
+    }
+    plan->warmup = (int64_t)warmup * NANOS_PER_MILLI;
+    plan->duration = (int64_t)duration * NANOS_PER_MILLI;
+    return true;
+}
+
+static void print(const char *mode, const struct plan *plan, const struct figures *figures) {
+    printf("{\"mode\":\"%s\",\"size\":%" PRIu64 ",\"inflight\":%" PRIu64 ",\"nanos\":%" PRId64
+           ",\"operations\":%" PRIu64 ",\"median_nanos\":%" PRId64 "}\n",
+            mode, plan->size, plan->inflight, figures->nanos, figures->operations, figures->median_nanos);
+}
+
+static int serve(uint64_t port) {
+    struct plan plan;
+    int socket = socket_accept_one((uint16_t)port);
+    if (socket < 0 || hello_receive(socket, &plan) != 0) {
+        return -1;
+    }
+    int result = -1;
+    switch (plan.mode) {
+    case MODE_PUT:
+        result = put_serve(socket, &plan);
+        break;
+    case MODE_GET:
+        result = get_serve(socket, &plan);
+        break;
+    case MODE_PING_PONG:
+        result = ping_pong_serve(socket, &plan);
+        break;
+    }
+    close(socket);
+    return result;
+}
+
+static int initiate(uint64_t port, const struct plan *plan, struct figures *figures) {
+    int socket = socket_connect((uint16_t)port);
+    if (socket < 0 || hello_send(socket, plan) != 0) {
+        return -1;
+    }
+    int result = -1;
+    switch (plan->mode) {
+    case MODE_PUT:
+        result = put_initiate(socket, plan, figures);
+        break;
+    case MODE_GET:
+        result = get_initiate(socket, plan, figures);
+        break;
+    case MODE_PING_PONG:
+        result = ping_pong_initiate(socket, plan, figures);
+        break;
+    }
+    close(socket);
+    return result;
+}
+
+/* An exit status. */
+static int measure(const char *mode, uint64_t port, const struct plan *plan) {
+    struct figures figures;
+    if (initiate(port, plan, &figures) != 0) {
+        return STATUS_FAILED;
+    }
+    print(mode, plan, &figures);
+    return 0;
+}
+
+static int measure_memory_copy(uint64_t span, const struct plan *plan) {
+    struct figures figures;
+    if (memory_copy(plan, span, &figures) != 0) {
+        return STATUS_FAILED;
+    }
+    print("memcpy", plan, &figures);
+    return 0;
+}
+
+int main(int count, char **arguments) {
+    struct plan plan = {.inflight = 1, .size = sizeof(uint64_t)};
+    uint64_t port = 0;
+    uint64_t span = 0;
+    const char *mode = count > 1 ? arguments[1] : "";
+    if (count == 3 && strcmp(mode, "target") == 0) {
+        return !number(arguments[2], 1, UINT16_MAX, &port) ? usage() : serve(port) == 0 ? 0 : STATUS_FAILED;
+    }
+    if (count == 7 && (strcmp(mode, "put") == 0 || strcmp(mode, "get") == 0)) {
+        plan.mode = strcmp(mode, "put") == 0 ? MODE_PUT : MODE_GET;
+        bool valid = number(arguments[2], 1, UINT16_MAX, &port) && number(arguments[3], 1, MAXIMUM_SIZE, &plan.size)
+                && number(arguments[4], 1, MAXIMUM_INFLIGHT, &plan.inflight) && times(arguments + 5, &plan);
+        return valid ? measure(mode, port, &plan) : usage();
+    }
+    if (count == 6 && strcmp(mode, "ping-pong") == 0) {
+        plan.mode = MODE_PING_PONG;
+        plan.yields = strcmp(arguments[3], "yield") == 0;
+        bool valid = (plan.yields || strcmp(arguments[3], "spin") == 0)
+                && number(arguments[2], 1, UINT16_MAX, &port) && times(arguments + 4, &plan);
+        return valid ? measure(mode, port, &plan) : usage();
+    }
+    if (count == 6 && strcmp(mode, "memcpy") == 0) {
+        bool valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size)
+                && number(arguments[3], plan.size, MAXIMUM_SIZE, &span) && times(arguments + 4, &plan);
+        return valid ? measure_memory_copy(span, &plan) : usage();
+    }
+    return usage();
+}

@@ -1,0 +1,223 @@
+package io.sluice.samples.command;
+
+import io.sluice.samples.bench.Api;
+import io.sluice.samples.compare.Compare;
+import io.sluice.samples.compare.CompareReport;
+import io.sluice.samples.compare.Pinning;
+import io.sluice.samples.compare.RoundsProgress;
+import io.sluice.samples.compare.Timing;
+import io.sluice.samples.compare.Workbench;
+import io.sluice.samples.report.DurationText;
+import io.sluice.samples.report.ProgressLine;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice compare}. */
+@Command(
+        name = "compare",
+        header = "Measure transfers beside other programs, and print the ratios.",
+        description = {
+            "",
+            "Measures 'sluice bench', iperf3, UCX's ucx_perftest and a plain C program on this machine, by turns: in each"
+                    + " round everything once, in processes of its own, the initiator on one processor and the target on"
+                    + " another. Prints the median of the rounds for both sides of each comparison, and the ratio, ours by"
+                    + " theirs. All use one buffer on each side.",
+            "",
+            "What is missing, of iperf3, ucx-utils and a C compiler, is installed as root on Debian, unless"
+                    + " SLUICE_NO_INSTALL=1 is set; else what needs it is left out.",
+            ""
+        },
+        footer = {
+            "",
+            "The peers:",
+            "  iperf3     one stream; it measures whole seconds, and nobody acknowledges but the kernel",
+            "  ucx        ucp_put_bw and ucp_get over tcp; a put counts when its source may be reused",
+            "  ceiling    plain C over a socket: a put, or a get, in a system call on each side, acknowledged",
+            "  ping-pong  plain C, both sides spinning on the socket; the engines' pollers never park either",
+            "  memcpy     copies within one process; up to 1 MiB within the cache, larger ones beyond it",
+            "",
+            "A comparison is called after the transfer and the peer, such as write-4KiB/ucx. With --json there is an"
+                    + " object a line for each: its figures in each round, the medians, the ratio, the goal and whether it"
+                    + " is met, and the problem, if there is one. While ucx_perftest runs it listens on all interfaces.",
+            "",
+            "Examples:",
+            "  sluice compare",
+            "  sluice compare --only goals --check",
+            "  sluice compare --only read-8B,iperf3 --api engine,reactor --rounds 3 --json compare.json"
+        },
+        exitCodeListHeading = "%nExit status:%n",
+        exitCodeList = {
+            "0:all was measured but what is left out, whatever the ratios are",
+            "1:something could not be measured, or with --check a goal is not met or not measured",
+            "2:the command line makes no sense",
+            "130:ended by SIGINT (Ctrl-C)",
+            "143:ended by SIGTERM"
+        })
+final class CompareCommand implements Callable<Integer> {
+
+    private static final int MOST_ROUNDS = 1000;
+    private static final Duration LONGEST = Duration.ofHours(1);
+    private static final String STANDARD_OUTPUT = "-";
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "How often to measure everything. Default: ${DEFAULT-VALUE}.")
+    private int rounds;
+
+    @Option(
+            names = "--duration",
+            paramLabel = "TIME",
+            defaultValue = "2s",
+            converter = DurationText.class,
+            description = "How long each measurement takes. Default: ${DEFAULT-VALUE}.")
+    private Duration duration = Duration.ZERO;
+
+    @Option(
+            names = "--warmup",
+            paramLabel = "TIME",
+            defaultValue = "1s",
+            converter = DurationText.class,
+            description = "How long to run before each. Default: ${DEFAULT-VALUE}.")
+    private Duration warmup = Duration.ZERO;
+
+    @Option(
+            names = "--api",
+            paramLabel = "API",
+            split = ",",
+            defaultValue = "reactor",
+            description =
+                    "Through what to start our transfers: ${COMPLETION-CANDIDATES}, or both, separated by a comma."
+                            + " Default: ${DEFAULT-VALUE}.")
+    private List<Api> apis = new ArrayList<>();
+
+    @Option(
+            names = "--only",
+            paramLabel = "NAME",
+            split = ",",
+            description =
+                    "Make these comparisons alone: names such as write-4KiB/ucx, or either half of one, or goals for"
+                            + " those with a goal. Separated by commas.")
+    private List<String> only = new ArrayList<>();
+
+    @Option(names = "--check", description = "End with status 1 if a goal is not met, or could not be measured.")
+    private boolean check;
+
+    @Option(
+            names = "--cpu",
+            paramLabel = "N",
+            converter = CpuList.Converter.class,
+            description =
+                    "The processor, or processors such as 0,2 or 0-3, of the side that measures. Default: the first"
+                            + " that may be used.")
+    private @Nullable CpuList cpu;
+
+    @Option(
+            names = "--server-cpu",
+            paramLabel = "N",
+            converter = CpuList.Converter.class,
+            description =
+                    "The same for the side with the memory. Default: the second, or the first if there is but one.")
+    private @Nullable CpuList serverCpu;
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description = "Write the figures there, too, as JSON; - is standard output, and the table then goes to"
+                    + " standard error.")
+    private @Nullable String json;
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    private final Termination termination;
+
+    CompareCommand(Termination termination) {
+        this.termination = termination;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        Timing timing = timing();
+        Compare compare = chosen();
+        Path file = json == null || json.equals(STANDARD_OUTPUT) ? null : Path.of(json);
+        if (file != null) {
+            WholeFile.require("--json", file);
+        }
+        PrintWriter err = spec.commandLine().getErr();
+        PrintWriter table =
+                STANDARD_OUTPUT.equals(json) ? err : spec.commandLine().getOut();
+        CpuList allowed = CpuList.allowed();
+        CpuList initiator = cpu == null ? allowed.single(0) : cpu;
+        CpuList target = serverCpu == null ? allowed.single(1) : serverCpu;
+        Pinning pinning = pinning(initiator, target, allowed);
+        CompareReport report;
+        try (Workbench workbench = new Workbench(timing, pinning, JavaCommand::of, termination::isRequested)) {
+            report = compare.run(workbench, new RoundsProgress(err, ProgressLine.onTerminal()));
+        }
+        if (file != null) {
+            WholeFile.write(file, report.json());
+        }
+        table.print(title(initiator, target, pinning));
+        table.print(report.table());
+        table.flush();
+        if (STANDARD_OUTPUT.equals(json)) {
+            spec.commandLine().getOut().print(report.json());
+            spec.commandLine().getOut().flush();
+        }
+        return report.isComplete() && (!check || report.meetsGoals()) ? ExitCodes.OK : ExitCodes.FAILED;
+    }
+
+    private Timing timing() {
+        require(rounds >= 1 && rounds <= MOST_ROUNDS, "--rounds: give 1 to " + MOST_ROUNDS + ", not " + rounds);
+        require(!duration.isZero(), "--duration: give more than 0");
+        require(duration.compareTo(LONGEST) <= 0, "--duration: give at most 1h");
+        require(warmup.compareTo(LONGEST) <= 0, "--warmup: give at most 1h");
+        return new Timing(rounds, duration, warmup);
+    }
+
+    private Compare chosen() {
+        try {
+            return new Compare(apis, only);
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage("--only: " + e.getMessage());
+        }
+    }
+
+    private static Pinning pinning(CpuList initiator, CpuList target, CpuList allowed) {
+        return new Pinning(
+                Affinity.launcher("--cpu", initiator, allowed),
+                Affinity.launcher("--server-cpu", target, allowed),
+                List.of("--cpu", initiator.text(), "--server-cpu", target.text()),
+                initiator.equals(target) && initiator.isSingle());
+    }
+
+    private String title(CpuList initiator, CpuList target, Pinning pinning) {
+        String where = pinning.isShared()
+                ? "both sides share processor " + initiator.text() + ", so take turns"
+                : "initiator on processor " + initiator.text() + ", target on " + target.text();
+        return "medians of " + rounds + (rounds == 1 ? " round" : " rounds") + ", " + text(duration) + " after "
+                + text(warmup) + " of warm-up; " + where + System.lineSeparator();
+    }
+
+    private static String text(Duration time) {
+        return time.toMillis() % 1000 == 0 ? time.toSeconds() + " s" : time.toMillis() + " ms";
+    }
+
+    private static void require(boolean condition, String message) {
+        if (!condition) {
+            throw CommandFailure.usage(message);
+        }
+    }
+}

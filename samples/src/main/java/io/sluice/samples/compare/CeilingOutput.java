@@ -1,0 +1,39 @@
+package io.sluice.samples.compare;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+
+/**
+ * The line that the C program prints.
+ *
+ * @param nanos measured time
+ * @param operations that ended in it
+ * @param medianNanos the median of a ping-pong's round trips, 0 for all else
+ */
+record CeilingOutput(long nanos, long operations, long medianNanos) {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double NANOS_PER_MICRO = 1e3;
+
+    static CeilingOutput of(String output) throws MeasurementFailedException {
+        try {
+            JsonNode line = JSON.readTree(output);
+            return new CeilingOutput(
+                    line.path("nanos").asLong(),
+                    line.path("operations").asLong(),
+                    line.path("median_nanos").asLong());
+        } catch (JsonProcessingException e) {
+            throw new MeasurementFailedException("it has told no figures");
+        }
+    }
+
+    double operationsPerSecond() {
+        return nanos > 0 ? operations * NANOS_PER_SECOND / nanos : 0;
+    }
+
+    double medianMicros() {
+        return medianNanos / NANOS_PER_MICRO;
+    }
+}

@@ -1,0 +1,52 @@
+package io.sluice.samples.compare;
+
+import java.util.Map;
+
+/**
+ * What one run of a measurement has told.
+ *
+ * @param values of the quantities that it knows
+ */
+record Figures(Map<Quantity, Double> values) {
+
+    private static final double GIGA = 1e9;
+
+    Figures {
+        values = Map.copyOf(values);
+    }
+
+    /** Of a program that tells the bytes alone. */
+    static Figures ofBandwidth(double gigabytesPerSecond) {
+        return new Figures(Map.of(Quantity.GIGABYTES_PER_SECOND, gigabytesPerSecond));
+    }
+
+    /** Of transfers of one size, in bytes. */
+    static Figures ofRate(double transfersPerSecond, long size) {
+        return new Figures(Map.of(
+                Quantity.TRANSFERS_PER_SECOND,
+                transfersPerSecond,
+                Quantity.GIGABYTES_PER_SECOND,
+                transfersPerSecond * size / GIGA));
+    }
+
+    /** Of round trips. */
+    static Figures ofLatency(double medianMicros) {
+        return new Figures(Map.of(Quantity.MEDIAN_MICROSECONDS, medianMicros));
+    }
+
+    /**
+     * These, if they make sense.
+     *
+     * @throws MeasurementFailedException if one of them is no positive number
+     */
+    Figures checked() throws MeasurementFailedException {
+        for (Map.Entry<Quantity, Double> entry : values.entrySet()) {
+            double value = entry.getValue();
+            if (!Double.isFinite(value) || value <= 0) {
+                throw new MeasurementFailedException(
+                        "it has told " + value + " " + entry.getKey().unit());
+            }
+        }
+        return this;
+    }
+}

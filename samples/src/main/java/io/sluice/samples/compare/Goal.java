@@ -1,0 +1,41 @@
+package io.sluice.samples.compare;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a ratio is to be; one of the bounds is {@code null}.
+ *
+ * @param atLeast the lower bound
+ * @param atMost the upper bound
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record Goal(
+        @JsonProperty("at_least") @Nullable Double atLeast,
+        @JsonProperty("at_most") @Nullable Double atMost) {
+
+    static Goal atLeast(double ratio) {
+        return new Goal(ratio, null);
+    }
+
+    static Goal atMost(double ratio) {
+        return new Goal(null, ratio);
+    }
+
+    /** Whether a ratio reaches it. */
+    @JsonIgnore
+    boolean isMetBy(double ratio) {
+        return (atLeast == null || ratio >= atLeast) && (atMost == null || ratio <= atMost);
+    }
+
+    /** For people. */
+    @Override
+    public String toString() {
+        return atLeast == null
+                ? String.format(Locale.ROOT, "<= %.2f", atMost)
+                : String.format(Locale.ROOT, ">= %.2f", atLeast);
+    }
+}

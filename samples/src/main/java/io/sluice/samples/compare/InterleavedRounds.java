@@ -1,0 +1,62 @@
+package io.sluice.samples.compare;
+
+import java.io.UncheckedIOException;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Measures by turns: in each round everything once, so that what changes on the machine in the meantime meets all alike.
+ */
+final class InterleavedRounds {
+
+    private final Workbench workbench;
+    private final RoundsProgress progress;
+    private final Map<Measurement, Series> series = new LinkedHashMap<>();
+    private boolean brokenOff;
+
+    InterleavedRounds(Collection<? extends Measurement> measurements, Workbench workbench, RoundsProgress progress) {
+        this.workbench = workbench;
+        this.progress = progress;
+        measurements.forEach(measurement -> series.put(measurement, new Series()));
+    }
+
+    /** Measures, until somebody wants the program to end. */
+    void run() {
+        int rounds = workbench.timing().rounds();
+        try {
+            for (int round = 1; round <= rounds; round++) {
+                progress.beginRound(round, rounds);
+                for (Map.Entry<Measurement, Series> entry : series.entrySet()) {
+                    if (!entry.getValue().isGivenUp()) {
+                        progress.measuring(round, rounds, entry.getKey().label());
+                        measure(entry.getKey(), entry.getValue());
+                    }
+                }
+            }
+        } catch (BrokenOffException e) {
+            brokenOff = true;
+        }
+        progress.end();
+    }
+
+    private void measure(Measurement measurement, Series values) {
+        try {
+            values.add(measurement.run(workbench).checked());
+        } catch (MeasurementFailedException | UncheckedIOException e) {
+            String why = String.valueOf(e.getMessage());
+            values.addFailure(why);
+            progress.failed(why);
+        }
+    }
+
+    /** The figures of a measurement. */
+    Series of(Measurement measurement) {
+        return series.getOrDefault(measurement, new Series());
+    }
+
+    /** Whether not all rounds were made. */
+    boolean isBrokenOff() {
+        return brokenOff;
+    }
+}

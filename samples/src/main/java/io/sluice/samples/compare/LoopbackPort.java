@@ -1,0 +1,44 @@
+package io.sluice.samples.compare;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+
+/** Ports of this machine, for programs that must be told one. */
+final class LoopbackPort {
+
+    private static final List<Path> SOCKETS = List.of(Path.of("/proc/net/tcp"), Path.of("/proc/net/tcp6"));
+    private static final int LOCAL_ADDRESS = 1;
+    private static final int STATE = 3;
+    private static final String LISTENING = "0A";
+
+    private LoopbackPort() {}
+
+    /** One that nobody uses now. */
+    static int free() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** Whether somebody listens on one. To connect would tell, too, but some programs take one connection only. */
+    static boolean isListening(int port) throws IOException {
+        String suffix = String.format(Locale.ROOT, ":%04X", port);
+        for (Path sockets : SOCKETS) {
+            // Without IPv6 the second file is not there.
+            if (Files.exists(sockets)
+                    && Files.readAllLines(sockets).stream()
+                            .map(line -> line.strip().split("\\s+"))
+                            .anyMatch(fields -> fields.length > STATE
+                                    && fields[LOCAL_ADDRESS].endsWith(suffix)
+                                    && fields[STATE].equals(LISTENING))) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,21 @@
+package io.sluice.samples.compare;
+
+/**
+ * Something to measure, once in each round. Equal ones are the same measurement, which several comparisons may share.
+ */
+interface Measurement {
+
+    /** What it takes. */
+    Program program();
+
+    /** What to call it in messages. */
+    String label();
+
+    /**
+     * Measures once.
+     *
+     * @throws MeasurementFailedException if it went wrong
+     * @throws BrokenOffException if somebody wants the program to end
+     */
+    Figures run(Workbench workbench) throws MeasurementFailedException;
+}

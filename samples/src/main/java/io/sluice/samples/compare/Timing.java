@@ -1,0 +1,31 @@
+package io.sluice.samples.compare;
+
+import java.time.Duration;
+
+/**
+ * How often and how long to measure.
+ *
+ * @param rounds in each of which everything is measured once
+ * @param duration of a measurement
+ * @param warmup before it
+ */
+public record Timing(int rounds, Duration duration, Duration warmup) {
+
+    /** What starting and ending the processes of a measurement takes, about. */
+    private static final Duration OVERHEAD = Duration.ofMillis(1200);
+
+    /** A JVM starts within this on a machine that is busy with other things. */
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final int SLOWER = 5;
+
+    /** What so many measurements take in all rounds, about. */
+    Duration expected(int measurements) {
+        return duration.plus(warmup).plus(OVERHEAD).multipliedBy((long) measurements * rounds);
+    }
+
+    /** After this a process that has not ended hangs. */
+    Duration bound() {
+        return duration.plus(warmup).multipliedBy(SLOWER).plus(PATIENCE);
+    }
+}

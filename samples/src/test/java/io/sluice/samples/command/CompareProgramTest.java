@@ -1,0 +1,165 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The compare command as its users run it. */
+class CompareProgramTest {
+
+    private static final Map<String, String> NO_INSTALL = Map.of("SLUICE_NO_INSTALL", "1");
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void comparesWithThePlainCProgram() throws IOException {
+        Path json = folder.resolve("out.json");
+        try (SluiceProcess compare = SluiceProcess.start(
+                folder,
+                NO_INSTALL,
+                arguments("write-8B/ceiling,read-8B/ping-pong", "--api", "engine", "--json", json.toString()))) {
+            assertThat(compare.awaitEnd()).as(compare::toString).isZero();
+            assertThat(compare.out().lines()).hasSize(4);
+            assertThat(compare.out())
+                    .startsWith("medians of 1 round, 100 ms after 0 s of warm-up; ")
+                    .contains("comparison", "write-8B/ceiling", "read-8B/ping-pong", "<= 1.60");
+            assertThat(compare.err()).contains("4 measurements in one round, about");
+            List<JsonNode> lines = lines(Files.readString(json));
+            assertThat(lines)
+                    .extracting(line -> line.get("name").asText())
+                    .containsExactly("read-8B/ping-pong", "write-8B/ceiling");
+            lines.forEach(CompareProgramTest::assertPlausible);
+            assertThat(lines.getFirst().get("met").isBoolean()).isTrue();
+            assertThat(lines.getLast().get("goal").isNull()).isTrue();
+        }
+        assertNothingIsLeft();
+    }
+
+    private static void assertPlausible(JsonNode line) {
+        double ours = line.get("sluice").get("median").asDouble();
+        double theirs = line.get("peer").get("median").asDouble();
+        assertThat(ours).isPositive();
+        assertThat(theirs).isPositive();
+        assertThat(line.get("sluice").get("rounds")).hasSize(1);
+        assertThat(line.get("peer").get("rounds")).hasSize(1);
+        assertThat(line.get("ratio").asDouble()).isEqualTo(ours / theirs);
+        assertThat(line.get("api").asText()).isEqualTo("engine");
+        assertThat(line.get("problem").isNull()).isTrue();
+    }
+
+    @Test
+    void whatIsNotHereIsLeftOutAndMeetsNoGoal() throws IOException {
+        Map<String, String> bare = Map.of("SLUICE_NO_INSTALL", "1", "PATH", pathWith("taskset", "timeout"));
+        try (SluiceProcess compare = SluiceProcess.start(folder, bare, arguments("iperf3", "--json", "-"))) {
+            assertThat(compare.awaitEnd()).as(compare::toString).isZero();
+            assertThat(compare.err())
+                    .contains("left out: iperf3 is not here", "apt-get install -y --no-install-recommends iperf3");
+            assertThat(lines(compare.out()))
+                    .hasSize(2)
+                    .allMatch(line ->
+                            line.get("ratio").isNull() && line.get("met").isNull());
+        }
+        try (SluiceProcess compare = SluiceProcess.start(folder, bare, arguments("iperf3", "--check"))) {
+            assertThat(compare.awaitEnd()).as(compare::toString).isEqualTo(ExitCodes.FAILED);
+        }
+    }
+
+    @Test
+    void aPeerThatFailsDoesNotEndTheRest() throws IOException {
+        Path fake = Files.writeString(folder.resolve("iperf3"), "#!/bin/sh\necho out of order >&2\nexit 3\n");
+        assertThat(fake.toFile().setExecutable(true)).isTrue();
+        Map<String, String> environment =
+                Map.of("SLUICE_NO_INSTALL", "1", "PATH", folder + File.pathSeparator + System.getenv("PATH"));
+        try (SluiceProcess compare = SluiceProcess.start(
+                folder, environment, arguments("write-1MiB/iperf3,write-1MiB/ceiling", "--json", "-"))) {
+            assertThat(compare.awaitEnd()).as(compare::toString).isEqualTo(ExitCodes.FAILED);
+            List<JsonNode> lines = lines(compare.out());
+            assertThat(lines.getFirst().get("problem").asText()).contains("failed: iperf3", "out of order");
+            assertThat(lines.getFirst().get("ratio").isNull()).isTrue();
+            assertThat(lines.getLast().get("ratio").asDouble()).isPositive();
+        }
+    }
+
+    @Test
+    void sigintEndsAllProcessesAndShowsWhatThereIs() throws IOException {
+        try (SluiceProcess compare = SluiceProcess.start(
+                folder,
+                NO_INSTALL,
+                "compare",
+                "--only",
+                "ping-pong",
+                "--rounds",
+                "1",
+                "--duration",
+                "5m",
+                "--warmup",
+                "0")) {
+            // The command, what bounds it, the bound one, and the serving one.
+            await().atMost(SluiceProcess.BOUND)
+                    .until(() -> compare.handle().descendants().count() >= 4
+                            || !compare.handle().isAlive());
+            List<ProcessHandle> started = compare.handle().descendants().toList();
+            compare.signal("INT");
+            assertThat(compare.awaitEnd()).as(compare::toString).isEqualTo(130);
+            assertThat(started).hasSizeGreaterThanOrEqualTo(4).allSatisfy(CompareProgramTest::assertGone);
+            assertThat(compare.out()).contains("read-8B/ping-pong", "Interrupted");
+        }
+        assertNothingIsLeft();
+    }
+
+    private static void assertGone(ProcessHandle process) {
+        assertThat(process.onExit().orTimeout(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
+                .succeedsWithin(SluiceProcess.BOUND);
+    }
+
+    private void assertNothingIsLeft() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files).noneMatch(file -> file.getFileName().toString().startsWith("sluice-compare-"));
+        }
+    }
+
+    private static String[] arguments(String only, String... more) {
+        List<String> arguments = new ArrayList<>(
+                List.of("compare", "--only", only, "--rounds", "1", "--duration", "100ms", "--warmup", "0"));
+        arguments.addAll(List.of(more));
+        return arguments.toArray(String[]::new);
+    }
+
+    /** A folder with these programs alone. */
+    private String pathWith(String... names) throws IOException {
+        Path only = Files.createDirectory(folder.resolve("bin"));
+        for (String name : names) {
+            Path file = Arrays.stream(System.getenv("PATH").split(File.pathSeparator, -1))
+                    .map(part -> Path.of(part, name))
+                    .filter(Files::isExecutable)
+                    .findFirst()
+                    .orElseThrow();
+            Path same = Files.writeString(only.resolve(name), "#!/bin/sh\nexec '" + file + "' \"$@\"\n");
+            assertThat(same.toFile().setExecutable(true)).isTrue();
+        }
+        return only.toString();
+    }
+
+    private static List<JsonNode> lines(String text) throws IOException {
+        List<JsonNode> lines = new ArrayList<>();
+        for (String line : text.lines().toList()) {
+            lines.add(new ObjectMapper().readTree(line));
+        }
+        return lines;
+    }
+}

@@ -1,0 +1,66 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine.Command;
+
+/** Mistakes on the command line of a comparison, which are all found before anything is started. */
+class CompareUsageTest {
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "compare --rounds 0 | --rounds: give 1 to 1000",
+                "compare --rounds many | many",
+                "compare --duration 0 | --duration: give more than 0",
+                "compare --duration 2h | --duration: give at most 1h",
+                "compare --warmup 2h | --warmup: give at most 1h",
+                "compare --api soap | soap",
+                "compare --only rdma | no comparison is called 'rdma'",
+                "compare --only read-8B,rdma | write-4KiB/ucx",
+                "compare --cpu first | names no processors",
+                "compare --cpu 654321 | --cpu: not all of the processors",
+                "compare --server-cpu 654321 | --server-cpu: not all of the processors",
+                "compare --json /nowhere/at/all | does not exist",
+                "compare now | now"
+            })
+    void isNamedWithStatusTwo(String line, String named) {
+        Outcome outcome = run(line.split(" ", -1));
+        assertThat(outcome.err()).contains(named).doesNotContain("\tat ");
+        assertThat(outcome.status()).isEqualTo(ExitCodes.USAGE);
+    }
+
+    @Test
+    void processorsAreTakenOneByOne() {
+        assertThat(new CpuList("2-3,7").single(0)).isEqualTo(new CpuList("2"));
+        assertThat(new CpuList("2-3,7").single(2)).isEqualTo(new CpuList("7"));
+        assertThat(new CpuList("5").single(1)).isEqualTo(new CpuList("5"));
+        assertThat(new CpuList("5").isSingle()).isTrue();
+        assertThat(new CpuList("5-6").isSingle()).isFalse();
+    }
+
+    private record Outcome(int status, String err) {}
+
+    /** In this process: none of these gets as far as starting one. */
+    private static Outcome run(String... arguments) {
+        PrintStream before = System.err;
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
+        try {
+            int status = ProgramCommands.run(new Program(), arguments);
+            return new Outcome(status, err.toString(StandardCharsets.UTF_8));
+        } finally {
+            System.setErr(before);
+        }
+    }
+
+    @Command(name = "sluice", mixinStandardHelpOptions = true)
+    private static final class Program {}
+}

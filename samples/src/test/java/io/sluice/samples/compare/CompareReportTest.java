@@ -1,0 +1,119 @@
+package io.sluice.samples.compare;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.samples.bench.Api;
+import java.io.IOException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class CompareReportTest {
+
+    private static final Comparison STREAM =
+            Comparisons.chosen(List.of("write-1MiB/iperf3")).getFirst();
+    private static final Comparison ROUND_TRIP =
+            Comparisons.chosen(List.of("read-8B/ping-pong")).getFirst();
+    private static final Comparison WITHOUT_GOAL =
+            Comparisons.chosen(List.of("write-1MiB/memcpy")).getFirst();
+
+    @Test
+    void aLineHasBothMediansTheirRatioAndTheGoal() {
+        CompareReport report = report(
+                result(STREAM, bandwidths(9, 1, 4), bandwidths(5, 6, 4), null),
+                result(ROUND_TRIP, latency(6.4), latency(2), null),
+                result(WITHOUT_GOAL, bandwidths(5), bandwidths(50), null));
+        assertThat(report.table()).isEqualToNormalizingNewlines("""
+                        comparison           api      in flight       sluice         peer  unit          ratio  goal     met
+                        write-1MiB/iperf3    engine          32        4.000        5.000  GB/s           0.80  >= 0.80  yes
+                        read-8B/ping-pong    engine           1         6.40         2.00  us p50         3.20  <= 1.60  NO
+                        write-1MiB/memcpy    engine          32        5.000       50.000  GB/s           0.10
+                        """);
+        assertThat(report.isComplete()).isTrue();
+        assertThat(report.meetsGoals()).isFalse();
+    }
+
+    @Test
+    void whatIsLeftOutIsNoFailureButMeetsNoGoal() {
+        CompareReport report = report(result(STREAM, new Series(), new Series(), "iperf3 is not here"));
+        assertThat(report.table()).contains("-  >= 0.80  -", "left out: iperf3 is not");
+        assertThat(report.isComplete()).isTrue();
+        assertThat(report.meetsGoals()).isFalse();
+    }
+
+    @Test
+    void aFailedRoundIsTold() {
+        Series theirs = bandwidths(2, 4);
+        theirs.addFailure("iperf3: the network is down");
+        CompareReport report = report(result(STREAM, bandwidths(3, 3, 3), theirs, null));
+        assertThat(report.table()).contains("1.00", "    failed: iperf3: the network is down");
+        assertThat(report.isComplete()).isFalse();
+        assertThat(report.meetsGoals()).isTrue();
+    }
+
+    @Test
+    void whatWasBrokenOffIsNotComplete() {
+        CompareReport report = new CompareReport(List.of(result(STREAM, bandwidths(1), new Series(), null)), true);
+        assertThat(report.table()).contains("Interrupted");
+        assertThat(report.isComplete()).isFalse();
+    }
+
+    @Test
+    void theJsonHasAllRounds() throws IOException {
+        Series theirs = bandwidths(5);
+        theirs.addFailure("iperf3: no");
+        CompareReport report = report(result(STREAM, bandwidths(9, 1), theirs, null));
+        assertThat(report.json().lines()).hasSize(1);
+        JsonNode line = new ObjectMapper().readTree(report.json());
+        assertThat(line.fieldNames())
+                .toIterable()
+                .containsExactly(
+                        "name",
+                        "api",
+                        "op",
+                        "size",
+                        "inflight",
+                        "unit",
+                        "sluice",
+                        "peer",
+                        "ratio",
+                        "goal",
+                        "met",
+                        "problem");
+        assertThat(line.get("name").asText()).isEqualTo("write-1MiB/iperf3");
+        assertThat(line.get("unit").asText()).isEqualTo("GB/s");
+        assertThat(line.get("sluice").toString())
+                .isEqualTo("{\"measured\":\"sluice write of 1 MiB, 32 in flight, engine API\",\"median\":5.0,"
+                        + "\"rounds\":[9.0,1.0]}");
+        assertThat(line.get("peer").get("rounds").toString()).isEqualTo("[5.0,null]");
+        assertThat(line.get("ratio").asDouble()).isEqualTo(1);
+        assertThat(line.get("goal").toString()).isEqualTo("{\"at_least\":0.8}");
+        assertThat(line.get("met").asBoolean()).isTrue();
+        assertThat(line.get("problem").asText()).isEqualTo("failed: iperf3: no");
+    }
+
+    private static CompareReport report(ComparisonResult... results) {
+        return new CompareReport(List.of(results), false);
+    }
+
+    private static ComparisonResult result(
+            Comparison comparison, Series ours, Series theirs, @Nullable String leftOut) {
+        return ComparisonResult.of(comparison, Api.ENGINE, ours, theirs, leftOut);
+    }
+
+    private static Series bandwidths(double... gigabytesPerSecond) {
+        Series series = new Series();
+        for (double value : gigabytesPerSecond) {
+            series.add(Figures.ofBandwidth(value));
+        }
+        return series;
+    }
+
+    private static Series latency(double micros) {
+        Series series = new Series();
+        series.add(Figures.ofLatency(micros));
+        return series;
+    }
+}

@@ -1,0 +1,98 @@
+package io.sluice.samples.compare;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the programs print, and what is made of it. */
+class PeerOutputsTest {
+
+    private static final String BENCH = "{\"transport\":\"tcp\",\"op\":\"write\",\"size\":4096,\"transfers\":27840,"
+            + "\"gigabytes_per_second\":0.37962935722674,\"transfers_per_second\":92682.94854168457,"
+            + "\"latency_us\":{\"p50\":161.663,\"p90\":498.431},\"errors\":0}\n";
+
+    @Test
+    void ucxTellsTheOverallFigures() throws Exception {
+        UcxOutput put = UcxOutput.of(RecordedOutput.of("ucx-put.csv"));
+        assertThat(put.messagesPerSecond()).isEqualTo(234_486);
+        assertThat(put.gigabytesPerSecond()).isCloseTo(234_486 * 4096 / 1e9, within(1e-5));
+        UcxOutput get = UcxOutput.of(RecordedOutput.of("ucx-get.csv"));
+        assertThat(get.messagesPerSecond()).isEqualTo(3584);
+        assertThat(get.gigabytesPerSecond()).isCloseTo(3584.02 * (1 << 20) / 1e9, within(1e-9));
+        assertThat(get.transfersPerSecond(1 << 20)).isCloseTo(3584.02, within(1e-9));
+    }
+
+    @Test
+    void whatUcxSaysBesideItsFiguresDoesNotMatter() throws Exception {
+        String warned = "[1795236667.7] [host:1:0] parser.c:1  UCX  WARN  unused environment variable, maybe: UCX_X\n"
+                + RecordedOutput.of("ucx-get.csv");
+        assertThat(UcxOutput.of(warned).messagesPerSecond()).isEqualTo(3584);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "Waiting for connection...",
+                "iterations,overall_bw,overall_mr",
+                "iterations,overall_bw,overall_mr\n100,many,5",
+                "iterations,overall_bw,overall_mr\n100,5"
+            })
+    void ucxWithoutFiguresIsAFailure(String output) {
+        assertThatThrownBy(() -> UcxOutput.of(output)).isInstanceOf(MeasurementFailedException.class);
+    }
+
+    @Test
+    void iperfTellsWhatWasReceived() throws Exception {
+        assertThat(IperfOutput.gigabytesPerSecond(RecordedOutput.of("iperf3.json")))
+                .isCloseTo(32915580104.41991 / 8e9, within(1e-9));
+    }
+
+    @Test
+    void anErrorOfIperfIsAFailureThoughItsStatusIsNone() throws IOException {
+        String output = RecordedOutput.of("iperf3-error.json");
+        assertThatThrownBy(() -> IperfOutput.gigabytesPerSecond(output))
+                .isInstanceOf(MeasurementFailedException.class)
+                .hasMessageContaining("unable to connect to server: Connection refused");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "{}", "iperf3: error", "{\"end\":{\"sum_received\":{}}}"})
+    void iperfWithoutARateIsAFailure(String output) {
+        assertThatThrownBy(() -> IperfOutput.gigabytesPerSecond(output)).isInstanceOf(MeasurementFailedException.class);
+    }
+
+    @Test
+    void benchTellsRatesAndTheMedianLatency() throws Exception {
+        Figures figures = OwnTransfers.figures("OpenJDK 64-Bit Server VM warning: something\n" + BENCH)
+                .checked();
+        assertThat(figures.values())
+                .containsEntry(Quantity.GIGABYTES_PER_SECOND, 0.37962935722674)
+                .containsEntry(Quantity.TRANSFERS_PER_SECOND, 92682.94854168457)
+                .containsEntry(Quantity.MEDIAN_MICROSECONDS, 161.663);
+    }
+
+    @Test
+    void benchWithFailedTransfersOrWithoutFiguresIsAFailure() {
+        assertThatThrownBy(() -> OwnTransfers.figures(BENCH.replace("\"errors\":0", "\"errors\":3")))
+                .isInstanceOf(MeasurementFailedException.class)
+                .hasMessageContaining("3");
+        assertThatThrownBy(() -> OwnTransfers.figures("{\"errors\":0}").checked())
+                .isInstanceOf(MeasurementFailedException.class);
+        assertThatThrownBy(() -> OwnTransfers.figures("")).isInstanceOf(MeasurementFailedException.class);
+    }
+
+    @Test
+    void theCeilingTellsRatesAndAMedian() throws Exception {
+        CeilingOutput output = CeilingOutput.of("{\"mode\":\"put\",\"size\":8,\"inflight\":32,\"nanos\":2000000000,"
+                + "\"operations\":500,\"median_nanos\":2500}\n");
+        assertThat(output.operationsPerSecond()).isEqualTo(250);
+        assertThat(output.medianMicros()).isEqualTo(2.5);
+        assertThatThrownBy(() -> CeilingOutput.of("usage: ceiling")).isInstanceOf(MeasurementFailedException.class);
+    }
+}

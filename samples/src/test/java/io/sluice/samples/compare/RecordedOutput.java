@@ -1,0 +1,18 @@
+package io.sluice.samples.compare;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+
+/** What programs have really printed. */
+final class RecordedOutput {
+
+    private RecordedOutput() {}
+
+    static String of(String name) throws IOException {
+        try (InputStream in = Objects.requireNonNull(RecordedOutput.class.getResourceAsStream(name), name)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+}
