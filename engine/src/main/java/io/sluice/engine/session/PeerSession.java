@@ -463,6 +463,9 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
 
     /** Whether this connection has kept a closing region waiting for longer than the liveness time-out. */
     private boolean isClosingOverdue(long now) {
+        if (closingRegions.isEmpty()) {
+            return false;
+        }
         closingRegions.keySet().removeIf(LocalRegion::isGivenBack);
         return closingRegions.entrySet().stream()
                 .anyMatch(closing -> now - closing.getValue() > livenessNanos

@@ -12,7 +12,7 @@ import reactor.core.publisher.Operators;
  *
  * @param <T> what the operation gives
  */
-final class FutureSubscription<T> extends SingleSubscription<T> {
+class FutureSubscription<T> extends SingleSubscription<T> {
     private final Supplier<? extends CompletionStage<? extends @Nullable T>> operation;
 
     FutureSubscription(
@@ -22,13 +22,20 @@ final class FutureSubscription<T> extends SingleSubscription<T> {
     }
 
     @Override
-    void start() {
+    final void start() {
+        CompletionStage<? extends @Nullable T> stage;
         try {
-            operation.get().whenComplete(this::endedOrReport);
+            stage = operation.get();
         } catch (Throwable thrown) {
             failOrDrop(Operators.onOperatorError(thrown, actual.currentContext()));
+            return;
         }
+        stage.whenComplete(this::endedOrReport);
+        started(stage);
     }
+
+    /** The operation is under way, or has ended already. */
+    void started(CompletionStage<? extends @Nullable T> stage) {}
 
     /** The operation runs on; what it gives is discarded. */
     @Override
@@ -55,7 +62,12 @@ final class FutureSubscription<T> extends SingleSubscription<T> {
 
     private void failOrDrop(Throwable error) {
         if (!fail(error)) {
-            Operators.onErrorDropped(error, actual.currentContext());
+            unwanted(error);
         }
+    }
+
+    /** An error that came after the cancel. */
+    void unwanted(Throwable error) {
+        Operators.onErrorDropped(error, actual.currentContext());
     }
 }

@@ -11,15 +11,19 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SignalOrder;
+import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -249,13 +253,193 @@ public final class ReactiveConnection {
     }
 
     /**
+     * Writes a whole region or slice into the peer's region and then adds to a signal there.
+     *
+     * @param source all its bytes are written
+     * @param target attached on this connection
+     * @param targetOffset where in the target to begin, in bytes
+     * @param signal what to do to which signal
+     * @return as {@link #writeWithSignal(MemoryRegion, long, RemoteRegion, long, long, SignalUpdate, TransferOptions)}
+     */
+    public Mono<TransferResult> writeWithSignal(
+            MemoryRegion source, RemoteRegion target, long targetOffset, SignalUpdate signal) {
+        return writeWithSignal(source, 0, target, targetOffset, source.length(), signal, options);
+    }
+
+    /**
+     * Writes into the peer's region and adds to a signal there after the bytes are visible. If the write fails, the
+     * signal is left alone.
+     *
+     * @param local the source
+     * @param localOffset where it begins, in bytes
+     * @param remote the target, attached on this connection
+     * @param remoteOffset where it begins, in bytes
+     * @param length bytes, 0 or more
+     * @param signal what to do to which signal; its region is attached on this connection, too
+     * @param transferOptions deadline and the like
+     * @return the result of a success: the signal is updated. Errors as for
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)};
+     *     {@link OutcomeUnknownException} also means that the signal may or may not be updated
+     */
+    public Mono<TransferResult> writeWithSignal(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            SignalUpdate signal,
+            TransferOptions transferOptions) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(signal, "signal");
+        Objects.requireNonNull(transferOptions, "transferOptions");
+        return operation(
+                "writeWithSignal",
+                length,
+                callback -> connection.writeWithSignal(
+                        local, localOffset, remote, remoteOffset, length, signal, transferOptions, callback));
+    }
+
+    /**
+     * Writes a few bytes with this face's options; as {@link #put(RemoteRegion, long, long, int, TransferOptions)}.
+     *
+     * @param remote the target, attached on this connection
+     * @param remoteOffset where to write, in bytes
+     * @param value its low-order bytes are written, the lowest first
+     * @param bytes how many, 1 to 8
+     * @return the result of a success
+     */
+    public Mono<TransferResult> put(RemoteRegion remote, long remoteOffset, long value, int bytes) {
+        return put(remote, remoteOffset, value, bytes, options);
+    }
+
+    /**
+     * Writes a value of a few bytes that needs no local region.
+     *
+     * @param remote the target, attached on this connection
+     * @param remoteOffset where to write, in bytes
+     * @param value its low-order bytes are written, the lowest first
+     * @param bytes how many, 1 to 8
+     * @param transferOptions deadline and the like
+     * @return the result of a success; errors as for
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
+     *     {@link IllegalArgumentException} if the number of bytes is out of range
+     */
+    public Mono<TransferResult> put(
+            RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions transferOptions) {
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(transferOptions, "transferOptions");
+        return operation(
+                "put",
+                bytes,
+                callback -> connection.put(remote, remoteOffset, value, bytes, transferOptions, callback));
+    }
+
+    /**
+     * Adds to a signal of the peer with this face's options; as {@link #signal(SignalUpdate, TransferOptions)}.
+     *
+     * @param update what to do to which signal
+     * @return completes when the signal is updated
+     */
+    public Mono<Void> signal(SignalUpdate update) {
+        return signal(update, options);
+    }
+
+    /**
+     * Adds to a signal of the peer. {@link SignalOrder#STRONG} is after everything that was submitted before on this
+     * connection, which is what was subscribed to and asked for before; {@link SignalOrder#WEAK} waits for nothing.
+     *
+     * @param update what to do to which signal
+     * @param transferOptions deadline and the like
+     * @return completes when the signal is updated. Errors: {@link RemoteAccessException},
+     *     {@link io.sluice.engine.TransferTimeoutException}, {@link ConnectionLostException},
+     *     {@link OutcomeUnknownException}, {@link TooManyPendingException}, {@link IllegalArgumentException} if the
+     *     region belongs to another connection
+     */
+    public Mono<Void> signal(SignalUpdate update, TransferOptions transferOptions) {
+        Objects.requireNonNull(update, "update");
+        Objects.requireNonNull(transferOptions, "transferOptions");
+        return operation("signal", 0, callback -> connection.signal(update, transferOptions, callback))
+                .then();
+    }
+
+    /**
+     * Adds to a 64-bit word of the peer with this face's options; as
+     * {@link #fetchAdd(RemoteRegion, long, long, TransferOptions)}.
+     *
+     * @param remote the region, attached on this connection
+     * @param remoteOffset where the word lies, in bytes; a multiple of 8
+     * @param addend what to add; wraps around as Java's addition does
+     * @return what the word held before
+     */
+    public Mono<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend) {
+        return fetchAdd(remote, remoteOffset, addend, options);
+    }
+
+    /**
+     * Adds to a 64-bit word of the peer, atomically in the region's {@link io.sluice.engine.AtomicDomain}, and fetches
+     * what it held before. Every subscription adds: {@code retry()} and {@code repeat()} add again.
+     *
+     * @param remote the region, attached on this connection
+     * @param remoteOffset where the word lies, in bytes; a multiple of 8
+     * @param addend what to add; wraps around as Java's addition does
+     * @param transferOptions deadline and the like
+     * @return what the word held before. Errors as for
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
+     *     {@link IllegalArgumentException} if the offset is not a multiple of 8; {@link OutcomeUnknownException} means
+     *     that it may or may not have been added, and so does a cancel
+     */
+    public Mono<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions transferOptions) {
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(transferOptions, "transferOptions");
+        return signalled(FetchMono.of(
+                "fetchAdd", callback -> connection.fetchAdd(remote, remoteOffset, addend, transferOptions, callback)));
+    }
+
+    /**
+     * Replaces a 64-bit word of the peer with this face's options; as
+     * {@link #compareAndSwap(RemoteRegion, long, long, long, TransferOptions)}.
+     *
+     * @param remote the region, attached on this connection
+     * @param remoteOffset where the word lies, in bytes; a multiple of 8
+     * @param expected what it must hold
+     * @param replacement what it holds then
+     * @return what the word held before: it was replaced if that is what was expected
+     */
+    public Mono<Long> compareAndSwap(RemoteRegion remote, long remoteOffset, long expected, long replacement) {
+        return compareAndSwap(remote, remoteOffset, expected, replacement, options);
+    }
+
+    /**
+     * Replaces a 64-bit word of the peer if it holds what is expected, atomically in the region's
+     * {@link io.sluice.engine.AtomicDomain}, and fetches what it held before.
+     *
+     * @param remote the region, attached on this connection
+     * @param remoteOffset where the word lies, in bytes; a multiple of 8
+     * @param expected what it must hold
+     * @param replacement what it holds then
+     * @param transferOptions deadline and the like
+     * @return what the word held before: it was replaced if that is what was expected. Errors as for
+     *     {@link #fetchAdd(RemoteRegion, long, long, TransferOptions)}
+     */
+    public Mono<Long> compareAndSwap(
+            RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions transferOptions) {
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(transferOptions, "transferOptions");
+        return signalled(FetchMono.of(
+                "compareAndSwap",
+                callback -> connection.compareAndSwap(
+                        remote, remoteOffset, expected, replacement, transferOptions, callback)));
+    }
+
+    /**
      * Writes many elements; as {@link #writeVectored(Publisher)}.
      *
      * @param elements copied
      * @return one result an element
      */
     public Flux<TransferResult> writeVectored(List<TransferElement> elements) {
-        return VectoredTransferFlux.of(connection, Direction.WRITE, elements, options, scheduler);
+        return VectoredTransferFlux.of(new ConnectionRoute(connection), Direction.WRITE, elements, options, scheduler);
     }
 
     /**
@@ -280,7 +464,7 @@ public final class ReactiveConnection {
      * @return one result an element
      */
     public Flux<TransferResult> writeVectored(Publisher<TransferElement> elements) {
-        return VectoredTransferFlux.of(connection, Direction.WRITE, elements, options, scheduler);
+        return VectoredTransferFlux.of(new ConnectionRoute(connection), Direction.WRITE, elements, options, scheduler);
     }
 
     /**
@@ -301,7 +485,7 @@ public final class ReactiveConnection {
      * @return one result an element
      */
     public Flux<TransferResult> readVectored(List<TransferElement> elements) {
-        return VectoredTransferFlux.of(connection, Direction.READ, elements, options, scheduler);
+        return VectoredTransferFlux.of(new ConnectionRoute(connection), Direction.READ, elements, options, scheduler);
     }
 
     /**
@@ -311,7 +495,7 @@ public final class ReactiveConnection {
      * @return one result an element
      */
     public Flux<TransferResult> readVectored(Publisher<TransferElement> elements) {
-        return VectoredTransferFlux.of(connection, Direction.READ, elements, options, scheduler);
+        return VectoredTransferFlux.of(new ConnectionRoute(connection), Direction.READ, elements, options, scheduler);
     }
 
     /**
@@ -362,6 +546,27 @@ public final class ReactiveConnection {
     }
 
     /**
+     * When the sources of everything that was submitted before the subscription may be reused. It reports no failure:
+     * each transfer reports its own.
+     *
+     * @return completes when all writes, puts, signals and atomic operations that were submitted on this connection before
+     *     have ended and none of them can touch local memory any more, also when the connection has ended
+     */
+    public Mono<Void> flush() {
+        return signalled(FutureMono.of("flush", connection::flush));
+    }
+
+    /**
+     * When all that was written before the subscription is visible to the target's code.
+     *
+     * @return completes when every write, put, signal and atomic operation that was submitted on this connection before
+     *     and has succeeded is visible at the target; {@link ConnectionLostException} if the connection ends first
+     */
+    public Mono<Void> quiet() {
+        return signalled(FutureMono.of("quiet", connection::quiet));
+    }
+
+    /**
      * When no transfer that has ended can touch memory any more; see {@link Transfer#quiesced()} for a single one.
      *
      * @return completes when the chunks of all transfers cancelled, timed out or failed until the subscription are done
@@ -405,6 +610,11 @@ public final class ReactiveConnection {
         return signalled(new RangeTransferMono(
                         connection, direction, local, localOffset, remote, remoteOffset, length, transferOptions)
                 .assembled());
+    }
+
+    private Mono<TransferResult> operation(
+            String name, long bytes, Function<? super TransferCallback, ? extends Transfer> submission) {
+        return signalled(new OperationMono(name, bytes, submission).assembled());
     }
 
     private void giveBack(RemoteRegion unwanted) {

@@ -5,13 +5,20 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
+import io.sluice.engine.Signal;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferResult;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink.OverflowStrategy;
 import reactor.core.publisher.Mono;
@@ -24,6 +31,9 @@ import reactor.core.publisher.Sinks;
  * starts its own operation. Signals come on the engine's poller threads, which must not block; Reactor knows them as
  * non-blocking, so that {@code block()} on one of them throws {@link IllegalStateException}. To leave them, use
  * {@code publishOn}, or {@link ReactiveConnection#withScheduler} for all operations of a connection.
+ *
+ * <p>BlockHound, where it is installed, flags every blocking call on them; with Sluice on the module path it needs
+ * {@code --add-reads io.sluice.reactor=ALL-UNNAMED}.
  *
  * <p>All methods may be called from any thread.
  */
@@ -142,6 +152,112 @@ public final class ReactiveTransferEngine {
     }
 
     /**
+     * Writes many elements with default options; as {@link #writeVectored(Publisher, TransferOptions)}.
+     *
+     * @param elements copied
+     * @return one result an element
+     */
+    public Flux<TransferResult> writeVectored(List<TransferElement> elements) {
+        return writeVectored(elements, TransferOptions.defaults());
+    }
+
+    /**
+     * Writes many elements; as {@link #writeVectored(Publisher, TransferOptions)}.
+     *
+     * @param elements copied
+     * @param options of each element
+     * @return one result an element
+     */
+    public Flux<TransferResult> writeVectored(List<TransferElement> elements, TransferOptions options) {
+        return vectored(Direction.WRITE, elements, options);
+    }
+
+    /**
+     * Writes every element that a publisher gives with default options; as
+     * {@link #writeVectored(Publisher, TransferOptions)}.
+     *
+     * @param elements the publisher, subscribed to once for each subscriber
+     * @return one result an element
+     */
+    public Flux<TransferResult> writeVectored(Publisher<TransferElement> elements) {
+        return writeVectored(elements, TransferOptions.defaults());
+    }
+
+    /**
+     * Writes every element that a publisher gives over the connection that its remote region was attached on: one batch to
+     * many peers. Each is a transfer with these options and a result of its own; a connection that ends fails its own
+     * elements alone.
+     *
+     * <p>Demand, results, end and cancel are as {@link ReactiveConnection#writeVectored(Publisher)} tells. The publisher
+     * is asked for as many elements ahead of the results that were emitted as fill the windows of the connections that are
+     * open at the subscription, of this engine's window at most. If a peer lags behind, its elements may come to take all
+     * of those places: what must not wait for a slow peer belongs into a batch of its own.
+     *
+     * @param elements the publisher, subscribed to once for each subscriber
+     * @param options of each element
+     * @return one result an element
+     */
+    public Flux<TransferResult> writeVectored(Publisher<TransferElement> elements, TransferOptions options) {
+        return vectored(Direction.WRITE, elements, options);
+    }
+
+    /**
+     * Reads many elements with default options; as {@link #writeVectored(Publisher, TransferOptions)}.
+     *
+     * @param elements copied
+     * @return one result an element
+     */
+    public Flux<TransferResult> readVectored(List<TransferElement> elements) {
+        return readVectored(elements, TransferOptions.defaults());
+    }
+
+    /**
+     * Reads many elements; as {@link #writeVectored(Publisher, TransferOptions)}.
+     *
+     * @param elements copied
+     * @param options of each element
+     * @return one result an element
+     */
+    public Flux<TransferResult> readVectored(List<TransferElement> elements, TransferOptions options) {
+        return vectored(Direction.READ, elements, options);
+    }
+
+    /**
+     * Reads every element that a publisher gives with default options; as
+     * {@link #writeVectored(Publisher, TransferOptions)}.
+     *
+     * @param elements the publisher, subscribed to once for each subscriber
+     * @return one result an element
+     */
+    public Flux<TransferResult> readVectored(Publisher<TransferElement> elements) {
+        return readVectored(elements, TransferOptions.defaults());
+    }
+
+    /**
+     * Reads every element that a publisher gives; as {@link #writeVectored(Publisher, TransferOptions)}.
+     *
+     * @param elements the publisher, subscribed to once for each subscriber
+     * @param options of each element
+     * @return one result an element
+     */
+    public Flux<TransferResult> readVectored(Publisher<TransferElement> elements, TransferOptions options) {
+        return vectored(Direction.READ, elements, options);
+    }
+
+    /**
+     * Waits, without a thread, until a counter in one of this process's regions is at least a value. The wait begins when
+     * the subscriber asks, and a cancel removes it; where the peer may never come, bound it with {@code timeout}.
+     *
+     * @param signal the counter; see {@link MemoryRegion#signal(long)}
+     * @param value the least
+     * @return the value that was seen, on the thread that made the update, mostly a poller's, or on the one that asks;
+     *     {@link RegionClosedException} if the region closes first
+     */
+    public static Mono<Long> awaitAtLeast(Signal signal, long value) {
+        return SignalMono.of(signal, value);
+    }
+
+    /**
      * The connections that peers make, first those that are open already. Peers may connect whether or not anybody
      * subscribes. A subscriber that lags behind by more than {@link EngineOptions#maxConnections()} connections is
      * failed with an overflow error.
@@ -170,6 +286,24 @@ public final class ReactiveTransferEngine {
             closed.tryEmitEmpty();
             return engine.closeAsync();
         });
+    }
+
+    private Flux<TransferResult> vectored(
+            Direction direction, List<TransferElement> elements, TransferOptions options) {
+        List<TransferElement> copy = List.copyOf(elements);
+        int connections = (int) copy.stream()
+                .map(element -> element.remote().connection())
+                .distinct()
+                .count();
+        Route route = new SpanningRoute(engine.options(), () -> connections);
+        return VectoredTransferFlux.of(route, direction, copy, Objects.requireNonNull(options, "options"), null);
+    }
+
+    private Flux<TransferResult> vectored(
+            Direction direction, Publisher<TransferElement> elements, TransferOptions options) {
+        Route route =
+                new SpanningRoute(engine.options(), () -> engine.connections().size());
+        return VectoredTransferFlux.of(route, direction, elements, Objects.requireNonNull(options, "options"), null);
     }
 
     private static CompletableFuture<ReactiveConnection> reactive(CompletableFuture<Connection> connecting) {

@@ -1,6 +1,5 @@
 package io.sluice.reactor;
 
-import io.sluice.engine.Connection;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferElement;
@@ -21,21 +20,21 @@ import reactor.core.scheduler.Scheduler.Worker;
 final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferResult> {
     private static final int UNKNOWN = Integer.MAX_VALUE;
 
-    private final Connection connection;
+    private final Route route;
     private final Direction direction;
     private final int elements;
     private final TransferOptions options;
     private final @Nullable Scheduler scheduler;
 
     private VectoredTransferFlux(
-            Connection connection,
+            Route route,
             Direction direction,
             Flux<TransferElement> source,
             int elements,
             TransferOptions options,
             @Nullable Scheduler scheduler) {
         super(source);
-        this.connection = connection;
+        this.route = route;
         this.direction = direction;
         this.elements = elements;
         this.options = options;
@@ -43,24 +42,24 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
     }
 
     static Flux<TransferResult> of(
-            Connection connection,
+            Route route,
             Direction direction,
             Publisher<TransferElement> source,
             TransferOptions options,
             @Nullable Scheduler scheduler) {
         Flux<TransferElement> publisher = Flux.from(Objects.requireNonNull(source, "elements"));
-        return assembled(new VectoredTransferFlux(connection, direction, publisher, UNKNOWN, options, scheduler));
+        return assembled(new VectoredTransferFlux(route, direction, publisher, UNKNOWN, options, scheduler));
     }
 
     static Flux<TransferResult> of(
-            Connection connection,
+            Route route,
             Direction direction,
             List<TransferElement> source,
             TransferOptions options,
             @Nullable Scheduler scheduler) {
         List<TransferElement> copy = List.copyOf(source);
-        return assembled(new VectoredTransferFlux(
-                connection, direction, Flux.fromIterable(copy), copy.size(), options, scheduler));
+        return assembled(
+                new VectoredTransferFlux(route, direction, Flux.fromIterable(copy), copy.size(), options, scheduler));
     }
 
     private static Flux<TransferResult> assembled(VectoredTransferFlux flux) {
@@ -81,7 +80,7 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
 
     Transfer submit(TransferElement element, TransferCallback callback) {
         return direction.submit(
-                connection,
+                route.connection(element),
                 element.local(),
                 element.localOffset(),
                 element.remote(),
@@ -94,7 +93,7 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
     /** How many elements may be in flight or have a result that was not handed over. */
     @Override
     public int getPrefetch() {
-        return Math.max(1, Math.min(connection.window().operationLimit(), elements));
+        return Math.max(1, Math.min(route.operationLimit(), elements));
     }
 
     @Override

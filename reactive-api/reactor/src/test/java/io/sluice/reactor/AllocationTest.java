@@ -3,10 +3,14 @@ package io.sluice.reactor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferElement;
-import io.sluice.engine.TransferResult;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
@@ -20,17 +24,39 @@ class AllocationTest {
     private final FakeConnection connection = FakeConnection.forgetful(256, FakeTransfer::succeed);
     private final FakeRegion local = new FakeRegion(64);
     private final TransferElement element = connection.element(64);
+    private final SignalUpdate update = new RemoteSignal(element.remote(), 0).weak();
     private final ReactiveConnection reactive = ReactiveConnection.from(connection);
 
-    @Test
-    void aSingleTransferIsSmall() {
+    enum Operation {
+        WRITE,
+        WRITE_WITH_SIGNAL,
+        PUT,
+        SIGNAL,
+        FETCH_ADD,
+        COMPARE_AND_SWAP
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aSingleTransferIsSmall(Operation operation) {
         Runnable transfers = () -> {
             for (int i = 0; i < TRANSFERS; i++) {
-                Mono<TransferResult> write = reactive.write(local, element.remote(), 0);
-                write.subscribe(new Sink());
+                mono(operation).subscribe(new Sink());
             }
         };
         assertThat(bytesPerTransfer(transfers)).isLessThanOrEqualTo(MOST_BYTES);
+    }
+
+    private Mono<?> mono(Operation operation) {
+        RemoteRegion remote = element.remote();
+        return switch (operation) {
+            case WRITE -> reactive.write(local, remote, 0);
+            case WRITE_WITH_SIGNAL -> reactive.writeWithSignal(local, remote, 0, update);
+            case PUT -> reactive.put(remote, 0, 1, 8);
+            case SIGNAL -> reactive.signal(update);
+            case FETCH_ADD -> reactive.fetchAdd(remote, 0, 1);
+            case COMPARE_AND_SWAP -> reactive.compareAndSwap(remote, 0, 1, 2);
+        };
     }
 
     @Test
@@ -50,14 +76,14 @@ class AllocationTest {
         return bytes;
     }
 
-    private static final class Sink implements CoreSubscriber<TransferResult> {
+    private static final class Sink implements CoreSubscriber<Object> {
         @Override
         public void onSubscribe(Subscription subscription) {
             subscription.request(Long.MAX_VALUE);
         }
 
         @Override
-        public void onNext(TransferResult result) {}
+        public void onNext(Object result) {}
 
         @Override
         public void onError(Throwable error) {

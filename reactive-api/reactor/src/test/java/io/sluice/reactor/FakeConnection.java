@@ -5,6 +5,7 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.FetchCallback;
 import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.NotificationSubscription;
@@ -20,6 +21,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -28,6 +30,9 @@ import java.util.function.Consumer;
 
 /** A connection without a peer: each transfer is handed to the test, which decides how and when it ends. */
 final class FakeConnection implements Connection, InFlightWindow {
+    private static final RegionDescriptor DESCRIPTOR =
+            new RegionDescriptor(new EngineId(1, 2), 3, 4, 5, MemoryKind.values()[0], Set.of(), 0, 1 << 20);
+
     private final int operationLimit;
     private final boolean remembering;
     private final Consumer<FakeTransfer> onSubmit;
@@ -90,7 +95,7 @@ final class FakeConnection implements Connection, InFlightWindow {
     }
 
     RemoteRegion remote() {
-        return new FakeRemoteRegion(this, null);
+        return new FakeRemoteRegion(this, DESCRIPTOR);
     }
 
     TransferElement element(long length) {

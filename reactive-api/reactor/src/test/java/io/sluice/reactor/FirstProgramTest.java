@@ -13,9 +13,11 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import reactor.core.publisher.Mono;
 
 /** The README's first program: it runs, and the README shows exactly these lines. */
+@ExtendWith(NoBlockingOnPollers.class)
 class FirstProgramTest {
     private static final Path SOURCE = Path.of("src/test/java/io/sluice/reactor/FirstProgramTest.java");
     private static final Path README = Path.of("../../README.md");

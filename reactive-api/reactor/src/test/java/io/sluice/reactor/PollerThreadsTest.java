@@ -10,26 +10,22 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import reactor.blockhound.BlockingOperationError;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 
 /** Pollers must not block, and Reactor and BlockHound know it. */
+@ExtendWith(NoBlockingOnPollers.class)
 class PollerThreadsTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
     private final ReactiveTransferEngine here = ReactiveTransferEngine.open();
     private final ReactiveTransferEngine there = ReactiveTransferEngine.open();
     private Mono<TransferResult> write;
-
-    @BeforeAll
-    static void installBlockHound() {
-        PollersUnderBlockHound.install();
-    }
 
     @BeforeEach
     void connect() {
@@ -74,6 +70,7 @@ class PollerThreadsTest {
             }
         });
         assertThat(flagged.get(30, TimeUnit.SECONDS)).isInstanceOf(BlockingOperationError.class);
+        assertThat(NoBlockingOnPollers.expected()).hasMessageContaining("sleep");
     }
 
     @Test

@@ -25,9 +25,9 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -35,6 +35,7 @@ import reactor.test.StepVerifier;
 import reactor.util.retry.Retry;
 
 /** Two engines of this process, over tcp; a blocking call on a poller would fail these tests. */
+@ExtendWith(NoBlockingOnPollers.class)
 class ReactiveTransferEngineTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final EngineOptions OPTIONS =
@@ -43,11 +44,6 @@ class ReactiveTransferEngineTest {
     private final ReactiveTransferEngine here = ReactiveTransferEngine.open(OPTIONS);
     private final ReactiveTransferEngine there = ReactiveTransferEngine.open(OPTIONS);
     private ReactiveConnection connection;
-
-    @BeforeAll
-    static void forbidBlocking() {
-        PollersUnderBlockHound.install();
-    }
 
     @BeforeEach
     void connect() {

@@ -1,0 +1,59 @@
+package io.sluice.reactor;
+
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCancelledException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Operators;
+
+/**
+ * One subscriber's transfer. What extends this is the engine's callback itself, so that a transfer costs one object here.
+ *
+ * @param <T> what the subscriber receives
+ */
+abstract class SubmittedSubscription<T> extends SingleSubscription<T> {
+    /** Written before the state says that the transfer can be abandoned, and read after. */
+    private @Nullable Transfer transfer;
+
+    SubmittedSubscription(CoreSubscriber<? super T> actual) {
+        super(actual);
+    }
+
+    /** Submits the transfer, with this as its callback. */
+    abstract Transfer submit();
+
+    @Override
+    final void start() {
+        Transfer submitted;
+        try {
+            submitted = submit();
+        } catch (Throwable thrown) {
+            Throwable error = Operators.onOperatorError(thrown, actual.currentContext());
+            if (!fail(error)) {
+                Operators.onErrorDropped(error, actual.currentContext());
+            }
+            return;
+        }
+        transfer = submitted;
+        if (!running()) {
+            submitted.cancel();
+        }
+    }
+
+    @Override
+    final void abandon() {
+        Transfer submitted = transfer;
+        if (submitted != null) {
+            submitted.cancel();
+        }
+    }
+
+    /** The transfer has ended with an error. */
+    final void failed(SluiceException error) {
+        if (!fail(error) && !(error instanceof TransferCancelledException)) {
+            // The cancelled error is what our own cancel asked for; any other has nobody else to tell.
+            Operators.onErrorDropped(error, actual.currentContext());
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package io.sluice.reactor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import reactor.blockhound.BlockHound;
+import reactor.blockhound.BlockingOperationError;
+
+/**
+ * Fails a test in which a thread blocked that must not. The error is thrown in that thread, too; but an engine that survives
+ * what its callbacks throw would hide it from the test.
+ */
+final class NoBlockingOnPollers implements BeforeAllCallback, AfterEachCallback {
+    private static final Queue<BlockingOperationError> SEEN = new ConcurrentLinkedQueue<>();
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        // Once for the JVM's life. It finds by itself which threads are pollers.
+        BlockHound.install(builder -> builder.blockingMethodCallback(method -> {
+            BlockingOperationError error = new BlockingOperationError(method);
+            SEEN.add(error);
+            throw error;
+        }));
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        Queue<BlockingOperationError> seen = new ConcurrentLinkedQueue<>(SEEN);
+        SEEN.clear();
+        assertThat(seen).as("blocking calls on threads that must not block").isEmpty();
+    }
+
+    /** Takes out what the test has brought about on purpose. */
+    static BlockingOperationError expected() {
+        return SEEN.poll();
+    }
+}
