@@ -22,6 +22,7 @@ final class Driver {
     private final int differentTransfers;
     private final boolean inTurn;
     private final Slot[] slots;
+    private final FetchedValues fetched = new FetchedValues();
     private final Histogram latencies = new Histogram(LONGEST_NANOS, DIGITS);
     private CompletableFuture<Void> ended = new CompletableFuture<>();
     private long budget;
@@ -118,6 +119,13 @@ final class Driver {
         next(slot, now);
     }
 
+    /** An atomic operation has found this. */
+    void fetched(long previous) {
+        if (inTurn) {
+            fetched.add(previous);
+        }
+    }
+
     private void failed(Throwable error) {
         errors++;
         if (firstError == null) {
@@ -179,6 +187,11 @@ final class Driver {
 
     int mostOutstanding() {
         return mostOutstanding;
+    }
+
+    /** What atomic operations have found, if each takes the next word. */
+    FetchedValues fetched() {
+        return fetched;
     }
 
     Histogram latencies() {

@@ -21,7 +21,7 @@ record Layout(long size, int sources, int targets, long roundTransfers, int loca
 
     private static final int ROUND_ELEMENTS = 1 << 16;
 
-    /** What a round's targets take at most; what comes then goes to the first ranges again. */
+    /** What ranges of their own take at most, if there need not be as many; what comes then uses the first again. */
     private static final long MOST_TARGET_BYTES = 1L << 30;
 
     /** For a size of a plan. */
@@ -32,7 +32,11 @@ record Layout(long size, int sources, int targets, long roundTransfers, int loca
             // What was sent is told by a checksum, and a range on the serving side is never used.
             return new Layout(size, 1, 1, Long.MAX_VALUE, 1, 1);
         }
-        int sources = plan.buffers() == Buffers.SINGLE ? 1 : atATime;
+        if (plan.operation().isAddition()) {
+            int words = plan.buffers() == Buffers.SINGLE ? 1 : atATime;
+            return new Layout(size, words, words, plan.verify() ? ROUND_ELEMENTS : Long.MAX_VALUE, 1, words);
+        }
+        int sources = plan.buffers() == Buffers.SINGLE ? 1 : distinct(plan, size, atATime);
         int targets = sources;
         long round = Long.MAX_VALUE;
         if (plan.verify()) {
@@ -43,6 +47,14 @@ record Layout(long size, int sources, int targets, long roundTransfers, int loca
         }
         boolean read = plan.operation().isRead();
         return new Layout(size, sources, targets, round, read ? targets : sources, read ? sources : targets);
+    }
+
+    /**
+     * One for each element, those that wait for the window included. Where that would take too much memory, elements that
+     * follow each other still have their own, more than are in flight at once.
+     */
+    private static int distinct(BenchPlan plan, long size, int atATime) {
+        return (int) Math.min(atATime, Math.max(2L * plan.inflight(), MOST_TARGET_BYTES / size));
     }
 
     /** The number of different transfers: what comes then uses the ranges of the first again. */

@@ -13,7 +13,11 @@ public enum Operation {
     /** A read of many elements as one transfer. */
     READV,
     /** A notification. */
-    NOTIFY;
+    NOTIFY,
+    /** An atomic addition to a word, which fetches what it held before. */
+    FETCH_ADD,
+    /** An addition to a word that somebody may wait for. */
+    SIGNAL;
 
     /** Whether a transfer has many elements. */
     public boolean isVectored() {
@@ -25,9 +29,14 @@ public enum Operation {
         return this == READ || this == READV;
     }
 
+    /** Whether it adds to a word rather than moving bytes. */
+    public boolean isAddition() {
+        return this == FETCH_ADD || this == SIGNAL;
+    }
+
     /** Its name as an option's value. */
     @Override
     public String toString() {
-        return name().toLowerCase(Locale.ROOT);
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

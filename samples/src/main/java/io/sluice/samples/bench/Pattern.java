@@ -22,7 +22,7 @@ final class Pattern {
     }
 
     /** SplitMix64's finalizer. */
-    private static long mix(long value) {
+    static long mix(long value) {
         long z = (value + 1) * 0x9E3779B97F4A7C15L;
         z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;

@@ -5,8 +5,8 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferOptions;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -75,9 +75,10 @@ final class Rounds {
             start(drivers.get(i), remotes[i]);
         }
         await(nanos);
+        usage.end();
         long began = drivers.stream().mapToLong(Driver::startedAt).min().orElse(0);
         long ended = drivers.stream().mapToLong(Driver::endedAt).max().orElse(0);
-        usage.end(Math.max(1, ended - began));
+        usage.add(Math.max(1, ended - began));
         if (checked != null && drivers.stream().noneMatch(Driver::isStopped)) {
             differing +=
                     checked.differing(drivers.stream().map(Driver::submitted).toList());
@@ -96,8 +97,8 @@ final class Rounds {
     }
 
     private void await(long nanos) {
-        CompletableFuture<Void> all =
-                CompletableFuture.allOf(drivers.stream().map(Driver::ended).toArray(CompletableFuture[]::new));
+        CountDownLatch all = new CountDownLatch(drivers.size());
+        drivers.forEach(driver -> driver.ended().thenRun(all::countDown));
         long deadline = System.nanoTime() + nanos + GRACE.toNanos();
         while (!hasEnded(all)) {
             if (interrupted.getAsBoolean()) {
@@ -110,12 +111,13 @@ final class Rounds {
         }
     }
 
-    private static boolean hasEnded(CompletableFuture<Void> all) {
+    /** Without garbage, as what this process allocates meanwhile is measured. */
+    private static boolean hasEnded(CountDownLatch all) {
         try {
-            Waiting.await(all, LOOK);
-            return true;
-        } catch (TimeoutException e) {
-            return false;
+            return all.await(LOOK.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw BenchException.failed("interrupted");
         }
     }
 }

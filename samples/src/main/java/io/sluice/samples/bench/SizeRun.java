@@ -44,7 +44,7 @@ final class SizeRun implements AutoCloseable {
             remotes.add(SideChannel.attach(connection, region));
             drivers.add(driver(i));
         }
-        content = content();
+        content = content(drivers);
         Content checked = plan.verify() ? content : null;
         Rounds rounds = new Rounds(drivers, local, remotes, checked, layout.roundTransfers(), interrupted);
         rounds.run(plan.warmup(), new Usage(side));
@@ -75,10 +75,12 @@ final class SizeRun implements AutoCloseable {
         return new Driver(connection, submission, plan.transfersAtATime(), layout.transfers(plan.iov()), inTurn);
     }
 
-    private @Nullable Content content() {
+    private @Nullable Content content(List<Driver> drivers) {
         return switch (plan.operation()) {
             case WRITE, WRITEV -> new WrittenContent(engine, layout, plan.iov(), local, side);
             case READ, READV -> new ReadContent(engine, layout, plan.iov(), local, plan.connections(), side);
+            case FETCH_ADD, SIGNAL ->
+                new AddedContent(engine, layout, drivers, plan.operation() == Operation.FETCH_ADD, side);
             case NOTIFY -> plan.verify() ? new NotifiedContent(notifications, connections) : null;
         };
     }

@@ -1,5 +1,6 @@
 package io.sluice.samples.bench;
 
+import io.sluice.engine.FetchCallback;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferResult;
@@ -12,7 +13,7 @@ import reactor.core.CoreSubscriber;
  * One of the transfers that a connection keeps going: when one ends it starts the next. It is the callback and the
  * subscriber of them all, so that a transfer costs no object here. Confined to the connection's poller.
  */
-final class Slot implements VectoredTransferCallback, CoreSubscriber<Object> {
+final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscriber<Object> {
 
     private final Driver driver;
     private final int index;
@@ -49,6 +50,14 @@ final class Slot implements VectoredTransferCallback, CoreSubscriber<Object> {
         driver.ended(this, error);
     }
 
+    @Override
+    public void terminated(Transfer transfer, long previous, @Nullable SluiceException error) {
+        if (error == null) {
+            driver.fetched(previous);
+        }
+        driver.ended(this, error);
+    }
+
     // ---- Reactor's subscriber ----
 
     @Override
@@ -58,7 +67,11 @@ final class Slot implements VectoredTransferCallback, CoreSubscriber<Object> {
 
     @Override
     public void onNext(Object result) {
-        elementFailed |= result instanceof TransferResult element && !element.succeeded();
+        switch (result) {
+            case TransferResult element -> elementFailed |= !element.succeeded();
+            case Long previous -> driver.fetched(previous);
+            default -> throw new IllegalArgumentException("no operation gives " + result);
+        }
     }
 
     @Override

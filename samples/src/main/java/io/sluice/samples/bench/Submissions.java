@@ -2,12 +2,18 @@ package io.sluice.samples.bench;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOperations;
 import io.sluice.engine.TransferOptions;
 import io.sluice.reactor.ReactiveConnection;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
+import reactor.core.publisher.Mono;
 
 /** Makes what starts a connection's transfers. */
 final class Submissions {
@@ -42,28 +48,48 @@ final class Submissions {
         this.layout = layout;
     }
 
-    /** For reads and writes. */
+    /** For all but notifications. */
     Submission of(Operation operation, Api api, int iov) {
-        List<List<TransferElement>> lists = operation.isVectored() ? lists(iov) : List.of();
-        return api == Api.ENGINE ? engine(operation, lists) : reactor(operation, lists);
+        return api == Api.ENGINE ? engine(operation, iov) : reactor(operation, iov);
     }
 
-    private Submission engine(Operation operation, List<List<TransferElement>> lists) {
+    private Submission engine(Operation operation, int iov) {
+        TransferOperations<PreparedTransfer> prepared = connection.prepared();
         long size = layout.size();
+        int transfers = layout.transfers(iov);
+        PreparedSubmission.Aim aim = (transfer, which) -> transfer.aim(localOffset(which), remoteOffset(which), size);
         return switch (operation) {
             case WRITE ->
-                (slot, transfer) -> connection.write(
-                        local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, slot);
+                PreparedSubmission.any(
+                        (transfer, callback) -> prepared.write(
+                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, callback),
+                        aim);
             case READ ->
-                (slot, transfer) -> connection.read(
-                        local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, slot);
-            case WRITEV -> (slot, transfer) -> connection.writeVectored(lists.get(transfer), OPTIONS, slot);
-            case READV -> (slot, transfer) -> connection.readVectored(lists.get(transfer), OPTIONS, slot);
+                PreparedSubmission.any(
+                        (transfer, callback) -> prepared.read(
+                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, callback),
+                        aim);
+            case WRITEV ->
+                PreparedSubmission.each(
+                        transfers,
+                        (transfer, callback) -> prepared.writeVectored(elements(transfer, iov), OPTIONS, callback));
+            case READV ->
+                PreparedSubmission.each(
+                        transfers,
+                        (transfer, callback) -> prepared.readVectored(elements(transfer, iov), OPTIONS, callback));
+            case FETCH_ADD ->
+                PreparedSubmission.each(
+                        transfers,
+                        (transfer, callback) ->
+                                prepared.fetchAdd(remote, remoteOffset(transfer), 1, OPTIONS, callback));
+            case SIGNAL ->
+                PreparedSubmission.each(
+                        transfers, (transfer, callback) -> prepared.signal(update(transfer), OPTIONS, callback));
             case NOTIFY -> throw new IllegalArgumentException("a notification has no ranges");
         };
     }
 
-    private Submission reactor(Operation operation, List<List<TransferElement>> lists) {
+    private Submission reactor(Operation operation, int iov) {
         ReactiveConnection reactive = ReactiveConnection.from(connection);
         long size = layout.size();
         return switch (operation) {
@@ -73,12 +99,52 @@ final class Submissions {
             case READ ->
                 (slot, transfer) -> reactive.read(local, localOffset(transfer), remote, remoteOffset(transfer), size)
                         .subscribe(slot);
-            case WRITEV ->
-                (slot, transfer) -> reactive.writeVectored(lists.get(transfer)).subscribe(slot);
-            case READV ->
-                (slot, transfer) -> reactive.readVectored(lists.get(transfer)).subscribe(slot);
+            case WRITEV -> {
+                List<List<TransferElement>> lists = lists(iov);
+                yield (slot, transfer) ->
+                        reactive.writeVectored(lists.get(transfer)).subscribe(slot);
+            }
+            case READV -> {
+                List<List<TransferElement>> lists = lists(iov);
+                yield (slot, transfer) ->
+                        reactive.readVectored(lists.get(transfer)).subscribe(slot);
+            }
+            case FETCH_ADD ->
+                (slot, transfer) ->
+                        reactive.fetchAdd(remote, remoteOffset(transfer), 1).subscribe(slot);
+            case SIGNAL -> {
+                List<SignalUpdate> updates = IntStream.range(0, layout.transfers(1))
+                        .mapToObj(this::update)
+                        .toList();
+                yield (slot, transfer) -> {
+                    Mono<Void> mono = reactive.signal(updates.get(transfer));
+                    mono.subscribe(slot);
+                };
+            }
             case NOTIFY -> throw new IllegalArgumentException("a notification has no ranges");
         };
+    }
+
+    /** Weak, so that additions do not wait for each other. */
+    private SignalUpdate update(int word) {
+        return new RemoteSignal(remote, remoteOffset(word)).weak();
+    }
+
+    private List<List<TransferElement>> lists(int iov) {
+        return IntStream.range(0, layout.transfers(iov))
+                .mapToObj(transfer -> elements(transfer, iov))
+                .toList();
+    }
+
+    private List<TransferElement> elements(int transfer, int iov) {
+        List<TransferElement> elements = new ArrayList<>(iov);
+        for (int i = 0; i < iov; i++) {
+            // Counted on beyond the last transfer's end, where the ranges begin anew.
+            int element = (int) (((long) transfer * iov + i) % layout.targets());
+            elements.add(
+                    new TransferElement(local, localOffset(element), remote, remoteOffset(element), layout.size()));
+        }
+        return List.copyOf(elements);
     }
 
     private long localOffset(int element) {
@@ -87,19 +153,5 @@ final class Submissions {
 
     private long remoteOffset(int element) {
         return remoteBase + layout.remoteOffset(element);
-    }
-
-    private List<List<TransferElement>> lists(int iov) {
-        List<List<TransferElement>> lists = new ArrayList<>();
-        for (int transfer = 0; transfer < layout.transfers(iov); transfer++) {
-            List<TransferElement> elements = new ArrayList<>(iov);
-            for (int i = 0; i < iov; i++) {
-                int element = (transfer * iov + i) % layout.targets();
-                elements.add(
-                        new TransferElement(local, localOffset(element), remote, remoteOffset(element), layout.size()));
-            }
-            lists.add(List.copyOf(elements));
-        }
-        return lists;
     }
 }

@@ -25,10 +25,14 @@ final class Usage {
         allocatedBefore = ProcessFigures.allocatedBytes();
     }
 
-    void end(long roundNanos) {
+    void end() {
         allocatedBytes += ProcessFigures.allocatedBytes() - allocatedBefore;
         cpuNanos += ProcessFigures.cpuNanos() - cpuBefore;
         serverCpuNanos += serverCpu() - serverBefore;
+    }
+
+    /** How long the round between took. */
+    void add(long roundNanos) {
         nanos += roundNanos;
     }
 

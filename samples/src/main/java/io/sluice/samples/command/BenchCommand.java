@@ -38,7 +38,12 @@ import picocli.CommandLine.Spec;
                     + " of its own; then, while the clock stands still, all are compared with what was sent: written"
                     + " ones are read back over another connection, what is read was written over another connection"
                     + " before, and of notifications the serving process tells a checksum. If a round's ranges would"
-                    + " take more than 1 GiB, they are used several times.",
+                    + " take more than 1 GiB, they are used several times. The words that fetch-add and signal add to"
+                    + " are read back over another connection, too: each has grown by the number of additions; and"
+                    + " fetch-add has found each value on the way once.",
+            "",
+            "The engine's window holds, too: of large elements, no more are in flight than SLUICE_WINDOW_BYTES, and"
+                    + " those of more than an eighth of it go in several operations.",
             ""
         },
         footer = {
@@ -46,7 +51,8 @@ import picocli.CommandLine.Spec;
             "With --json there is an object a line for each size. Its max_inflight_ops_seen and max_inflight_bytes_seen"
                     + " are the most on one connection; server_cpu_seconds is what the serving process says of itself,"
                     + " null if it says nothing; allocated_bytes_per_transfer counts all threads of this process;"
-                    + " verified is null without --verify.",
+                    + " verified is null without --verify. With --api engine, transfers (but notifications) are"
+                    + " prepared once and started again.",
             "",
             "Examples:",
             "  sluice bench --loopback --op write --size 8,4KiB,1MiB --inflight 32 --verify",
@@ -92,7 +98,7 @@ final class BenchCommand implements Callable<Integer> {
             defaultValue = "8,4KiB,64KiB,1MiB",
             converter = ByteSize.class,
             description = "Sizes of an element, separated by commas. Default: ${DEFAULT-VALUE}; of notifications those"
-                    + " up to 64KiB.")
+                    + " up to 64KiB; of fetch-add and signal it is always 8.")
     private List<Long> sizes = new ArrayList<>();
 
     @Option(
@@ -121,7 +127,8 @@ final class BenchCommand implements Callable<Integer> {
             defaultValue = "single",
             description = {
                 "single: all elements use the same memory, on both sides (with --verify: all come from the same);"
-                        + " distinct: each in flight has its own.",
+                        + " distinct: each in flight has its own. The words of"
+                        + " fetch-add and signal are chosen in the same way.",
                 "Default: ${DEFAULT-VALUE}."
             })
     private Buffers buffers = Buffers.SINGLE;
@@ -252,6 +259,12 @@ final class BenchCommand implements Callable<Integer> {
 
     private List<Long> sizes() {
         boolean chosen = spec.commandLine().getParseResult().hasMatchedOption("--size");
+        if (operation.isAddition()) {
+            require(
+                    !chosen || sizes.stream().allMatch(size -> size == Long.BYTES),
+                    "--size: " + operation + " changes a word of 8 bytes, and nothing else");
+            return chosen ? sizes : List.of((long) Long.BYTES);
+        }
         return chosen || operation != Operation.NOTIFY
                 ? sizes
                 : sizes.stream().filter(size -> size <= SHORT).toList();

@@ -15,11 +15,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The bench command as its users run it: two processes. */
 class BenchProgramTest {
 
     private static final int IN_FLIGHT = 32;
+
+    /** What a measurement allocates beside its transfers, such as for classes that are loaded late. */
+    private static final long OTHER_BYTES = 128 << 10;
 
     @TempDir
     private Path folder;
@@ -30,7 +34,11 @@ class BenchProgramTest {
         "read,   reactor, 8;4KiB;1MiB,  distinct",
         "writev, reactor, 8;4KiB;1MiB,  single",
         "readv,  engine,  8;4KiB;1MiB,  single",
-        "notify, reactor, 8;4KiB;64KiB, single"
+        "notify, reactor, 8;4KiB;64KiB, single",
+        "fetch-add, engine,  8, single",
+        "fetch-add, reactor, 8, distinct",
+        "signal, engine,  8, distinct",
+        "signal, reactor, 8, single"
     })
     void measuresAndVerifies(String operation, String api, String sizes, String buffers) throws IOException {
         Path json = folder.resolve("out.json");
@@ -124,13 +132,119 @@ class BenchProgramTest {
             assertThat(line.get("connections").asInt()).isEqualTo(3);
             assertThat(line.get("max_inflight_ops_seen").asInt()).isEqualTo(7);
             assertThat(line.get("verified").isNull()).isTrue();
-            assertThat(bench.err().lines()).hasSize(3);
+            assertThat(bench.err()).contains("write over tcp", "3 connections");
+        }
+    }
+
+    /** Vectored transfers of more elements than may be in flight, and large elements: the window bounds both. */
+    @ParameterizedTest
+    @CsvSource({"writev, engine", "writev, reactor", "readv, engine", "readv, reactor"})
+    void whatIsInFlightIsCountedInElements(String operation, String api) throws IOException {
+        try (SluiceProcess bench = SluiceProcess.run(
+                folder,
+                "bench",
+                "--loopback",
+                "--transport",
+                "tcp",
+                "--op",
+                operation,
+                "--api",
+                api,
+                "--iov",
+                "256",
+                "--inflight",
+                Integer.toString(IN_FLIGHT),
+                "--size",
+                "8,1MiB",
+                "--duration",
+                "50ms",
+                "--warmup",
+                "0",
+                "--verify",
+                "--json",
+                "-")) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            List<JsonNode> lines = lines(bench.out());
+            assertThat(lines).allSatisfy(line -> {
+                assertThat(line.get("verified").asBoolean()).isTrue();
+                assertThat(line.get("max_inflight_ops_seen").asInt()).isLessThanOrEqualTo(IN_FLIGHT);
+            });
+            assertThat(lines.getFirst().get("max_inflight_ops_seen").asInt()).isEqualTo(IN_FLIGHT);
         }
     }
 
     @ParameterizedTest
-    @CsvSource({"write, engine", "read, reactor"})
-    void aFlippedBitIsFound(String operation, String api) throws IOException {
+    @ValueSource(strings = {"write", "read", "writev", "readv", "fetch-add", "signal"})
+    void theEnginesInterfaceAllocatesNothingForATransfer(String operation) throws IOException {
+        try (SluiceProcess bench = SluiceProcess.run(
+                folder,
+                "bench",
+                "--loopback",
+                "--transport",
+                "tcp",
+                "--op",
+                operation,
+                "--api",
+                "engine",
+                "--size",
+                "8",
+                "--duration",
+                "500ms",
+                "--warmup",
+                "500ms",
+                "--json",
+                "-")) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            JsonNode line = lines(bench.out()).getFirst();
+            // The least object is of 16 bytes.
+            long elements = line.get("elements").asLong();
+            double bytes = line.get("allocated_bytes_per_transfer").asDouble()
+                    * line.get("transfers").asLong();
+            assertThat(bytes).isLessThan(8.0 * elements + OTHER_BYTES);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"write", "read", "fetch-add", "signal"})
+    void reactorsAllocatesLittle(String operation) throws IOException {
+        try (SluiceProcess bench = SluiceProcess.run(
+                folder,
+                "bench",
+                "--loopback",
+                "--transport",
+                "tcp",
+                "--op",
+                operation,
+                "--api",
+                "reactor",
+                "--size",
+                "8",
+                "--duration",
+                "500ms",
+                "--warmup",
+                "500ms",
+                "--json",
+                "-")) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            JsonNode line = lines(bench.out()).getFirst();
+            long transfers = line.get("transfers").asLong();
+            assertThat(line.get("allocated_bytes_per_transfer").asDouble())
+                    .isLessThanOrEqualTo(400 + (double) OTHER_BYTES / transfers);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "write, engine, 64KiB, WRITTEN_PAGE",
+        "writev, engine, 64KiB, WRITTEN_PAGE",
+        "read, reactor, 64KiB, READ_PAGE",
+        "read, engine, 64KiB, WRITTEN_PAGE",
+        "fetch-add, engine, 8, FETCH_ADD_ADDEND",
+        "fetch-add, reactor, 8, FETCHED_VALUE",
+        "fetch-add, engine, 8, FETCHED_VALUE",
+        "signal, reactor, 8, SIGNAL_ADDEND"
+    })
+    void aFlippedBitIsFound(String operation, String api, String size, FlippingProxy.Victim victim) throws IOException {
         Path ready = folder.resolve("ready.json");
         Path json = folder.resolve("out.json");
         try (SluiceProcess serve = SluiceProcess.start(
@@ -138,7 +252,7 @@ class BenchProgramTest {
             await().atMost(SluiceProcess.BOUND)
                     .until(() -> Files.exists(ready) || !serve.handle().isAlive());
             try (FlippingProxy proxy = FlippingProxy.inFrontOf(
-                            SluiceProcess.json(ready).get("port").asInt());
+                            SluiceProcess.json(ready).get("port").asInt(), victim);
                     SluiceProcess bench = SluiceProcess.run(
                             folder,
                             "bench",
@@ -149,7 +263,7 @@ class BenchProgramTest {
                             "--api",
                             api,
                             "--size",
-                            "64KiB",
+                            size,
                             "--duration",
                             "200ms",
                             "--warmup",

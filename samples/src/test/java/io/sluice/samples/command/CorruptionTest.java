@@ -25,7 +25,7 @@ class CorruptionTest {
             await().atMost(SluiceProcess.BOUND)
                     .until(() -> Files.exists(ready) || !decode.handle().isAlive());
             try (FlippingProxy proxy = FlippingProxy.inFrontOf(
-                            SluiceProcess.json(ready).get("port").asInt());
+                            SluiceProcess.json(ready).get("port").asInt(), FlippingProxy.Victim.WRITTEN_PAGE);
                     SluiceProcess replay = SluiceProcess.run(
                             folder,
                             "replay",

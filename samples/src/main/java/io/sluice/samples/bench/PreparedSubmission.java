@@ -1,0 +1,118 @@
+package io.sluice.samples.bench;
+
+import io.sluice.engine.FetchCallback;
+import io.sluice.engine.PreparedTransfer;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.VectoredTransferCallback;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Starts transfers of the engine's own interface that were prepared before: each is started again and again, and prepared
+ * once more only while all those like it are running. Confined to the connection's poller.
+ */
+final class PreparedSubmission implements Submission {
+
+    private final Preparation preparation;
+    private final @Nullable Aim aim;
+    private final @Nullable Prepared[] idle;
+
+    /** Prepares one of the different transfers. */
+    @FunctionalInterface
+    interface Preparation {
+        PreparedTransfer prepare(int transfer, Prepared callback);
+    }
+
+    /** Turns what was prepared for one of the different transfers into another one of them. */
+    @FunctionalInterface
+    interface Aim {
+        void aim(PreparedTransfer prepared, int transfer);
+    }
+
+    private PreparedSubmission(int kinds, Preparation preparation, @Nullable Aim aim) {
+        this.preparation = preparation;
+        this.aim = aim;
+        this.idle = new Prepared[kinds];
+    }
+
+    /** Each of the different transfers is prepared by itself, here and now. */
+    static Submission each(int differentTransfers, Preparation preparation) {
+        PreparedSubmission submission = new PreparedSubmission(differentTransfers, preparation, null);
+        for (int transfer = 0; transfer < differentTransfers; transfer++) {
+            submission.idle[transfer] = submission.prepared(transfer, transfer);
+        }
+        return submission;
+    }
+
+    /** What is prepared for one can be turned into any other. */
+    static Submission any(Preparation preparation, Aim aim) {
+        return new PreparedSubmission(1, preparation, aim);
+    }
+
+    @Override
+    public void submit(Slot slot, int transfer) {
+        int kind = aim == null ? transfer : 0;
+        Prepared prepared = idle[kind];
+        if (prepared == null) {
+            prepared = prepared(kind, transfer);
+        } else {
+            idle[kind] = prepared.next;
+        }
+        prepared.start(slot, transfer);
+    }
+
+    private Prepared prepared(int kind, int transfer) {
+        Prepared prepared = new Prepared(kind);
+        prepared.transfer = preparation.prepare(transfer, prepared);
+        return prepared;
+    }
+
+    /** One of them, and the callback of all its runs. */
+    final class Prepared implements VectoredTransferCallback, FetchCallback {
+
+        private final int kind;
+        private @Nullable PreparedTransfer transfer;
+        private @Nullable Slot slot;
+        private @Nullable Prepared next;
+
+        private Prepared(int kind) {
+            this.kind = kind;
+        }
+
+        private void start(Slot forSlot, int which) {
+            slot = forSlot;
+            PreparedTransfer mine = Objects.requireNonNull(transfer, "prepared before it is started");
+            if (aim != null) {
+                aim.aim(mine, which);
+            }
+            mine.start();
+        }
+
+        /** Before the slot hears of the end, as it starts the next one from there. */
+        private Slot rest() {
+            next = idle[kind];
+            idle[kind] = this;
+            return slot();
+        }
+
+        private Slot slot() {
+            return Objects.requireNonNull(slot, "started before anything is heard of it");
+        }
+
+        @Override
+        public void element(int element, @Nullable SluiceException error) {
+            slot().element(element, error);
+        }
+
+        @Override
+        public void terminated(Transfer ended, @Nullable SluiceException error) {
+            rest().terminated(ended, error);
+        }
+
+        @Override
+        public void terminated(Transfer ended, long previous, @Nullable SluiceException error) {
+            rest().terminated(ended, previous, error);
+        }
+    }
+}
