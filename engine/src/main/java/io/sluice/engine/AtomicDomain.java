@@ -13,7 +13,7 @@ public enum AtomicDomain {
     TARGET_CPU,
     /**
      * One network adapter of the region's host. They are atomic towards other operations through that adapter alone: the
-     * host's own code may read the words, not change them.
+     * host's own code may read the words, not change them, and an update wakes nobody who waits for a signal there.
      */
     NETWORK_ADAPTER
 }

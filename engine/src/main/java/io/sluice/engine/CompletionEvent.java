@@ -18,7 +18,7 @@ public interface CompletionEvent {
     void complete(@Nullable SluiceException error);
 
     /**
-     * The completion of a future.
+     * The completion of a future; of a prepared transfer, by its first run.
      *
      * @param future completed with {@code null}, or with the transfer's error
      * @return the event

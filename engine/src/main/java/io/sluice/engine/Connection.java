@@ -143,7 +143,7 @@ public interface Connection extends TransferOperations<Transfer> {
     CompletableFuture<Void> flush();
 
     /**
-     * When all that was written before is visible to the target's code.
+     * When all that was written before is visible to the target's code. It reports no failure of an earlier transfer.
      *
      * @return completes when every write, put, signal and atomic operation that was submitted on this connection until now
      *     and has succeeded is visible at the target; {@link ConnectionLostException} if the connection ends first

@@ -1,7 +1,8 @@
 package io.sluice.engine;
 
 /**
- * A transfer that was checked once and can be started again and again; starting it allocates nothing. It runs at most once
+ * A transfer that was checked once and can be started again and again; starting it allocates nothing, but for
+ * one with a start event. It runs at most once
  * at a time. {@link Transfer}'s methods speak of the latest run; before the first they answer as after an end.
  */
 public interface PreparedTransfer extends Transfer {

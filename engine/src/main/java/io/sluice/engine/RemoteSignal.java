@@ -32,7 +32,7 @@ public record RemoteSignal(RemoteRegion region, long offset) {
     }
 
     /**
-     * Adding 1 after everything that was submitted on the connection before.
+     * Adding 1 in {@link SignalOrder#STRONG} order: after all earlier writes of the connection.
      *
      * @return the update
      */

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface StartEvent {
     /**
-     * Asks to be told. Called once for each transfer, on the thread that submits it.
+     * Asks to be told. Called once for each run of a transfer, on the thread that submits it. A listener cannot be
+     * withdrawn: an event that never happens keeps a few bytes for each run that waited for it.
      *
      * @param listener to be called once when the event has happened, from any thread, or at once if it has already
      */

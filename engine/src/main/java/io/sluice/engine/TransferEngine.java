@@ -148,6 +148,7 @@ public interface TransferEngine extends AutoCloseable {
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if a remote region may not be written
      * @throws IllegalArgumentException if there is no element, or one is of another engine
+     * @throws ConnectionClosedException if the engine is closed
      */
     Transfer writeVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback);
 
@@ -161,6 +162,7 @@ public interface TransferEngine extends AutoCloseable {
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if a remote region may not be read
      * @throws IllegalArgumentException if there is no element, or one is of another engine
+     * @throws ConnectionClosedException if the engine is closed
      */
     Transfer readVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback);
 

@@ -69,7 +69,7 @@ public interface TransferOperations<T extends Transfer> {
 
     /**
      * Writes into the peer's region and adds to a signal there after the bytes are visible; one work request where the
-     * transport can. If the write fails, the signal is left alone.
+     * transport can. If the write fails, the signal is left alone; if the signal is refused, the bytes are written.
      *
      * @param local the source
      * @param localOffset where it begins, in bytes
@@ -125,8 +125,9 @@ public interface TransferOperations<T extends Transfer> {
     /**
      * Adds to a signal of the peer.
      *
-     * @param signal what to do to which signal. {@link SignalOrder#STRONG} is after everything submitted before on this
-     *     connection; {@link SignalOrder#WEAK} waits for nothing
+     * @param signal what to do to which signal. {@link SignalOrder#STRONG} is after all writes, puts, signals and
+     *     atomic operations submitted before on this connection, not after reads: to tell that a read is done, signal from
+     *     its callback. {@link SignalOrder#WEAK} waits for nothing
      * @param options deadline and the like
      * @param callback the terminal signal; success means that the signal is updated. {@link OutcomeUnknownException} means
      *     that the connection ended on the way: it is not sent again

@@ -56,7 +56,7 @@ public final class ConnectionFlow {
     // the poller's
     private final SendQueue queue;
     private int unquietTransfers;
-    private final ArrayDeque<FlowTransfer> unquietInOrder = new ArrayDeque<>();
+    private final ArrayDeque<UnquietRun> unquietInOrder = new ArrayDeque<>();
     private final List<Inquiry> quiescenceAwaited = new ArrayList<>();
     private final WriteGroups groups = new WriteGroups();
     private final NotificationQueue notifications;
@@ -250,7 +250,7 @@ public final class ConnectionFlow {
     }
 
     private void admit(FlowTransfer transfer) {
-        transfer.admit();
+        int run = transfer.admit();
         ConnectionEnd ended = end;
         if (ended != null) {
             endEarly(transfer, ended.error());
@@ -267,7 +267,8 @@ public final class ConnectionFlow {
             groups.close(notification);
             groups.release();
         }
-        if (transfer.isCancelRequested()) {
+        // its end may have started it again already
+        if (transfer.isCancelRequested(run)) {
             endCancelled(transfer);
         }
     }
@@ -428,15 +429,22 @@ public final class ConnectionFlow {
         pumpLater();
     }
 
+    /** A run that ended with something still posted. */
+    private record UnquietRun(FlowTransfer transfer, int run, long since) {
+        boolean isOver() {
+            return transfer.run() != run || transfer.isQuiet();
+        }
+    }
+
     private void terminate(FlowTransfer transfer, @Nullable SluiceException error) {
         loop.disarm(transfer);
+        transfer.dropStartWait();
         if (!(transfer instanceof NotifyTransfer notification && notification.keepsItsPlace())) {
             pending.decrementAndGet();
         }
         if (!transfer.isQuiet()) {
             unquietTransfers++;
-            transfer.unquietSince = loop.now();
-            unquietInOrder.addLast(transfer);
+            unquietInOrder.addLast(new UnquietRun(transfer, transfer.run(), loop.now()));
             transfer.endRun(false);
             transfer.signal(error);
             return;
@@ -478,11 +486,11 @@ public final class ConnectionFlow {
      * @return true if the endpoint has to be closed to end it
      */
     public boolean isQuiescenceOverdue(long now, long timeoutNanos) {
-        FlowTransfer oldest;
-        while ((oldest = unquietInOrder.peekFirst()) != null && (oldest.isQuiet() || !oldest.hasEnded())) {
+        UnquietRun oldest;
+        while ((oldest = unquietInOrder.peekFirst()) != null && oldest.isOver()) {
             unquietInOrder.removeFirst();
         }
-        return oldest != null && now - oldest.unquietSince > timeoutNanos;
+        return oldest != null && now - oldest.since() > timeoutNanos;
     }
 
     /**
@@ -613,14 +621,14 @@ public final class ConnectionFlow {
     }
 
     private void endBlocked(ConnectionEnd why) {
-        for (DataTransfer waitingForEvent : List.copyOf(awaitingEvent)) {
-            endEarly(waitingForEvent, why.error());
-        }
-        // signals that wait for what came before them
+        // first the signals that wait for others: when those have ended nobody empties the queue that they would go to
         for (WriteGroup.Follower follower : groups.followers()) {
             if (follower instanceof SignallingTransfer signalling) {
                 endEarly(signalling, signalling.neverFinished(why));
             }
+        }
+        for (DataTransfer waitingForEvent : List.copyOf(awaitingEvent)) {
+            endEarly(waitingForEvent, why.error());
         }
     }
 

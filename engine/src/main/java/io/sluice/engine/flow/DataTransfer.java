@@ -73,6 +73,11 @@ abstract sealed class DataTransfer extends FlowTransfer implements PreparedTrans
         return why.error();
     }
 
+    /** Whether an element that has ended by itself has changed the target's memory, and the transfer goes on. */
+    boolean hasTakenEffect() {
+        return false;
+    }
+
     /** Whether it changes the target's memory, so that what follows waits for it. */
     boolean changesRemote() {
         return operation(0).changesRemote();

@@ -14,8 +14,10 @@ public final class EngineWindow implements InFlightWindow {
     private final AtomicLong bytes = new AtomicLong();
     private final AtomicInteger maxOperations = new AtomicInteger();
     private final AtomicLong maxBytes = new AtomicLong();
-    // the connections that found no credit, first come, first served
-    private final ConcurrentLinkedQueue<ConnectionFlow> waiting = new ConcurrentLinkedQueue<>();
+    // The connections that found no credit, first come, first served. Who waits for bytes holds an operation credit,
+    // which others wait for: in one queue each would wait for the other.
+    private final ConcurrentLinkedQueue<ConnectionFlow> waitingForOperations = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<ConnectionFlow> waitingForBytes = new ConcurrentLinkedQueue<>();
 
     /**
      * All credits free.
@@ -29,7 +31,7 @@ public final class EngineWindow implements InFlightWindow {
     }
 
     boolean tryAcquireOperation(ConnectionFlow flow) {
-        if (othersGoFirst(flow)) {
+        if (othersGoFirst(waitingForOperations, flow)) {
             return false;
         }
         int current;
@@ -44,7 +46,7 @@ public final class EngineWindow implements InFlightWindow {
     }
 
     boolean tryAcquireBytes(ConnectionFlow flow, long count) {
-        if (othersGoFirst(flow)) {
+        if (othersGoFirst(waitingForBytes, flow)) {
             return false;
         }
         long current;
@@ -60,31 +62,42 @@ public final class EngineWindow implements InFlightWindow {
 
     void releaseOperation() {
         operations.decrementAndGet();
-        wakeFirst();
+        wakeFirst(waitingForOperations);
     }
 
     void releaseBytes(long count) {
         bytes.addAndGet(-count);
-        wakeFirst();
+        wakeFirst(waitingForBytes);
     }
 
-    private boolean othersGoFirst(ConnectionFlow flow) {
+    private static boolean othersGoFirst(ConcurrentLinkedQueue<ConnectionFlow> waiting, ConnectionFlow flow) {
         ConnectionFlow first = waiting.peek();
         return first != null && first != flow;
     }
 
     /** Queues a flow. It is pumped when it is first and credits return; it tries once more after this, as they may just have. */
-    void await(ConnectionFlow flow) {
-        waiting.add(flow);
+    void awaitOperation(ConnectionFlow flow) {
+        waitingForOperations.add(flow);
+    }
+
+    /** As {@link #awaitOperation}, for bytes. */
+    void awaitBytes(ConnectionFlow flow) {
+        waitingForBytes.add(flow);
     }
 
     /** A flow has got what it waited for, or does not want it any more. */
-    void leave(ConnectionFlow flow) {
-        waiting.remove(flow);
-        wakeFirst();
+    void leaveOperations(ConnectionFlow flow) {
+        waitingForOperations.remove(flow);
+        wakeFirst(waitingForOperations);
     }
 
-    private void wakeFirst() {
+    /** As {@link #leaveOperations}, for bytes. */
+    void leaveBytes(ConnectionFlow flow) {
+        waitingForBytes.remove(flow);
+        wakeFirst(waitingForBytes);
+    }
+
+    private static void wakeFirst(ConcurrentLinkedQueue<ConnectionFlow> waiting) {
         ConnectionFlow first = waiting.peek();
         if (first != null) {
             first.engineCreditsReturned();

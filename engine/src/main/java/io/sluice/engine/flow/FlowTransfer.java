@@ -38,9 +38,6 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
 
     final TransferOptions options;
 
-    // when it ended with something still posted
-    long unquietSince;
-
     private final ConnectionFlow flow;
     private long submittedAt;
     private @Nullable StartWait startWait;
@@ -134,13 +131,23 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
         return startWait;
     }
 
+    /** The run ends: an event that never happens must not keep the transfer alive. */
+    void dropStartWait() {
+        StartWait wait = startWait;
+        if (wait != null) {
+            startWait = null;
+            wait.drop();
+        }
+    }
+
     /** The run enters the flow; what was asked of it before is looked at now. */
-    void admit() {
+    int admit() {
         admittedRun = run();
+        return admittedRun;
     }
 
     boolean isAdmitted(int run) {
-        return admittedRun == run && run() == run;
+        return admittedRun == run && isRunning(run);
     }
 
     // ---- the end ----

@@ -34,8 +34,10 @@ final class SendQueue {
     private final WorkRequest[] batch = new WorkRequest[BATCH];
     private int batchFrom;
     private int batchTo;
-    private boolean awaitingEngine;
-    private boolean engineExhausted;
+    private boolean awaitingOperation;
+    private boolean awaitingBytes;
+    private boolean operationsExhausted;
+    private boolean bytesExhausted;
     private boolean pumping;
     private boolean pumpAgain;
 
@@ -81,10 +83,22 @@ final class SendQueue {
     }
 
     /** The credits of the engine are waited for no more. */
-    void leaveEngineQueue() {
-        if (awaitingEngine) {
-            awaitingEngine = false;
-            engineWindow.leave(flow);
+    void leaveEngineQueues() {
+        leaveOperations();
+        leaveBytes();
+    }
+
+    private void leaveOperations() {
+        if (awaitingOperation) {
+            awaitingOperation = false;
+            engineWindow.leaveOperations(flow);
+        }
+    }
+
+    private void leaveBytes() {
+        if (awaitingBytes) {
+            awaitingBytes = false;
+            engineWindow.leaveBytes(flow);
         }
     }
 
@@ -98,15 +112,19 @@ final class SendQueue {
         try {
             do {
                 pumpAgain = false;
-                engineExhausted = false;
+                operationsExhausted = false;
+                bytesExhausted = false;
                 fillAndPost();
             } while (pumpAgain);
         } finally {
             pumping = false;
         }
-        if (!engineExhausted) {
-            // its turn would hold the others up for nothing
-            leaveEngineQueue();
+        // its turn would hold the others up for nothing
+        if (!operationsExhausted) {
+            leaveOperations();
+        }
+        if (!bytesExhausted) {
+            leaveBytes();
         }
     }
 
@@ -200,37 +218,32 @@ final class SendQueue {
 
     private boolean acquireOperation() {
         ConnectionWindow.Grant grant = window.tryAcquireOperation(flow);
-        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && queueForEngine()) {
+        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && !awaitingOperation) {
+            awaitingOperation = true;
+            engineWindow.awaitOperation(flow);
+            // one may have come back between the refusal and this
             grant = window.tryAcquireOperation(flow);
         }
-        return taken(grant);
-    }
-
-    /** True if it has just joined the queue: a credit may have come back between the refusal and this. */
-    private boolean queueForEngine() {
-        if (awaitingEngine) {
-            return false;
-        }
-        awaitingEngine = true;
-        engineWindow.await(flow);
-        return true;
-    }
-
-    private boolean taken(ConnectionWindow.Grant grant) {
-        engineExhausted = grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED;
-        if (!engineExhausted) {
+        operationsExhausted = grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED;
+        if (!operationsExhausted) {
             // one credit a turn: who wants more queues again
-            leaveEngineQueue();
+            leaveOperations();
         }
         return grant == ConnectionWindow.Grant.GRANTED;
     }
 
     private boolean acquireBytes(long bytes) {
         ConnectionWindow.Grant grant = window.tryAcquireBytes(flow, bytes);
-        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && queueForEngine()) {
+        if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && !awaitingBytes) {
+            awaitingBytes = true;
+            engineWindow.awaitBytes(flow);
             grant = window.tryAcquireBytes(flow, bytes);
         }
-        return taken(grant);
+        bytesExhausted = grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED;
+        if (!bytesExhausted) {
+            leaveBytes();
+        }
+        return grant == ConnectionWindow.Grant.GRANTED;
     }
 
     /** Offers the batch; false if the endpoint left some of it. */
@@ -299,7 +312,10 @@ final class SendQueue {
         SluiceException error = operation.error();
         if (error == null && operation.isCutOff()) {
             error = TransferErrors.cutOff(
-                    operation.hasReachedPeer() && transfer.operation(element).changesRemote(), flow.end());
+                    transfer.hasTakenEffect()
+                            || (operation.hasReachedPeer()
+                                    && transfer.operation(element).changesRemote()),
+                    flow.end());
         }
         operation.retire();
         freeOperations.addFirst(operation);
@@ -340,6 +356,6 @@ final class SendQueue {
                 flow.endEarly(transfer, transfer.neverFinished(why));
             }
         }
-        leaveEngineQueue();
+        leaveEngineQueues();
     }
 }

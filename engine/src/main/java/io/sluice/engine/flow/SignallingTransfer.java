@@ -178,8 +178,13 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
     // ---- the end ----
 
     @Override
+    boolean hasTakenEffect() {
+        return write != null && bytesDone;
+    }
+
+    @Override
     SluiceException neverFinished(ConnectionEnd why) {
-        return write != null && bytesDone ? why.outcomeUnknown() : why.error();
+        return hasTakenEffect() ? why.outcomeUnknown() : why.error();
     }
 
     @Override

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /** One run's wait for the event that it starts after. Once that has happened it goes to the mailbox. Any thread. */
 final class StartWait implements StartEvent.Listener, Mail {
-    private final FlowTransfer transfer;
+    private volatile @Nullable FlowTransfer transfer;
     private final AtomicBoolean called = new AtomicBoolean();
     private volatile boolean happened;
     private @Nullable Throwable error;
@@ -28,12 +28,22 @@ final class StartWait implements StartEvent.Listener, Mail {
         if (called.compareAndSet(false, true)) {
             error = failure;
             happened = true;
-            transfer.flow().handOver(this);
+            FlowTransfer waiting = transfer;
+            if (waiting != null) {
+                waiting.flow().handOver(this);
+            }
         }
     }
 
+    /** The transfer, or null if its run has ended. */
+    @Nullable
     FlowTransfer transfer() {
         return transfer;
+    }
+
+    /** Its run has ended. */
+    void drop() {
+        transfer = null;
     }
 
     boolean hasHappened() {

@@ -91,6 +91,18 @@ abstract class TransferState extends Deadline {
         return (state & CANCELLED) != 0;
     }
 
+    /** Whether this run goes on. One look: the end of a run and the start of the next may come between two. */
+    final boolean isRunning(int run) {
+        int current = state;
+        return (current & RUNNING) != 0 && (current & ~BITS) == run;
+    }
+
+    /** Whether this run goes on and is to be cancelled. */
+    final boolean isCancelRequested(int run) {
+        int current = state;
+        return (current & (RUNNING | CANCELLED)) == (RUNNING | CANCELLED) && (current & ~BITS) == run;
+    }
+
     // ---- the poller ----
 
     /** Ends the run; if it is quiet, another may begin from here on. */

@@ -34,7 +34,8 @@ final class WaitingTransfers {
         }
         DataTransfer before = null;
         DataTransfer after = first[transfer.options.priority().ordinal()];
-        while (after != null && after.submittedAt() - transfer.submittedAt() <= 0) {
+        // one half posted stays the first: it may hold the credit that this one will lack
+        while (after != null && (after.current() != null || after.submittedAt() - transfer.submittedAt() <= 0)) {
             before = after;
             after = after.next;
         }

@@ -412,12 +412,14 @@ public final class LocalEngine implements TransferEngine {
     @Override
     public Transfer writeVectored(
             List<TransferElement> elements, TransferOptions transferOptions, VectoredTransferCallback callback) {
+        ensureOpen();
         return SpanningTransfer.start(this, Operation.WRITE, elements, transferOptions, callback);
     }
 
     @Override
     public Transfer readVectored(
             List<TransferElement> elements, TransferOptions transferOptions, VectoredTransferCallback callback) {
+        ensureOpen();
         return SpanningTransfer.start(this, Operation.READ, elements, transferOptions, callback);
     }
 

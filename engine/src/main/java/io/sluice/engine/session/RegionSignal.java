@@ -11,17 +11,17 @@ import java.util.concurrent.CompletableFuture;
  *
  * @param region the region or slice it was asked of
  * @param offset from there, in bytes
- * @param words the whole region's words
+ * @param owner the whole region
  * @param at from the whole region's start, in bytes
  */
-record RegionSignal(MemoryRegion region, long offset, LocalRegion words, long at) implements Signal {
+record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at) implements Signal {
     @Override
     public long value() {
         lease();
         try {
-            return words.words().get(at);
+            return owner.words().get(at);
         } finally {
-            words.release();
+            owner.release();
         }
     }
 
@@ -29,9 +29,9 @@ record RegionSignal(MemoryRegion region, long offset, LocalRegion words, long at
     public void set(long value) {
         change();
         try {
-            words.words().set(at, value);
+            owner.words().set(at, value);
         } finally {
-            words.release();
+            owner.release();
         }
     }
 
@@ -39,37 +39,42 @@ record RegionSignal(MemoryRegion region, long offset, LocalRegion words, long at
     public long add(long addend) {
         change();
         try {
-            return words.words().fetchAdd(at, addend);
+            return owner.words().fetchAdd(at, addend);
         } finally {
-            words.release();
+            owner.release();
         }
     }
 
     @Override
     public CompletableFuture<Long> awaitAtLeast(long value) {
         SignalWaits.Wait wait = new SignalWaits.Wait(value);
-        words.words().waits().enter(at, wait);
-        if (!wait.isDone() && words.acquire()) {
+        owner.words().waits().enter(at, wait);
+        if (wait.isDone()) {
+            return wait;
+        }
+        if (!owner.acquire()) {
+            wait.completeExceptionally(new RegionClosedException("the region is closed, or its memory was freed"));
+        } else {
             try {
-                long seen = words.words().get(at);
+                long seen = owner.words().get(at);
                 if (wait.isSatisfiedBy(seen)) {
                     wait.complete(seen);
                 }
             } finally {
-                words.release();
+                owner.release();
             }
         }
         return wait;
     }
 
     private void lease() {
-        if (!words.acquire()) {
+        if (!owner.acquire()) {
             throw new RegionClosedException("the region is closed, or its memory was freed");
         }
     }
 
     private void change() {
-        if (words.atomicDomain() != AtomicDomain.TARGET_CPU) {
+        if (owner.atomicDomain() != AtomicDomain.TARGET_CPU) {
             throw new IllegalStateException("the region's words are changed by its network adapter alone");
         }
         lease();

@@ -13,11 +13,13 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
@@ -65,6 +67,8 @@ final class SpanningTransfer implements Transfer {
             List<TransferElement> elements,
             TransferOptions options,
             VectoredTransferCallback callback) {
+        Objects.requireNonNull(options, "options");
+        Objects.requireNonNull(callback, "callback");
         if (elements.isEmpty()) {
             throw new IllegalArgumentException("a vectored transfer has at least one element");
         }
@@ -117,7 +121,7 @@ final class SpanningTransfer implements Transfer {
             List<TransferElement> all,
             List<Integer> indices,
             TransferOptions options) {
-        Part part = new Part(indices);
+        Part part = new Part(indices, connection.session().poller());
         List<TransferElement> mine = indices.stream().map(all::get).toList();
         part.transfer = operation == Operation.WRITE
                 ? connection.prepared().writeVectored(mine, options, part)
@@ -128,10 +132,12 @@ final class SpanningTransfer implements Transfer {
     /** What goes over one connection. */
     private final class Part implements VectoredTransferCallback {
         private final List<Integer> indices;
+        private final Poller poller;
         private @Nullable PreparedTransfer transfer;
 
-        Part(List<Integer> indices) {
+        Part(List<Integer> indices, Poller poller) {
             this.indices = indices;
+            this.poller = poller;
         }
 
         PreparedTransfer transfer() {
@@ -146,8 +152,11 @@ final class SpanningTransfer implements Transfer {
             try {
                 transfer().start();
             } catch (SluiceException e) {
-                indices.forEach(index -> tell(new Outcome(index, e)));
-                tell(new Outcome(-1, e));
+                // on the poller: a callback that tries again must not deepen the caller's stack
+                poller.execute(() -> {
+                    indices.forEach(index -> tell(new Outcome(index, e)));
+                    tell(new Outcome(-1, e));
+                });
             }
         }
 

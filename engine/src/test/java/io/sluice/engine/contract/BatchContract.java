@@ -25,6 +25,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.engine.VectoredTransferCallback;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -33,6 +34,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** One vectored transfer over connections to many peers. */
@@ -536,6 +538,43 @@ interface BatchContract extends Contract {
                 BytePattern.assertAll(peers.served(i).segment(), (byte) 0, "a target");
             }
             assertCreditsReturn(peers);
+        }
+    }
+
+    /** Whoever tries again from the callback must find itself neither inside its own call nor ever deeper in the stack. */
+    @Test
+    default void batchToAConnectionThatHasEndedCallsBackOnAPollerWithoutRecursion() {
+        int retries = 20_000;
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion local = pair.local(8);
+            RemoteRegion remote = pair.attach(pair.served(8));
+            await(pair.connection().close());
+            List<TransferElement> elements = List.of(new TransferElement(local, 0, remote, 0, 8));
+            CompletableFuture<Integer> done = new CompletableFuture<>();
+            pair.initiator().writeVectored(elements, DEFAULTS, new VectoredTransferCallback() {
+                private int ended;
+                private int depth;
+                private int deepest;
+
+                @Override
+                public void element(int index, @Nullable SluiceException error) {}
+
+                @Override
+                public void terminated(Transfer transfer, @Nullable SluiceException error) {
+                    if (!TransferEngine.isPollerThread(Thread.currentThread())) {
+                        done.completeExceptionally(new AssertionError("called back on " + Thread.currentThread()));
+                    }
+                    depth++;
+                    deepest = Math.max(deepest, depth);
+                    if (++ended < retries) {
+                        pair.initiator().writeVectored(elements, DEFAULTS, this);
+                    } else {
+                        done.complete(deepest);
+                    }
+                    depth--;
+                }
+            });
+            assertThat(await(done)).isEqualTo(1);
         }
     }
 }

@@ -24,6 +24,7 @@ public abstract class TransportContract
                 DeadlineContract,
                 CompletionContract,
                 InFlightWindowContract,
+                MutualWaitContract,
                 QuiescenceContract,
                 DescriptorContract,
                 BoundsContract,

@@ -37,7 +37,7 @@ class EngineWindowTest {
         }
 
         void await() {
-            window.await(flow);
+            window.awaitOperation(flow);
         }
 
         @Override
@@ -112,7 +112,7 @@ class EngineWindowTest {
         window.releaseBytes(0);
         assertThat(woken).isNotEmpty().containsOnly("first");
         woken.clear();
-        window.leave(first.flow);
+        window.leaveOperations(first.flow);
         assertThat(woken).containsExactly("second");
     }
 
@@ -122,16 +122,28 @@ class EngineWindowTest {
         first.await();
         second.await();
         assertThat(window.tryAcquireOperation(second.flow)).isFalse();
-        assertThat(window.tryAcquireBytes(third.flow, 1)).isFalse();
-        assertThat(window.tryAcquireBytes(third.flow, 0)).isFalse();
+        assertThat(window.tryAcquireOperation(third.flow)).isFalse();
         assertThat(window.operations()).isZero();
-        assertThat(window.bytes()).isZero();
         assertThat(window.tryAcquireOperation(first.flow)).isTrue();
-        window.leave(first.flow);
+        window.leaveOperations(first.flow);
         assertThat(window.tryAcquireOperation(first.flow)).isFalse();
         assertThat(window.tryAcquireOperation(second.flow)).isTrue();
-        window.leave(second.flow);
-        assertThat(window.tryAcquireBytes(third.flow, 1)).isTrue();
+        window.leaveOperations(second.flow);
+        window.releaseOperation();
+        assertThat(window.tryAcquireOperation(third.flow)).isTrue();
+    }
+
+    /** Who needs bytes may hold the very operation credit that the other waits for. */
+    @Test
+    void whoWaitsForAnOperationHoldsNobodyUpWhoNeedsBytes() {
+        first.await();
+        assertThat(window.tryAcquireBytes(second.flow, 1)).isTrue();
+        window.awaitBytes(second.flow);
+        assertThat(window.tryAcquireBytes(third.flow, 1)).isFalse();
+        assertThat(window.tryAcquireOperation(first.flow)).isTrue();
+        woken.clear();
+        window.releaseBytes(1);
+        assertThat(woken).containsExactly("second");
     }
 
     @Test
@@ -139,10 +151,10 @@ class EngineWindowTest {
         first.await();
         second.await();
         third.await();
-        window.leave(first.flow);
+        window.leaveOperations(first.flow);
         first.await();
-        window.leave(second.flow);
-        window.leave(third.flow);
+        window.leaveOperations(second.flow);
+        window.leaveOperations(third.flow);
         assertThat(woken).containsExactly("second", "third", "first");
     }
 
@@ -152,13 +164,13 @@ class EngineWindowTest {
         first.await();
         second.await();
         third.await();
-        window.leave(second.flow);
-        window.leave(second.flow);
+        window.leaveOperations(second.flow);
+        window.leaveOperations(second.flow);
         woken.clear();
-        window.leave(first.flow);
+        window.leaveOperations(first.flow);
         assertThat(woken).containsExactly("third");
         assertThat(window.tryAcquireOperation(third.flow)).isTrue();
-        window.leave(third.flow);
+        window.leaveOperations(third.flow);
         window.releaseOperation();
         assertThat(woken).containsExactly("third");
     }

@@ -41,9 +41,8 @@ class EngineWindowTurnsTest {
     void littleIsNotGivenPastOneThatWaitsForMuch() {
         assertThat(window.tryAcquireBytes(small, 900)).isTrue();
         assertThat(window.tryAcquireBytes(large, 500)).isFalse();
-        window.await(large);
+        window.awaitBytes(large);
         assertThat(window.tryAcquireBytes(small, 50)).isFalse();
-        assertThat(window.tryAcquireOperation(small)).isFalse();
 
         window.releaseBytes(300);
         assertThat(window.tryAcquireBytes(small, 50)).isFalse();
@@ -51,20 +50,20 @@ class EngineWindowTurnsTest {
 
         window.releaseBytes(300);
         assertThat(window.tryAcquireBytes(large, 500)).isTrue();
-        window.leave(large);
+        window.leaveBytes(large);
         assertThat(window.tryAcquireBytes(small, 50)).isTrue();
         assertThat(window.bytes()).isEqualTo(850);
     }
 
     @Test
     void oneThatLeavesLetsTheNextGo() {
-        window.await(large);
-        window.await(small);
+        window.awaitOperation(large);
+        window.awaitOperation(small);
         assertThat(window.tryAcquireOperation(small)).isFalse();
-        window.leave(large);
+        window.leaveOperations(large);
         assertThat(window.tryAcquireOperation(small)).isTrue();
         assertThat(window.tryAcquireOperation(large)).isFalse();
-        window.leave(small);
+        window.leaveOperations(small);
         assertThat(window.tryAcquireOperation(large)).isTrue();
     }
 }
