@@ -188,8 +188,9 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
                     stop();
                 }
                 drop();
+                // what arrived, and what still arrives, is discarded by whoever is at work
                 if (WORK.getAndIncrement(this) == 0) {
-                    discardArrived();
+                    run();
                 }
                 return;
             }
@@ -203,7 +204,8 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
     }
 
     private void schedule() {
-        if (worker == null) {
+        // after the end there is only something to discard, and the worker is gone
+        if (worker == null || state >= TERMINATED) {
             run();
             return;
         }

@@ -1,0 +1,44 @@
+package io.sluice.engine.flow;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** What credits cost: the connection's and the engine's, taken and given back. */
+@BenchmarkMode(Mode.AverageTime)
+@Fork(1)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@State(Scope.Thread)
+public class ConnectionWindowBenchmark {
+    private static final int BYTES = 4096;
+
+    private final EngineWindow engineWindow = new EngineWindow(1024, 1 << 20);
+    private final ConnectionFlow flow = new SteppedFlow(engineWindow).flow;
+    private final ConnectionWindow window = new ConnectionWindow(256, 1 << 20, engineWindow);
+
+    /**
+     * One transfer's credits.
+     *
+     * @return whether both were granted
+     */
+    @Benchmark
+    public boolean acquireAndRelease() {
+        boolean granted = window.tryAcquireOperation(flow) == ConnectionWindow.Grant.GRANTED
+                && window.tryAcquireBytes(flow, BYTES) == ConnectionWindow.Grant.GRANTED;
+        if (!granted) {
+            throw new IllegalStateException("a credit is missing");
+        }
+        window.releaseBytes(BYTES);
+        window.releaseOperation();
+        return granted;
+    }
+}

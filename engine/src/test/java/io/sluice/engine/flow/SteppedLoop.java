@@ -1,0 +1,73 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.EventLoop;
+import java.util.ArrayDeque;
+import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
+
+/**
+ * An event loop without a thread: what was handed over runs when a test says so, on the thread that says it. Any thread may
+ * hand over; the rest is for one thread at a time.
+ */
+final class SteppedLoop implements EventLoop {
+    private static final int FIRST_TASKS = 8;
+
+    private final MpscUnboundedAtomicArrayQueue<Runnable> tasks = new MpscUnboundedAtomicArrayQueue<>(FIRST_TASKS);
+    private final ArrayDeque<Deadline> armed = new ArrayDeque<>(FIRST_TASKS);
+
+    /** Whether something waits to be run. */
+    boolean hasTask() {
+        return !tasks.isEmpty();
+    }
+
+    /** Runs what was handed over first; false if there was nothing. */
+    boolean runNext() {
+        Runnable task = tasks.poll();
+        if (task == null) {
+            return false;
+        }
+        task.run();
+        return true;
+    }
+
+    /** Whether a deadline is armed. */
+    boolean hasDeadline() {
+        return !armed.isEmpty();
+    }
+
+    /** The time of the deadline that was armed first has come. */
+    void expireNext() {
+        armed.removeFirst().expire();
+    }
+
+    @Override
+    public long now() {
+        return 0;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        tasks.offer(task);
+    }
+
+    @Override
+    public void arm(Deadline deadline, long at) {
+        armed.remove(deadline);
+        armed.addLast(deadline);
+    }
+
+    @Override
+    public void disarm(Deadline deadline) {
+        armed.remove(deadline);
+    }
+
+    @Override
+    public void atEndOfCycle(Runnable task) {
+        throw new UnsupportedOperationException("a flow does not ask for it");
+    }
+
+    @Override
+    public Watch watch(int descriptor, ReadinessHandler handler) {
+        throw new UnsupportedOperationException("a flow has no descriptor");
+    }
+}
