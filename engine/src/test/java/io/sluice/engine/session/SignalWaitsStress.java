@@ -193,6 +193,32 @@ final class SignalWaitsStress {
         }
     }
 
+    /** A wait begins while another at the same place is given up; then the update comes. */
+    @JCStressTest
+    @Outcome(id = "true, 1", expect = ACCEPTABLE, desc = "It ends with the value.")
+    @Outcome(id = "false, .*", expect = FORBIDDEN, desc = "It is lost together with the other.")
+    @State
+    public static class WaitAgainstCancel extends OneSignal {
+        private final CompletableFuture<Long> givenUp = signal.awaitAtLeast(1);
+
+        @Actor
+        public void await() {
+            wait = signal.awaitAtLeast(1);
+        }
+
+        @Actor
+        public void cancel() {
+            givenUp.cancel(false);
+        }
+
+        @Arbiter
+        public void ended(ZJ_Result r) {
+            signal.add(1);
+            r.r1 = wait.isDone();
+            r.r2 = wait.getNow(-1L);
+        }
+    }
+
     /** A wait begins while the region closes. */
     @JCStressTest
     @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "It ends with the error.")
