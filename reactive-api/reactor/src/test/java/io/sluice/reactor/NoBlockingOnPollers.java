@@ -25,6 +25,8 @@ final class NoBlockingOnPollers implements BeforeAllCallback, AfterEachCallback 
             SEEN.add(error);
             throw error;
         }));
+        // BlockHound stays for the JVM's life: what other test classes have brought about is not this one's
+        SEEN.clear();
     }
 
     @Override

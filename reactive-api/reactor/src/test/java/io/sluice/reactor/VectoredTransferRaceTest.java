@@ -89,8 +89,9 @@ class VectoredTransferRaceTest {
                 subscription.request(1);
             }
         };
+        // a thread that may block: handing over to the pool of this test takes its lock
         ReactiveConnection.from(connection)
-                .writeVectored(Flux.range(0, count).map(i -> element).publishOn(Schedulers.parallel()))
+                .writeVectored(Flux.range(0, count).map(i -> element).publishOn(Schedulers.boundedElastic()))
                 .subscribe(subscriber);
         subscriber.subscription.request(limit * 2);
         assertThat(subscriber.awaitTerminal()).isTrue();
