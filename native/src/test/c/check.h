@@ -39,5 +39,7 @@ void test_streams(void);
 void test_epoll(void);
 void test_event_descriptor(void);
 void test_others(void);
+/* With the adapter's library. */
+void test_verbs(const char *library);
 
 #endif

@@ -40,7 +40,11 @@ void connect_pair(bool ipv6, int *client, int *server) {
     CHECK_SAME(sluice_socket_close(listener), 0);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    if (count != 2) {
+        fprintf(stderr, "usage: %s LIBRARY (in libibverbs's place)\n", arguments[0]);
+        return 2;
+    }
     /* Nothing here may hang for ever: the signal ends the process. */
     alarm(60);
     test_sockets();
@@ -48,6 +52,7 @@ int main(void) {
     test_epoll();
     test_event_descriptor();
     test_others();
+    test_verbs(arguments[1]);
     puts("all C tests passed");
     return 0;
 }

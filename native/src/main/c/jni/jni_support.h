@@ -9,6 +9,12 @@
 /* javac generates the headers from the classes, so a wrapper that does not fit its native method does not compile. */
 #define UNUSED __attribute__((unused))
 
+/* A constant of a class, which the generated header carries, and what it stands for here. */
+#define SAME_IN(class, constant, value) \
+    _Static_assert( \
+            (int64_t)io_sluice_jni_##class##_##constant == (int64_t)(value), \
+            #class "." #constant " differs from C's " #value)
+
 static inline void *sluice_pointer(jlong address) {
     return (void *)(intptr_t)address;
 }

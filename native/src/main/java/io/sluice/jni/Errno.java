@@ -59,6 +59,9 @@ public final class Errno {
     /** Function not implemented by this kernel. */
     public static final int ENOSYS = 38;
 
+    /** There is nothing in this place. */
+    public static final int ENODATA = 61;
+
     /** Protocol error. */
     public static final int EPROTO = 71;
 

@@ -15,7 +15,13 @@ final class EveryNativeMethod {
             MachineFacts.class,
             Memory.class,
             Shim.class,
-            Sockets.class);
+            Sockets.class,
+            VerbsCompletionQueue.class,
+            VerbsDevice.class,
+            VerbsLibrary.class,
+            VerbsMemory.class,
+            VerbsQueuePair.class,
+            VerbsReceiveQueue.class);
 
     private EveryNativeMethod() {}
 
