@@ -13,7 +13,9 @@ public enum AtomicDomain {
     TARGET_CPU,
     /**
      * One network adapter of the region's host. They are atomic towards other operations through that adapter alone: the
-     * host's own code may read the words, not change them, and an update wakes nobody who waits for a signal there.
+     * host's own code may read the words, not change them. A signal wakes who waits for it there; a fetch-and-add or
+     * compare-and-swap does not. Offered by verbs where the target's first adapter can; on other transports such operations
+     * are refused.
      */
     NETWORK_ADAPTER
 }

@@ -135,6 +135,14 @@ public interface EngineMetrics {
     long emptyPolls();
 
     /**
+     * Memory that the registrations of regions keep from being moved or swapped out, once for each adapter. It counts against
+     * the process's limit of locked memory ({@code ulimit -l}).
+     *
+     * @return bytes; 0 where no transport needs registrations
+     */
+    long lockedBytes();
+
+    /**
      * Duty cycles that took longer than {@link EngineOptions#stallThreshold()}: a callback blocked or worked too long.
      *
      * @return the count

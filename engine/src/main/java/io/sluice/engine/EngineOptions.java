@@ -1,10 +1,13 @@
 package io.sluice.engine;
 
+import io.sluice.engine.transport.TransportOptions;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,33 @@ public final class EngineOptions {
      */
     public static EngineOptions fromEnvironment() {
         return builder().environment(System.getenv()).build();
+    }
+
+    /**
+     * See {@link Builder#transport(TransportOptions)}.
+     *
+     * @param <T> the transport's class of options
+     * @param type the same
+     * @return the options that were given, or {@code null} if none were
+     */
+    public <T extends TransportOptions> @Nullable T transport(Class<T> type) {
+        return type.cast(settings.transportOptions.get(type));
+    }
+
+    /**
+     * The variables of one transport among those that {@link Builder#environment} was given.
+     *
+     * @param prefix {@code SLUICE_VERBS_}, for example
+     * @return variables by their whole name
+     */
+    public Map<String, String> variables(String prefix) {
+        Map<String, String> found = new TreeMap<>();
+        settings.variables.forEach((name, value) -> {
+            if (name.startsWith(prefix)) {
+                found.put(name, value);
+            }
+        });
+        return found;
     }
 
     /**
@@ -319,6 +349,8 @@ public final class EngineOptions {
         private int socketBufferBytes;
         private byte @Nullable [] token;
         private boolean allowUnauthenticatedPeers;
+        private Map<Class<? extends TransportOptions>, TransportOptions> transportOptions = Map.of();
+        private Map<String, String> variables = Map.of();
 
         private Builder() {}
 
@@ -348,6 +380,8 @@ public final class EngineOptions {
             socketBufferBytes = other.socketBufferBytes;
             token = other.token;
             allowUnauthenticatedPeers = other.allowUnauthenticatedPeers;
+            transportOptions = Map.copyOf(other.transportOptions);
+            variables = Map.copyOf(other.variables);
         }
 
         /**
@@ -638,6 +672,20 @@ public final class EngineOptions {
         }
 
         /**
+         * Settings of one transport; they replace those of the same class given before. Default: those that the
+         * transport reads from its own variables, such as {@code SLUICE_VERBS_DEVICES}.
+         *
+         * @param options of the transport
+         * @return this
+         */
+        public Builder transport(TransportOptions options) {
+            Map<Class<? extends TransportOptions>, TransportOptions> all = new HashMap<>(transportOptions);
+            all.put(options.getClass(), options);
+            this.transportOptions = Map.copyOf(all);
+            return this;
+        }
+
+        /**
          * Overrides what the {@code SLUICE_*} variables set. A time is {@code 500ms}, {@code 10s}, {@code 5m},
          * {@code 50us} or an ISO-8601 duration; a size is a number of bytes, or {@code 64KiB}, {@code 64MiB},
          * {@code 1GiB}.
@@ -648,6 +696,14 @@ public final class EngineOptions {
          */
         public Builder environment(Map<String, String> variables) {
             Environment from = new Environment(variables);
+            Map<String, String> kept = new HashMap<>(this.variables);
+            variables.forEach((name, value) -> {
+                // the token is a secret, and kept in its own place alone
+                if (name.startsWith("SLUICE_") && !name.equals("SLUICE_TOKEN")) {
+                    kept.put(name, value);
+                }
+            });
+            this.variables = Map.copyOf(kept);
             from.address("SLUICE_LISTEN", this::listen, this::listenNowhere);
             from.address("SLUICE_ADVERTISE", this::advertise, null);
             from.text(

@@ -12,13 +12,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads settings out of environment variables; every complaint names its variable. */
-final class Environment {
+/**
+ * Reads settings out of environment variables, for the engine's options and those of its transports. Each method gives a
+ * setter what its variable says, if it is set; every complaint is an {@link IllegalArgumentException} that names the variable.
+ */
+public final class Environment {
     private static final Pattern QUANTITY = Pattern.compile("(\\d+)\\s*([a-zA-Zµ]*)");
 
     private final Map<String, String> variables;
 
-    Environment(Map<String, String> variables) {
+    /**
+     * Reads these variables.
+     *
+     * @param variables by name
+     */
+    public Environment(Map<String, String> variables) {
         this.variables = variables;
     }
 
@@ -27,7 +35,13 @@ final class Environment {
         void set(String host, int port);
     }
 
-    void text(String name, Consumer<String> setter) {
+    /**
+     * A text, without white space around it.
+     *
+     * @param name of the variable
+     * @param setter takes it; what it complains of is the user's mistake
+     */
+    public void text(String name, Consumer<String> setter) {
         String value = variables.get(name);
         if (value == null || value.isBlank()) {
             return;
@@ -52,7 +66,13 @@ final class Environment {
         }
     }
 
-    void number(String name, IntConsumer setter) {
+    /**
+     * A whole number.
+     *
+     * @param name of the variable
+     * @param setter takes it
+     */
+    public void number(String name, IntConsumer setter) {
         text(name, value -> {
             try {
                 setter.accept(Integer.parseInt(value));
@@ -62,7 +82,13 @@ final class Environment {
         });
     }
 
-    void flag(String name, Consumer<Boolean> setter) {
+    /**
+     * Yes or no.
+     *
+     * @param name of the variable
+     * @param setter takes it
+     */
+    public void flag(String name, Consumer<Boolean> setter) {
         text(name, value -> {
             switch (value.toLowerCase(Locale.ROOT)) {
                 case "true", "yes", "1" -> setter.accept(true);

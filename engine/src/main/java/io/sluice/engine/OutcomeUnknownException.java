@@ -3,7 +3,10 @@ package io.sluice.engine;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/** The connection was lost after parts of a write were sent and before the peer acknowledged them: the target's bytes are the old ones, the new ones, or a mixture. */
+/**
+ * The connection, or the lane of an operation that must not be carried out twice, was lost after parts of it were sent and
+ * before the peer acknowledged them: the target's bytes are the old ones, the new ones, or a mixture.
+ */
 public final class OutcomeUnknownException extends ConnectionLostException {
     @Serial
     private static final long serialVersionUID = 1L;

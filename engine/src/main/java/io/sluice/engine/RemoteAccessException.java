@@ -26,7 +26,9 @@ public final class RemoteAccessException extends SluiceException {
         /** The word of an atomic operation or signal does not lie at a multiple of 8 bytes. */
         MISALIGNED,
         /** The region's {@link AtomicDomain} is another one than the transport's operation has. */
-        ATOMIC_DOMAIN
+        ATOMIC_DOMAIN,
+        /** The target's network adapter cannot carry out the operation. */
+        UNSUPPORTED
     }
 
     /**

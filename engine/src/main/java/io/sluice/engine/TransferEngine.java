@@ -39,7 +39,7 @@ public interface TransferEngine extends AutoCloseable {
      * @return one entry a transport, sorted by name
      */
     static List<TransportStatus> transports() {
-        return LocalEngine.transports();
+        return LocalEngine.transportStatus();
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.sluice.engine;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,9 +9,26 @@ import org.jspecify.annotations.Nullable;
  * @param name as in {@link EngineOptions#transports()}
  * @param unavailable {@code null} if it is available, else why not and what to do
  * @param cause what was thrown when it was tried, or {@code null}
+ * @param devices what it finds to use, one line for each; empty if it needs no device
  */
 public record TransportStatus(
-        String name, @Nullable String unavailable, @Nullable Throwable cause) {
+        String name, @Nullable String unavailable, @Nullable Throwable cause, List<String> devices) {
+    /** Copies the list. */
+    public TransportStatus {
+        devices = List.copyOf(devices);
+    }
+
+    /**
+     * Of a transport that needs no device, or has none.
+     *
+     * @param name as in {@link EngineOptions#transports()}
+     * @param unavailable {@code null} if it is available, else why not and what to do
+     * @param cause what was thrown when it was tried, or {@code null}
+     */
+    public TransportStatus(String name, @Nullable String unavailable, @Nullable Throwable cause) {
+        this(name, unavailable, cause, List.of());
+    }
+
     /**
      * Whether it can be used.
      *

@@ -14,13 +14,14 @@ final class Chunk extends WorkRequest {
             ElementOperation element,
             Operation what,
             LeasedMemory leased,
+            int transport,
             long localOffset,
             long bytes,
             RemoteKey key,
             long remoteOffset) {
         owner = element;
         memory = leased;
-        describe(what, leased.leasedSegment(), localOffset, bytes, key, remoteOffset);
+        describe(what, leased.leasedSegment(), leased.registration(transport), localOffset, bytes, key, remoteOffset);
     }
 
     /** As {@link #prepare}, without local memory. */

@@ -16,6 +16,7 @@ import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.WorkRequest;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -45,6 +46,7 @@ public final class ConnectionFlow {
     private final EventLoop loop;
     private final PollerCounters counters;
     private final int maxPending;
+    private final Endpoint endpoint;
 
     // any thread
     private final MpscUnboundedAtomicArrayQueue<Mail> mailbox = new MpscUnboundedAtomicArrayQueue<>(256);
@@ -58,6 +60,7 @@ public final class ConnectionFlow {
     private int unquietTransfers;
     private final ArrayDeque<UnquietRun> unquietInOrder = new ArrayDeque<>();
     private final List<Inquiry> quiescenceAwaited = new ArrayList<>();
+    private final List<Inquiry> visibilityAwaited = new ArrayList<>();
     private final WriteGroups groups = new WriteGroups();
     private final NotificationQueue notifications;
     // submitted, but waiting for the event that they start after
@@ -72,6 +75,7 @@ public final class ConnectionFlow {
      * @param options the engine's
      * @param engineWindow the engine's
      * @param capabilities the transport's
+     * @param transport its place among the engine's transports
      * @param endpoint where to post
      * @param notificationSender where to send
      * @param notificationCredits what the peer granted to begin with
@@ -83,6 +87,7 @@ public final class ConnectionFlow {
             EngineOptions options,
             EngineWindow engineWindow,
             Capabilities capabilities,
+            int transport,
             Endpoint endpoint,
             NotificationSender notificationSender,
             int notificationCredits) {
@@ -90,7 +95,8 @@ public final class ConnectionFlow {
         this.loop = loop;
         this.counters = counters;
         this.maxPending = options.maxPending();
-        this.queue = new SendQueue(this, options, engineWindow, capabilities, endpoint, groups);
+        this.queue = new SendQueue(this, options, engineWindow, capabilities, transport, endpoint, groups);
+        this.endpoint = endpoint;
         this.notifications = new NotificationQueue(notificationSender, notificationCredits);
     }
 
@@ -168,7 +174,7 @@ public final class ConnectionFlow {
     }
 
     private CompletableFuture<Void> ask(Inquiry.Subject subject) {
-        Inquiry inquiry = new Inquiry(subject);
+        Inquiry inquiry = new Inquiry(this, subject);
         handOver(inquiry);
         return inquiry.copy();
     }
@@ -351,6 +357,18 @@ public final class ConnectionFlow {
                 }
             }
         }
+    }
+
+    /** What was written before an inquiry has completed; it may still have to be made visible. */
+    void writesDone(Inquiry quiet) {
+        if (end != null) {
+            return;
+        }
+        visibilityAwaited.add(quiet);
+        endpoint.makeVisible(() -> {
+            visibilityAwaited.remove(quiet);
+            quiet.complete(null);
+        });
     }
 
     /**
@@ -600,6 +618,9 @@ public final class ConnectionFlow {
                     inquiry.completeExceptionally(why.error());
                 }
             }
+            List<Inquiry> awaited = List.copyOf(visibilityAwaited);
+            visibilityAwaited.clear();
+            awaited.forEach(quiet -> quiet.completeExceptionally(why.error()));
         }
     }
 

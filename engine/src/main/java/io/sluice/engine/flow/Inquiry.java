@@ -14,9 +14,11 @@ final class Inquiry extends CompletableFuture<Void> implements Mail, WriteGroup.
         QUIET
     }
 
+    private final ConnectionFlow flow;
     private final Subject subject;
 
-    Inquiry(Subject subject) {
+    Inquiry(ConnectionFlow flow, Subject subject) {
+        this.flow = flow;
         this.subject = subject;
     }
 
@@ -26,6 +28,10 @@ final class Inquiry extends CompletableFuture<Void> implements Mail, WriteGroup.
 
     @Override
     public void reached() {
-        complete(null);
+        if (subject == Subject.QUIET) {
+            flow.writesDone(this);
+        } else {
+            complete(null);
+        }
     }
 }

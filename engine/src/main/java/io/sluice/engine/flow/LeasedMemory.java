@@ -1,6 +1,8 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.transport.RegisteredMemory;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** Local memory that stays what it is while somebody holds a lease. Any thread. */
 public interface LeasedMemory {
@@ -20,4 +22,13 @@ public interface LeasedMemory {
      * @return the whole region's segment
      */
     MemorySegment leasedSegment();
+
+    /**
+     * The memory's registration with a transport, for who holds a lease.
+     *
+     * @param transport its place among the engine's transports
+     * @return {@code null} if the transport needs none
+     */
+    @Nullable
+    RegisteredMemory registration(int transport);
 }

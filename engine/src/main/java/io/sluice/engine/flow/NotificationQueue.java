@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.transport.NotificationSender;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 

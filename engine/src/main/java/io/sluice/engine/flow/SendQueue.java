@@ -27,6 +27,7 @@ final class SendQueue {
     private final Endpoint endpoint;
     private final WriteGroups groups;
     private final boolean canCarrySignals;
+    private final int transport;
     private final WaitingTransfers waiting;
     private final ArrayDeque<Chunk> freeChunks = new ArrayDeque<>();
     private final ArrayDeque<ElementOperation> freeOperations = new ArrayDeque<>();
@@ -46,6 +47,7 @@ final class SendQueue {
             EngineOptions options,
             EngineWindow engineWindow,
             Capabilities capabilities,
+            int transport,
             Endpoint endpoint,
             WriteGroups groups) {
         this.flow = flow;
@@ -53,6 +55,7 @@ final class SendQueue {
         this.window = new ConnectionWindow(options.windowOperations(), options.windowBytes(), engineWindow);
         this.chunker = new Chunker(
                 Math.min(options.windowBytes(), options.engineWindowBytes()), capabilities.largestMessage());
+        this.transport = transport;
         this.endpoint = endpoint;
         this.groups = groups;
         this.canCarrySignals = capabilities.writeWithSignal();
@@ -190,6 +193,7 @@ final class SendQueue {
                     operation,
                     transfer.operation(element),
                     memory,
+                    transport,
                     transfer.localOffset(element) + position,
                     bytes,
                     transfer.remote(element),
@@ -294,6 +298,10 @@ final class SendQueue {
                     operation.cutOff();
                 }
                 case FLUSHED_UNSENT -> operation.cutOff();
+                case OUTCOME_UNKNOWN -> {
+                    operation.reachedPeer();
+                    operation.fail(TransferErrors.refused(status, kind));
+                }
                 default -> operation.fail(TransferErrors.refused(status, kind));
             }
             if (transfer.current() == operation) {

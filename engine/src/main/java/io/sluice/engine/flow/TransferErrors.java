@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteAccessException.Reason;
@@ -40,6 +41,12 @@ final class TransferErrors {
                 new RemoteAccessException(
                         Reason.ATOMIC_DOMAIN,
                         "the peer has registered the region for atomic operations by its network adapter alone");
+            case UNSUPPORTED ->
+                new RemoteAccessException(
+                        Reason.UNSUPPORTED, "the peer's network adapter cannot carry out the operation");
+            case OUTCOME_UNKNOWN ->
+                new OutcomeUnknownException("the lane broke while the operation was under way: it may or may not have"
+                        + " taken effect, and is not sent again");
             case LOCAL_MEMORY_FAULT -> new RegionClosedException("the local memory was freed while it was registered");
             case FLUSHED, FLUSHED_UNSENT, SUCCESS -> throw new IllegalArgumentException("not a refusal: " + status);
         };

@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
@@ -52,6 +53,7 @@ public final class Poller implements EventLoop {
 
     private @Nullable DescriptorWatch[] watches = new @Nullable DescriptorWatch[64];
     private int[] generations = new int[64];
+    private final List<Source> sources = new ArrayList<>();
     private ArrayList<Runnable> endOfCycle = new ArrayList<>();
     private ArrayList<Runnable> endOfCycleSpare = new ArrayList<>();
     private long now = System.nanoTime();
@@ -157,6 +159,16 @@ public final class Poller implements EventLoop {
     }
 
     @Override
+    public void addSource(Source source) {
+        sources.add(source);
+    }
+
+    @Override
+    public void removeSource(Source source) {
+        sources.remove(source);
+    }
+
+    @Override
     public void atEndOfCycle(Runnable task) {
         endOfCycle.add(task);
     }
@@ -211,6 +223,7 @@ public final class Poller implements EventLoop {
         now = System.nanoTime();
         int work = runTasks();
         work += pollDescriptors(0);
+        work += pollSources();
         work += expireDeadlines();
         work += runEndOfCycle();
         if (work > 0) {
@@ -235,7 +248,7 @@ public final class Poller implements EventLoop {
 
     private void park() {
         parked = true;
-        if (tasks.isEmpty()) {
+        if (tasks.isEmpty() && armSources()) {
             long timeout = -1;
             if (!deadlines.isEmpty()) {
                 timeout = Math.max(0, deadlines.earliest() - System.nanoTime());
@@ -250,6 +263,45 @@ public final class Poller implements EventLoop {
             }
         } else {
             parked = false;
+        }
+    }
+
+    private int pollSources() {
+        int work = 0;
+        // by index: a source may leave, or another come, while one is polled
+        for (int i = sources.size() - 1; i >= 0; i--) {
+            if (i < sources.size()) {
+                work += pollSource(sources.get(i));
+            }
+        }
+        return work;
+    }
+
+    private int pollSource(Source source) {
+        try {
+            return source.poll();
+        } catch (Throwable e) {
+            report(e);
+            return 1;
+        }
+    }
+
+    /** False if one of them may have work already. */
+    private boolean armSources() {
+        for (int i = 0; i < sources.size(); i++) {
+            if (!arm(sources.get(i))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean arm(Source source) {
+        try {
+            return source.arm();
+        } catch (Throwable e) {
+            report(e);
+            return false;
         }
     }
 

@@ -55,6 +55,11 @@ final class EngineFigures implements EngineMetrics {
     }
 
     @Override
+    public long lockedBytes() {
+        return engine.lockedBytes();
+    }
+
+    @Override
     public long refused() {
         return sum(Counter.REFUSED);
     }

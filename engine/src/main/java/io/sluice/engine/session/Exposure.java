@@ -5,12 +5,15 @@ import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** What a descriptor grants, attached by one peer on one connection: every request of the peer is checked against it. */
 final class Exposure implements ExposedRegion {
     private final LocalRegion region;
+    private final int transport;
     private final long key;
     private final long epoch;
     private final boolean readable;
@@ -18,8 +21,9 @@ final class Exposure implements ExposedRegion {
     private final MemorySegment segment;
     private final long base;
 
-    Exposure(LocalRegion region, RegionDescriptor descriptor) {
+    Exposure(LocalRegion region, RegionDescriptor descriptor, int transport) {
         this.region = region;
+        this.transport = transport;
         this.key = descriptor.key();
         this.epoch = descriptor.epoch();
         this.readable = descriptor.access().contains(Access.REMOTE_READ);
@@ -67,6 +71,16 @@ final class Exposure implements ExposedRegion {
     @Override
     public boolean isOpen() {
         return region.isOpen();
+    }
+
+    @Override
+    public @Nullable RegisteredMemory registration() {
+        return region.registration(transport);
+    }
+
+    @Override
+    public void changed(long offset) {
+        region.words().changed(base + offset);
     }
 
     @Override

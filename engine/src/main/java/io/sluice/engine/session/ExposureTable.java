@@ -3,6 +3,7 @@ package io.sluice.engine.session;
 import io.sluice.engine.transport.ExposedRegion;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,17 +49,22 @@ final class ExposureTable {
         return exposures[index];
     }
 
-    void remove(long handle) {
-        if (get(handle) != null) {
-            free((int) handle);
+    /** False if there is none of that handle. */
+    boolean remove(long handle) {
+        if (get(handle) == null) {
+            return false;
         }
+        free((int) handle);
+        return true;
     }
 
-    void removeAll(LocalRegion region) {
+    void removeAll(LocalRegion region, LongConsumer ended) {
         for (int i = 0; i < used; i++) {
             Exposure exposure = exposures[i];
             if (exposure != null && exposure.region() == region) {
+                long handle = ((long) generations[i] << 32) | i;
                 free(i);
+                ended.accept(handle);
             }
         }
     }

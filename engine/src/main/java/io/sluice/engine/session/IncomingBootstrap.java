@@ -6,7 +6,6 @@ import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
-import io.sluice.engine.transport.Transport;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
@@ -95,14 +94,17 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         List<String> offered = List.of(fields.text(Tag.TRANSPORTS).split(","));
-        String chosen = engine.transportNames().stream()
+        String chosen = engine.transports().names().stream()
                 .filter(offered::contains)
                 .findFirst()
                 .orElse(null);
         if (chosen == null) {
+            String lacking = engine.transports().lacking();
             reject(
                     Rejection.NO_COMMON_TRANSPORT,
-                    "no transport in common: this engine has " + String.join(",", engine.transportNames()));
+                    "no transport in common: this engine has "
+                            + String.join(",", engine.transports().names())
+                            + (lacking.isEmpty() ? "" : "; " + lacking));
             return;
         }
         welcome(helloBytes, fields, token, chosen);
@@ -111,6 +113,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private void welcome(byte[] helloBytes, FieldReader fields, byte @Nullable [] token, String chosen) {
         EngineOptions options = engine.options();
         EngineId peer = fields.engineId(Tag.ENGINE_ID);
+        FallBack.log(engine.transports(), engine.transports().get(chosen), "engine " + peer, fields);
         long peerEpoch = fields.number(Tag.EPOCH, Long.MIN_VALUE, Long.MAX_VALUE);
         fields.bytes(Tag.NONCE, NonceSource.BYTES);
         byte[] connectionId = Arrays.copyOf(engine.nonces().draw(), Welcome.CONNECTION_ID_BYTES);
@@ -120,6 +123,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.NONCE, engine.nonces().draw())
                 .put(Tag.CONNECTION_ID, connectionId)
                 .put(Tag.TRANSPORT, chosen)
+                .put(Tag.TRANSPORTS, String.join(",", engine.transports().names()))
+                .put(Tag.TRANSPORTS_LACKING, engine.transports().lacking())
                 .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
                 .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
                 .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
@@ -158,16 +163,22 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         byte[] offer = fields.bytes(Tag.OFFER);
-        Transport transport = engine.transport(name);
+        OpenTransport transport = engine.transports().get(name);
         if (transport == null) {
             throw new IllegalStateException("transport " + name + " has gone");
         }
-        PeerSession session = new PeerSession(engine, loop, socket, agreed, name, transport, new CompletableFuture<>());
+        PeerSession session = new PeerSession(engine, loop, socket, agreed, transport, new CompletableFuture<>());
+        byte[] own;
+        try {
+            own = session.offer();
+        } catch (SluiceException e) {
+            session.discard();
+            reject(Rejection.UNABLE, String.valueOf(e.getMessage()));
+            return;
+        }
         finish();
         engine.expectLanes(session);
-        socket.send(
-                MessageType.ACCEPT,
-                new FieldWriter().put(Tag.OFFER, session.offer()).toBytes());
+        socket.send(MessageType.ACCEPT, new FieldWriter().put(Tag.OFFER, own).toBytes());
         session.begin(offer, deadline);
     }
 

@@ -22,7 +22,6 @@ import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.EngineWindow;
 import io.sluice.engine.flow.FlowCounters;
 import io.sluice.engine.progress.Poller;
-import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import io.sluice.jni.NativeLibrary;
 import java.lang.foreign.MemorySegment;
@@ -42,6 +41,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -67,7 +67,7 @@ public final class LocalEngine implements TransferEngine {
     private final NonceSource nonces = new NonceSource();
     private final EngineWindow engineWindow;
     private final List<Poller> pollers;
-    private final Map<String, Transport> transports;
+    private final Transports transports;
     private final RegionRegistry registry = new RegionRegistry(this);
     private final EngineFigures figures;
     private final AtomicInteger nextPoller = new AtomicInteger();
@@ -103,7 +103,7 @@ public final class LocalEngine implements TransferEngine {
             }
         } catch (SluiceException e) {
             made.forEach(Poller::discard);
-            transports.values().forEach(Transport::close);
+            transports.close();
             throw e;
         }
         this.pollers = List.copyOf(made);
@@ -138,7 +138,7 @@ public final class LocalEngine implements TransferEngine {
      *
      * @return sorted by name
      */
-    public static List<TransportStatus> transports() {
+    public static List<TransportStatus> transportStatus() {
         return Transports.status();
     }
 
@@ -200,14 +200,8 @@ public final class LocalEngine implements TransferEngine {
         return token;
     }
 
-    /** In order of preference. */
-    Collection<String> transportNames() {
-        return transports.keySet();
-    }
-
-    @Nullable
-    Transport transport(String name) {
-        return transports.get(name);
+    Transports transports() {
+        return transports;
     }
 
     int maxControlBytes() {
@@ -295,6 +289,10 @@ public final class LocalEngine implements TransferEngine {
                         && known.join().equals(session.connection()));
     }
 
+    long lockedBytes() {
+        return registry.all().stream().mapToLong(LocalRegion::lockedBytes).sum();
+    }
+
     @Nullable
     LocalRegion region(long regionId) {
         return registry.get(regionId);
@@ -312,7 +310,12 @@ public final class LocalEngine implements TransferEngine {
 
     void regionClosed(LocalRegion region, Runnable giveBack) {
         LOG.debug("{} is closed", region);
-        housekeeping.execute(giveBack);
+        try {
+            housekeeping.execute(giveBack);
+        } catch (RejectedExecutionException ended) {
+            // a region that was being made while the engine was closed
+            giveBack.run();
+        }
     }
 
     // ---- the engine ----
@@ -476,9 +479,12 @@ public final class LocalEngine implements TransferEngine {
     private void stopPollers() {
         CompletableFuture.allOf(pollers.stream().map(Poller::stop).toArray(CompletableFuture<?>[]::new))
                 .whenComplete((nothing, error) -> {
-                    transports.values().forEach(Transport::close);
+                    // behind the regions that are still being given back
+                    housekeeping.execute(() -> {
+                        transports.close();
+                        closed.complete(null);
+                    });
                     housekeeping.shutdown();
-                    closed.complete(null);
                 });
     }
 

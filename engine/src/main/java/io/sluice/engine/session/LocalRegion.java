@@ -9,6 +9,7 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.Signal;
 import io.sluice.engine.flow.LeasedMemory;
+import io.sluice.engine.transport.RegisteredMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.Set;
@@ -25,6 +26,7 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
     private final long id;
     private final RegionOptions options;
     private final MemorySegment segment;
+    private final Registrations registrations;
     private final Runnable giveBack;
     private final RegionWords words;
     // the number of leases; the sign bit says that no more are given
@@ -32,8 +34,15 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
     private final AtomicBoolean givenBack = new AtomicBoolean();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-    LocalRegion(LocalEngine engine, long id, RegionOptions options, MemorySegment segment, Runnable giveBack) {
+    LocalRegion(
+            LocalEngine engine,
+            long id,
+            RegionOptions options,
+            MemorySegment segment,
+            Registrations registrations,
+            Runnable giveBack) {
         this.engine = engine;
+        this.registrations = registrations;
         this.id = id;
         this.options = options;
         this.segment = segment;
@@ -88,6 +97,15 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
     @Override
     public MemorySegment leasedSegment() {
         return segment;
+    }
+
+    @Override
+    public @Nullable RegisteredMemory registration(int transport) {
+        return registrations.get(transport);
+    }
+
+    long lockedBytes() {
+        return registrations.lockedBytes();
     }
 
     @Override
@@ -200,6 +218,8 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
     private void finish() {
         if (givenBack.compareAndSet(false, true)) {
             engine.regionClosed(this, () -> {
+                // first, so that no adapter knows the memory when it goes back to the system
+                registrations.close();
                 giveBack.run();
                 closed.complete(null);
             });

@@ -24,6 +24,8 @@ final class MessageType {
     static final int NOTIFY_PROGRESS = 24;
     static final int GOODBYE = 25;
     static final int GIVE_UP = 26;
+    /** From endpoint to endpoint. */
+    static final int TRANSPORT = 27;
 
     private MessageType() {}
 }

@@ -11,7 +11,6 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
-import io.sluice.engine.transport.Transport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
@@ -113,7 +112,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.ENGINE_ID, FieldReader.toBytes(engine.id()))
                 .put(Tag.EPOCH, engine.epoch())
                 .put(Tag.NONCE, engine.nonces().draw())
-                .put(Tag.TRANSPORTS, String.join(",", engine.transportNames()))
+                .put(Tag.TRANSPORTS, String.join(",", engine.transports().names()))
+                .put(Tag.TRANSPORTS_LACKING, engine.transports().lacking())
                 .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
                 .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
                 .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
@@ -167,11 +167,12 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
             throw new AuthenticationException(target + " does not know this engine's token");
         }
         String transportName = fields.text(Tag.TRANSPORT);
-        Transport transport = engine.transport(transportName);
+        OpenTransport transport = engine.transports().get(transportName);
         if (transport == null) {
             throw new TransportUnavailableException(
                     target + " chose transport '" + transportName + "', which was not offered");
         }
+        FallBack.log(engine.transports(), transport, target.toString(), fields);
         PeerTerms terms = new PeerTerms(
                 true,
                 peer,
@@ -182,7 +183,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
                 fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
                 address);
-        PeerSession begun = new PeerSession(engine, loop, socket(), terms, transportName, transport, opened);
+        PeerSession begun = new PeerSession(engine, loop, socket(), terms, transport, opened);
         session = begun;
         socket().send(
                         MessageType.AUTHENTICATE,
@@ -227,6 +228,10 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         FramedSocket current = socket;
         if (current != null) {
             current.close();
+        }
+        PeerSession begun = session;
+        if (begun != null) {
+            begun.discard();
         }
         opened.completeExceptionally(error);
     }

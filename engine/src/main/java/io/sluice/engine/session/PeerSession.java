@@ -7,7 +7,6 @@ import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.ConnectionFlow;
-import io.sluice.engine.flow.NotificationSender;
 import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.progress.PollerCounters.Counter;
@@ -17,7 +16,7 @@ import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
-import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Sockets;
 import java.net.InetSocketAddress;
@@ -110,8 +109,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
             Poller loop,
             FramedSocket control,
             PeerTerms terms,
-            String transportName,
-            Transport transport,
+            OpenTransport transport,
             CompletableFuture<PeerConnection> opened) {
         this.engine = engine;
         this.loop = loop;
@@ -121,31 +119,23 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         EngineOptions options = engine.options();
         this.livenessNanos = options.livenessTimeout().toNanos();
         this.tickNanos = Math.min(livenessNanos, terms.peerLivenessNanos()) / TICKS_A_LIVENESS;
-        this.endpoint = transport.endpoint(this);
-        this.connection = new PeerConnection(this, engine.nextConnectionNumber(), terms, transportName);
+        this.endpoint = transport.transport().endpoint(this);
+        this.connection = new PeerConnection(this, engine.nextConnectionNumber(), terms, transport.name());
+        NotificationSender ofEndpoint = endpoint.notificationSender();
         this.flow = new ConnectionFlow(
                 connection,
                 loop,
                 loop.counters(),
                 options,
                 engine.engineWindow(),
-                transport.capabilities(),
+                transport.transport().capabilities(),
+                transport.index(),
                 endpoint,
-                new NotificationSender() {
-                    @Override
-                    public boolean hasRoom() {
-                        return control.hasRoom();
-                    }
-
-                    @Override
-                    public void send(byte[] payload) {
-                        control.send(MessageType.NOTIFY, payload);
-                    }
-                },
+                ofEndpoint == null ? new ControlChannelNotifications() : ofEndpoint,
                 terms.notificationCredits());
         this.transfers = new TransferFactory(flow);
         this.exposures = new ExposureTable(options.maxAttachedRegions());
-        this.regions = new RegionExchange(engine, connection, exposures, control);
+        this.regions = new RegionExchange(engine, connection, transport.index(), endpoint, exposures, control);
         this.inbox = new NotificationInbox(options.notificationCredits(), this::notifyProgress);
     }
 
@@ -186,6 +176,11 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         return endpoint.offer();
     }
 
+    /** The bootstrap has failed before {@link #begin}: what the endpoint has prepared for its offer is given back. */
+    void discard() {
+        endpoint.close();
+    }
+
     /** The bootstrap's messages are done; the path for the data is set up next. */
     void begin(byte[] peerOffer, long connectDeadline) {
         control.handler(this, engine.maxControlBytes(), false);
@@ -196,6 +191,18 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         } else {
             end(new ConnectionEnd(
                     ConnectionEnd.Kind.LOST, "the engine has as many connections as maxConnections allows", null));
+        }
+    }
+
+    private final class ControlChannelNotifications implements NotificationSender {
+        @Override
+        public boolean hasRoom() {
+            return control.hasRoom();
+        }
+
+        @Override
+        public void send(byte[] payload) {
+            control.send(MessageType.NOTIFY, payload);
         }
     }
 
@@ -264,6 +271,18 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     }
 
     @Override
+    public void send(byte[] message) {
+        control.send(MessageType.TRANSPORT, message);
+        // the endpoint may speak at the end of a cycle, when the socket's own flush has run
+        control.flushNow();
+    }
+
+    @Override
+    public void notificationsSendable() {
+        flow.notificationsSendable();
+    }
+
+    @Override
     public void established() {
         established = true;
         if (terms.initiator()) {
@@ -321,7 +340,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
             case MessageType.LOOKUP -> regions.lookupAsked(body);
             case MessageType.ATTACH_RESULT, MessageType.DETACH_RESULT, MessageType.LOOKUP_RESULT ->
                 regions.answered(body);
-            case MessageType.NOTIFY -> notified(body);
+            case MessageType.NOTIFY -> notified(bytes(body));
+            case MessageType.TRANSPORT -> endpoint.received(body);
             case MessageType.NOTIFY_PROGRESS -> notifyProgressed(body);
             case MessageType.GOODBYE ->
                 end(new ConnectionEnd(
@@ -356,12 +376,17 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         }
     }
 
-    private void notified(ByteBuffer body) {
-        if (body.remaining() > engine.options().maxNotificationBytes()) {
-            throw new ProtocolException("a notification of " + body.remaining() + " bytes");
+    private static byte[] bytes(ByteBuffer body) {
+        byte[] bytes = new byte[body.remaining()];
+        body.get(bytes);
+        return bytes;
+    }
+
+    @Override
+    public void notified(byte[] payload) {
+        if (payload.length > engine.options().maxNotificationBytes()) {
+            throw new ProtocolException("a notification of " + payload.length + " bytes");
         }
-        byte[] payload = new byte[body.remaining()];
-        body.get(payload);
         if (!inbox.received(payload)) {
             throw new ProtocolException("the peer sent a notification without a credit");
         }
@@ -454,7 +479,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     }
 
     void regionClosing(LocalRegion region) {
-        exposures.removeAll(region);
+        exposures.removeAll(region, over == null ? endpoint::exposureEnded : handle -> {});
         if (over == null) {
             endpoint.regionClosing();
             closingRegions.put(region, loop.now());

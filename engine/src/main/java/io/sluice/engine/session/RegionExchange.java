@@ -8,7 +8,8 @@ import io.sluice.engine.RegionNotFoundException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
-import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.Endpoint;
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -26,6 +27,9 @@ final class RegionExchange {
     /** Descriptors in one message. */
     static final int BATCH = 1000;
 
+    /** Of one descriptor: a status, a handle, and the length of the keys that follow. */
+    private static final int ANSWER_BYTES = 11;
+
     private static final int OK = 0;
     private static final int STALE_EPOCH = 1;
     private static final int REGION_CLOSED = 2;
@@ -36,14 +40,24 @@ final class RegionExchange {
 
     private final LocalEngine engine;
     private final Connection connection;
+    private final int transport;
+    private final Endpoint endpoint;
     private final ExposureTable exposures;
     private final FramedSocket control;
     private final Map<Long, PendingRequest> pending = new LinkedHashMap<>();
     private long nextRequest;
 
-    RegionExchange(LocalEngine engine, Connection connection, ExposureTable exposures, FramedSocket control) {
+    RegionExchange(
+            LocalEngine engine,
+            Connection connection,
+            int transport,
+            Endpoint endpoint,
+            ExposureTable exposures,
+            FramedSocket control) {
         this.engine = engine;
         this.connection = connection;
+        this.transport = transport;
+        this.endpoint = endpoint;
         this.exposures = exposures;
         this.control = control;
     }
@@ -61,20 +75,23 @@ final class RegionExchange {
         ask(request, MessageType.ATTACH, body, new PendingRequest(now) {
             @Override
             void answered(ByteBuffer answer) {
-                if (answer.remaining() != count * 9) {
-                    throw new ProtocolException("an answer to attach has " + answer.remaining() + " bytes");
-                }
                 List<RemoteRegion> attached = new ArrayList<>(count);
                 SluiceException first = null;
                 for (RegionDescriptor descriptor : descriptors) {
-                    int status = answer.get();
+                    int status = need(answer, ANSWER_BYTES).get();
                     long handle = answer.getLong();
+                    int keyBytes = Short.toUnsignedInt(answer.getShort());
+                    ByteBuffer keys = need(answer, keyBytes).slice(answer.position(), keyBytes);
+                    answer.position(answer.position() + keyBytes);
                     if (status == OK) {
                         attached.add(new AttachedRegion(
-                                connection, descriptor, new RemoteKey(handle, descriptor.key(), descriptor.epoch())));
+                                connection, descriptor, endpoint.remoteKey(handle, descriptor, keys)));
                     } else if (first == null) {
                         first = refusal(status, descriptor);
                     }
+                }
+                if (answer.hasRemaining()) {
+                    throw new ProtocolException("an answer to attach is too long");
                 }
                 if (first == null) {
                     result.complete(attached);
@@ -94,6 +111,7 @@ final class RegionExchange {
 
     void detach(AttachedRegion region, long now, CompletableFuture<Void> result) {
         long request = nextRequest++;
+        endpoint.detached(region.key());
         ByteBuffer body =
                 ByteBuffer.allocate(16).putLong(request).putLong(region.key().handle());
         ask(request, MessageType.DETACH, body, new PendingRequest(now) {
@@ -180,16 +198,17 @@ final class RegionExchange {
         if (body.remaining() != count * RegionDescriptor.BYTES || count > BATCH) {
             throw new ProtocolException("an attach of " + body.remaining() + " bytes");
         }
-        ByteBuffer answer = ByteBuffer.allocate(8 + count * 9).putLong(request);
+        ByteArrayOutputStream answer = new ByteArrayOutputStream(8 + count * ANSWER_BYTES);
+        answer.writeBytes(ByteBuffer.allocate(8).putLong(request).array());
         byte[] bytes = new byte[RegionDescriptor.BYTES];
         for (int i = 0; i < count; i++) {
             body.get(bytes);
             expose(bytes, answer);
         }
-        control.answer(MessageType.ATTACH_RESULT, answer.array());
+        control.answer(MessageType.ATTACH_RESULT, answer.toByteArray());
     }
 
-    private void expose(byte[] bytes, ByteBuffer answer) {
+    private void expose(byte[] bytes, ByteArrayOutputStream answer) {
         RegionDescriptor descriptor;
         try {
             descriptor = RegionDescriptor.fromBytes(bytes);
@@ -214,21 +233,34 @@ final class RegionExchange {
             refuse(answer, REGION_CLOSED);
             return;
         }
-        long handle = exposures.add(new Exposure(region, descriptor));
+        Exposure exposure = new Exposure(region, descriptor, transport);
+        long handle = exposures.add(exposure);
         if (handle < 0) {
             refuse(answer, TOO_MANY);
             return;
         }
-        answer.put((byte) OK).putLong(handle);
+        answer(answer, OK, handle, endpoint.keysOf(exposure));
     }
 
-    private static void refuse(ByteBuffer answer, int status) {
-        answer.put((byte) status).putLong(0);
+    private static void refuse(ByteArrayOutputStream answer, int status) {
+        answer(answer, status, 0, Endpoint.NO_KEYS);
+    }
+
+    private static void answer(ByteArrayOutputStream answer, int status, long handle, byte[] keys) {
+        answer.writeBytes(ByteBuffer.allocate(ANSWER_BYTES)
+                .put((byte) status)
+                .putLong(handle)
+                .putShort((short) keys.length)
+                .array());
+        answer.writeBytes(keys);
     }
 
     void detachAsked(ByteBuffer body) {
         long request = need(body, 16).getLong();
-        exposures.remove(body.getLong());
+        long handle = body.getLong();
+        if (exposures.remove(handle)) {
+            endpoint.exposureEnded(handle);
+        }
         control.answer(
                 MessageType.DETACH_RESULT,
                 ByteBuffer.allocate(8).putLong(request).array());

@@ -88,9 +88,11 @@ final class RegionRegistry {
     }
 
     private LocalRegion add(MemorySegment segment, RegionOptions options, Runnable giveBack) {
-        LocalRegion region = new LocalRegion(engine, next.getAndIncrement(), options, segment, giveBack);
+        Registrations registrations = Registrations.make(engine.transports().all(), segment, options);
+        LocalRegion region = new LocalRegion(engine, next.getAndIncrement(), options, segment, registrations, giveBack);
         String name = options.name();
         if (name != null && byName.putIfAbsent(name, region) != null) {
+            registrations.close();
             throw new RegistrationException("a region named '" + name + "' exists already");
         }
         byNumber.put(region.id(), region);

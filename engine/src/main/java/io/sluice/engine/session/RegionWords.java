@@ -35,6 +35,11 @@ final class RegionWords {
         waits.changed(offset, value);
     }
 
+    /** Somebody else has changed a word. */
+    void changed(long offset) {
+        waits.changed(offset, get(offset));
+    }
+
     long fetchAdd(long offset, long addend) {
         long before = (long) WORD.getAndAdd(segment, offset, addend);
         waits.changed(offset, before + addend);

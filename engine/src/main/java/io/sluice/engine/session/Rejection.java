@@ -14,6 +14,7 @@ final class Rejection {
     static final int WRONG_ENGINE = 3;
     static final int BUSY = 4;
     static final int MALFORMED = 5;
+    static final int UNABLE = 6;
 
     private Rejection() {}
 

@@ -18,6 +18,7 @@ final class Tag {
     static final int CODE = 14;
     static final int MESSAGE = 15;
     static final int LANE_INDEX = 16;
+    static final int TRANSPORTS_LACKING = 17;
 
     private Tag() {}
 }

@@ -3,17 +3,27 @@ package io.sluice.engine.session;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.TransportUnavailableException;
-import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportProvider;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Finds the transports. */
-final class Transports {
+/** The transports of an engine, in order of preference, and why it has no others. */
+final class Transports implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Transports.class);
+    private static final int MAX_LACKING_CHARACTERS = 400;
+
+    private final Map<String, OpenTransport> opened = new LinkedHashMap<>();
+    private final List<TransportStatus> lacking = new ArrayList<>();
+
     private Transports() {}
 
     private static List<TransportProvider> providers() {
@@ -30,42 +40,105 @@ final class Transports {
                 .toList();
     }
 
-    /** Opens those that the options name, or all that are available; in order of preference. */
-    static Map<String, Transport> open(EngineOptions options) {
+    /**
+     * Opens those that the options name, or all; in order of preference. What is not available is left out if something
+     * else is.
+     */
+    static Transports open(EngineOptions options) {
+        Transports made = new Transports();
+        try {
+            for (TransportProvider provider : chosen(options)) {
+                made.tryOpen(provider, options);
+            }
+            if (made.opened.isEmpty()) {
+                throw new TransportUnavailableException(
+                        "no transport is available: " + describe(made.lacking), cause(made.lacking));
+            }
+        } catch (RuntimeException | Error e) {
+            made.close();
+            throw e;
+        }
+        if (!options.transports().isEmpty() && !made.lacking.isEmpty()) {
+            LOG.warn("going on with {} alone: {}", made.names(), describe(made.lacking));
+        }
+        return made;
+    }
+
+    private static List<TransportProvider> chosen(EngineOptions options) {
         List<TransportProvider> providers = providers();
-        List<TransportProvider> chosen = new ArrayList<>();
         if (options.transports().isEmpty()) {
-            providers.stream()
-                    .filter(provider -> provider.status().isAvailable())
+            return providers.stream()
                     .sorted(Comparator.comparingInt(TransportProvider::preference)
                             .reversed())
-                    .forEach(chosen::add);
-            if (chosen.isEmpty()) {
-                throw new TransportUnavailableException("no transport is available: "
-                        + status().stream()
-                                .map(status -> status.name() + ": " + status.unavailable())
-                                .toList());
+                    .toList();
+        }
+        return options.transports().stream()
+                .distinct()
+                .map(name -> providers.stream()
+                        .filter(candidate -> candidate.name().equals(name))
+                        .findFirst()
+                        .orElseThrow(() -> new TransportUnavailableException("there is no transport '" + name
+                                + "'; known are "
+                                + providers.stream()
+                                        .map(TransportProvider::name)
+                                        .sorted()
+                                        .toList())))
+                .toList();
+    }
+
+    private void tryOpen(TransportProvider provider, EngineOptions options) {
+        TransportStatus status = provider.status();
+        if (status.isAvailable()) {
+            try {
+                opened.put(provider.name(), new OpenTransport(provider.name(), opened.size(), provider.open(options)));
+                return;
+            } catch (TransportUnavailableException e) {
+                status = new TransportStatus(provider.name(), String.valueOf(e.getMessage()), e);
             }
         }
-        for (String name : options.transports()) {
-            TransportProvider provider = providers.stream()
-                    .filter(candidate -> candidate.name().equals(name))
-                    .findFirst()
-                    .orElseThrow(
-                            () -> new TransportUnavailableException("there is no transport '" + name + "'; known are "
-                                    + providers.stream()
-                                            .map(TransportProvider::name)
-                                            .sorted()
-                                            .toList()));
-            TransportStatus status = provider.status();
-            if (!status.isAvailable()) {
-                throw new TransportUnavailableException(
-                        "transport '" + name + "' is not available: " + status.unavailable(), status.cause());
-            }
-            chosen.add(provider);
-        }
-        Map<String, Transport> opened = new LinkedHashMap<>();
-        chosen.forEach(provider -> opened.put(provider.name(), provider.open(options)));
-        return opened;
+        lacking.add(status);
+    }
+
+    private static String describe(List<TransportStatus> lacking) {
+        return lacking.stream()
+                .map(status -> "transport '" + status.name() + "' is not available: " + status.unavailable())
+                .collect(Collectors.joining("; "));
+    }
+
+    private static @Nullable Throwable cause(List<TransportStatus> lacking) {
+        return lacking.stream()
+                .map(TransportStatus::cause)
+                .filter(cause -> cause != null)
+                .findFirst()
+                .orElse(null);
+    }
+
+    Collection<OpenTransport> all() {
+        return opened.values();
+    }
+
+    Collection<String> names() {
+        return opened.keySet();
+    }
+
+    @Nullable
+    OpenTransport get(String name) {
+        return opened.get(name);
+    }
+
+    /** Why this engine has no more transports, in short, for its peers' logs; empty if it has all. */
+    String lacking() {
+        String text = describe(lacking);
+        return text.length() <= MAX_LACKING_CHARACTERS ? text : text.substring(0, MAX_LACKING_CHARACTERS) + "…";
+    }
+
+    /** Whether one of them is not available here. */
+    boolean lacksAnyOf(Collection<String> names) {
+        return lacking.stream().map(TransportStatus::name).anyMatch(names::contains);
+    }
+
+    @Override
+    public void close() {
+        opened.values().forEach(each -> each.transport().close());
     }
 }

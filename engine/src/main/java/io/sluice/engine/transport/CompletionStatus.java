@@ -20,8 +20,12 @@ public enum CompletionStatus {
     MISALIGNED,
     /** The region's atomic operations belong to another domain. */
     ATOMIC_DOMAIN,
+    /** The target's adapter cannot carry the operation out. */
+    UNSUPPORTED,
     /** This side's operating system refused to touch the memory. */
     LOCAL_MEMORY_FAULT,
+    /** The path broke under it, and it may have taken effect; it must not be carried out twice. The connection lives. */
+    OUTCOME_UNKNOWN,
     /** The endpoint was closed, and parts may have reached the peer. */
     FLUSHED,
     /** The endpoint was closed before any part was sent. */
@@ -45,6 +49,6 @@ public enum CompletionStatus {
      * @return the status, or {@link #UNKNOWN_REGION} for a code of a later version: the request was refused all the same
      */
     public static CompletionStatus refusal(int code) {
-        return code > SUCCESS.ordinal() && code <= ATOMIC_DOMAIN.ordinal() ? VALUES[code] : UNKNOWN_REGION;
+        return code > SUCCESS.ordinal() && code <= UNSUPPORTED.ordinal() ? VALUES[code] : UNKNOWN_REGION;
     }
 }

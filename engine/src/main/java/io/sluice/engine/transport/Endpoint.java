@@ -1,9 +1,15 @@
 package io.sluice.engine.transport;
 
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionDescriptor;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** One side's end of a connection. Every method is called on the connection's event loop. */
 public interface Endpoint {
+    /** The keys of a transport that needs none. */
+    byte[] NO_KEYS = {};
+
     /**
      * What the other side's endpoint must know; crosses the authenticated bootstrap.
      *
@@ -35,6 +41,72 @@ public interface Endpoint {
      * @return how many were accepted, from the first on
      */
     int post(WorkRequest[] batch, int from, int count);
+
+    /**
+     * What the peer must present beyond handle, key and epoch to reach a region that it attaches: its endpoint gets this in
+     * {@link #remoteKey}.
+     *
+     * @param region what it attaches
+     * @return at most 1 KiB
+     */
+    default byte[] keysOf(ExposedRegion region) {
+        return NO_KEYS;
+    }
+
+    /**
+     * Makes the key of a region of the peer's.
+     *
+     * @param handle the peer's number for the attachment
+     * @param descriptor what was attached
+     * @param keys what the peer's {@link #keysOf} gave
+     * @return the key that work requests carry
+     * @throws ProtocolException if the keys are damaged
+     */
+    default RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
+        return new RemoteKey(handle, descriptor.key(), descriptor.epoch());
+    }
+
+    /**
+     * A region of the peer's is not attached any more.
+     *
+     * @param key made by {@link #remoteKey}
+     */
+    default void detached(RemoteKey key) {}
+
+    /**
+     * An attachment of the peer's has ended: its region is closing, or the peer has detached it.
+     *
+     * @param handle its number
+     */
+    default void exposureEnded(long handle) {}
+
+    /**
+     * A message of the peer's endpoint.
+     *
+     * @param message what it gave to {@link EndpointContext#send}
+     * @throws ProtocolException if it is damaged
+     */
+    default void received(ByteBuffer message) {
+        throw new ProtocolException("a message for a transport that has none");
+    }
+
+    /**
+     * Who carries notifications so that they arrive after all writes that completed before.
+     *
+     * @return {@code null} for the control channel, which suits a transport whose completed writes are visible
+     */
+    default @Nullable NotificationSender notificationSender() {
+        return null;
+    }
+
+    /**
+     * Makes what has completed visible to the target's code.
+     *
+     * @param done to be run on the loop's thread when it is, perhaps inside the call; never if the endpoint is closed before
+     */
+    default void makeVisible(Runnable done) {
+        done.run();
+    }
 
     /** A region of this engine is closing: leases for the peer should be ended as soon as possible. */
     void regionClosing();

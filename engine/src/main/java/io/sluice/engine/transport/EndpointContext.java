@@ -1,6 +1,7 @@
 package io.sluice.engine.transport;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +44,25 @@ public interface EndpointContext {
      * @param count how many
      */
     void openLanes(int count);
+
+    /**
+     * Sends a message to the peer's endpoint over the control channel: in order, and reliably while the connection lives.
+     * {@link Endpoint#received} takes it. The endpoint is never closed inside this call.
+     *
+     * @param message at most 4 KiB
+     */
+    void send(byte[] message);
+
+    /**
+     * The peer's notification has arrived, after all writes that it follows.
+     *
+     * @param payload its bytes
+     * @throws ProtocolException if the peer had no credit for it, or it is too long
+     */
+    void notified(byte[] payload);
+
+    /** The endpoint's {@link Endpoint#notificationSender()} has room again. */
+    void notificationsSendable();
 
     /** The endpoint is ready to be posted to. Called once. */
     void established();

@@ -19,6 +19,20 @@ public interface EventLoop {
     Watch watch(int descriptor, ReadinessHandler handler);
 
     /**
+     * Polls something in each duty cycle, from the next on.
+     *
+     * @param source what to poll
+     */
+    void addSource(Source source);
+
+    /**
+     * Polls it no more.
+     *
+     * @param source added before
+     */
+    void removeSource(Source source);
+
+    /**
      * Runs a task once at the end of this duty cycle, or of the next if none is under way.
      *
      * @param task must not be added twice before it has run
@@ -46,6 +60,23 @@ public interface EventLoop {
      * @param deadline to disarm
      */
     void disarm(Deadline deadline);
+
+    /** Something that has to be looked at to find out that work has come, such as a completion queue. */
+    interface Source {
+        /**
+         * Does what work there is, within bounds.
+         *
+         * @return how much there was; 0 for none
+         */
+        int poll();
+
+        /**
+         * The loop is about to park: from now on a watched descriptor must become ready when work comes.
+         *
+         * @return false if work may have come already, so that the loop does not park
+         */
+        boolean arm();
+    }
 
     /** Hears of a descriptor's readiness. */
     @FunctionalInterface

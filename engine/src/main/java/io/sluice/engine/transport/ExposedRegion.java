@@ -1,6 +1,7 @@
 package io.sluice.engine.transport;
 
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** A region or slice of this engine that a peer has attached on one connection. */
 public interface ExposedRegion {
@@ -26,6 +27,21 @@ public interface ExposedRegion {
      * @return false once its owner closes it
      */
     boolean isOpen();
+
+    /**
+     * The region's registration with this connection's transport.
+     *
+     * @return {@code null} if the transport needs none
+     */
+    @Nullable
+    RegisteredMemory registration();
+
+    /**
+     * Wakes who waits for a word that an adapter has changed. The lease must be held.
+     *
+     * @param offset of the word, from the start of the attached slice
+     */
+    void changed(long offset);
 
     /**
      * The attached slice's bytes.

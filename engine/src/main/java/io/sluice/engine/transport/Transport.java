@@ -1,5 +1,12 @@
 package io.sluice.engine.transport;
 
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.RegistrationException;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
 /** A transport opened for one engine. Called from any thread. */
 public interface Transport extends AutoCloseable {
     /**
@@ -8,6 +15,20 @@ public interface Transport extends AutoCloseable {
      * @return constant
      */
     Capabilities capabilities();
+
+    /**
+     * Makes a region's memory known to the adapters, for use on this transport's connections. It may block, and never runs on
+     * an event loop.
+     *
+     * @param segment the region's bytes
+     * @param access what peers may do
+     * @param domain who carries out the atomic operations on it
+     * @return the registration, or {@code null} if the transport needs none
+     * @throws RegistrationException if an adapter does not take it; the message says what to do
+     */
+    default @Nullable RegisteredMemory register(MemorySegment segment, Set<Access> access, AtomicDomain domain) {
+        return null;
+    }
 
     /**
      * Makes this side's end of a connection. Called on the connection's event loop.

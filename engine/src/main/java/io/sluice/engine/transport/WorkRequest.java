@@ -65,6 +65,7 @@ public abstract class WorkRequest {
 
     private Operation operation = Operation.WRITE;
     private MemorySegment local = MemorySegment.NULL;
+    private @Nullable RegisteredMemory registration;
     private long localOffset;
     private long length;
     private @Nullable RemoteKey remote;
@@ -84,15 +85,23 @@ public abstract class WorkRequest {
      *
      * @param what the operation
      * @param segment the local region's bytes
+     * @param registered the local region's registration with the transport, if it needs one
      * @param segmentOffset where the chunk begins in it
      * @param bytes how long it is
      * @param key the remote region
      * @param keyOffset where the chunk begins in it
      */
     protected final void describe(
-            Operation what, MemorySegment segment, long segmentOffset, long bytes, RemoteKey key, long keyOffset) {
+            Operation what,
+            MemorySegment segment,
+            @Nullable RegisteredMemory registered,
+            long segmentOffset,
+            long bytes,
+            RemoteKey key,
+            long keyOffset) {
         operation = what;
         local = segment;
+        registration = registered;
         localOffset = segmentOffset;
         length = bytes;
         remote = key;
@@ -113,6 +122,7 @@ public abstract class WorkRequest {
             Operation what, RemoteKey key, long keyOffset, long bytes, long value, long expectation) {
         operation = what;
         local = MemorySegment.NULL;
+        registration = null;
         localOffset = 0;
         length = bytes;
         remote = key;
@@ -138,6 +148,7 @@ public abstract class WorkRequest {
     /** Lets go of what the request refers to, so that a pooled one keeps no region alive. */
     protected final void clear() {
         local = MemorySegment.NULL;
+        registration = null;
         remote = null;
         signal = null;
     }
@@ -159,6 +170,15 @@ public abstract class WorkRequest {
      */
     public final MemorySegment local() {
         return local;
+    }
+
+    /**
+     * The local region's registration with the transport.
+     *
+     * @return {@code null} if the transport needs none, or the request has no local memory
+     */
+    public final @Nullable RegisteredMemory registration() {
+        return registration;
     }
 
     /**
