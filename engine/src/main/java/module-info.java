@@ -1,5 +1,6 @@
 import io.sluice.engine.transport.TransportProvider;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
+import io.sluice.engine.transport.verbs.VerbsTransportProvider;
 import org.jspecify.annotations.NullMarked;
 
 /** The transfer engine, by callbacks; no reactive dependency. */
@@ -12,9 +13,11 @@ module io.sluice.engine {
 
     exports io.sluice.engine;
     exports io.sluice.engine.transport;
+    exports io.sluice.engine.transport.verbs;
 
     uses TransportProvider;
 
     provides TransportProvider with
-            TcpTransportProvider;
+            TcpTransportProvider,
+            VerbsTransportProvider;
 }

@@ -1,0 +1,38 @@
+package io.sluice.engine.transport.verbs;
+
+import java.util.Arrays;
+
+/** A queue of numbers without objects. */
+final class AnswerNumbers {
+    private long[] numbers = new long[16];
+    private int head;
+    private int size;
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    /** The one that was added first; there must be one. */
+    long first() {
+        return numbers[head];
+    }
+
+    void add(long number) {
+        if (size == numbers.length) {
+            long[] grown = Arrays.copyOf(numbers, size * 2);
+            // the part before the head comes after the part behind it
+            System.arraycopy(numbers, 0, grown, size, head);
+            numbers = grown;
+        }
+        numbers[(head + size++) & (numbers.length - 1)] = number;
+    }
+
+    void removeFirst() {
+        head = (head + 1) & (numbers.length - 1);
+        size--;
+    }
+
+    void clear() {
+        size = 0;
+    }
+}

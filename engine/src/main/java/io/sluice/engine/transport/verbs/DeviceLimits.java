@@ -1,0 +1,51 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.jni.VerbsDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What a device can do.
+ *
+ * @param sendDepth the most work requests of a queue pair
+ * @param completionQueueEntries the most of one completion queue
+ * @param receiveQueueDepth the most receives of a shared receive queue; 0 if it has none
+ * @param readDepthAsInitiator reads and atomic operations of a queue pair that it sends
+ * @param readDepthAsTarget the same that it answers
+ * @param regionBytes the longest region
+ * @param atomics whether it carries out atomic operations
+ * @param onDemandPaging whether the pages of regions need not be locked
+ * @param ports how many it has
+ */
+record DeviceLimits(
+        int sendDepth,
+        int completionQueueEntries,
+        int receiveQueueDepth,
+        int readDepthAsInitiator,
+        int readDepthAsTarget,
+        long regionBytes,
+        boolean atomics,
+        boolean onDemandPaging,
+        int ports) {
+    private static final int ON_DEMAND = VerbsDevice.ON_DEMAND_WRITE | VerbsDevice.ON_DEMAND_READ;
+
+    /** Asks an open device. */
+    static DeviceLimits query(long device, String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment record = arena.allocate(VerbsDevice.DEVICE_BYTES, Long.BYTES);
+            Native.available(VerbsDevice.query(device, record.address()), name, "be asked about its limits");
+            return new DeviceLimits(
+                    Native.intAt(record, VerbsDevice.DEVICE_MAX_QUEUE_PAIR_WORK_REQUESTS_OFFSET),
+                    Native.intAt(record, VerbsDevice.DEVICE_MAX_COMPLETION_QUEUE_ENTRIES_OFFSET),
+                    Native.intAt(record, VerbsDevice.DEVICE_MAX_SHARED_RECEIVE_QUEUES_OFFSET) == 0
+                            ? 0
+                            : Native.intAt(record, VerbsDevice.DEVICE_MAX_SHARED_RECEIVE_QUEUE_WORK_REQUESTS_OFFSET),
+                    Native.intAt(record, VerbsDevice.DEVICE_MAX_READ_DEPTH_AS_INITIATOR_OFFSET),
+                    Native.intAt(record, VerbsDevice.DEVICE_MAX_READ_DEPTH_AS_TARGET_OFFSET),
+                    Native.longAt(record, VerbsDevice.DEVICE_MAX_REGION_BYTES_OFFSET),
+                    Native.intAt(record, VerbsDevice.DEVICE_ATOMICS_OFFSET) != VerbsDevice.ATOMICS_NONE,
+                    (Native.intAt(record, VerbsDevice.DEVICE_ON_DEMAND_PAGING_OFFSET) & ON_DEMAND) == ON_DEMAND,
+                    Native.intAt(record, VerbsDevice.DEVICE_PORTS_OFFSET));
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.NotificationSender;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The notifications of a connection. One goes as fragments on one lane, and as a marker on each other lane that was written on
+ * since the last: whoever has them all has all that was written before. Both directions; confined to the loop.
+ */
+final class LaneNotifications implements NotificationSender {
+    private static final int MAX_WAITING = 64;
+
+    private final EndpointContext context;
+    private final VerbsEndpoint endpoint;
+    private final int maxBytes;
+    private final int maxArriving;
+    private long sent;
+    private long delivered;
+    private final Map<Long, Arriving> arriving = new HashMap<>();
+
+    /** One that is not complete yet, or not in its turn. */
+    private static final class Arriving {
+        private byte[] payload = {};
+        private int missing = -1;
+        private int markers;
+
+        boolean isComplete() {
+            return missing == 0 && markers == 0;
+        }
+    }
+
+    LaneNotifications(EndpointContext context, VerbsEndpoint endpoint) {
+        this.context = context;
+        this.endpoint = endpoint;
+        this.maxBytes = context.options().maxNotificationBytes();
+        this.maxArriving = context.options().notificationCredits();
+    }
+
+    @Override
+    public boolean hasRoom() {
+        VerbsLane lane = endpoint.messageLane();
+        if (lane == null || lane.waitingMessages() >= MAX_WAITING) {
+            endpoint.notificationRefused();
+            return false;
+        }
+        return true;
+    }
+
+    @Override
+    public void send(byte[] payload) {
+        VerbsLane body = endpoint.messageLane();
+        if (body == null) {
+            throw new IllegalStateException("no lane is open");
+        }
+        long number = sent++;
+        int markers = endpoint.sendMarkers(body, number);
+        int offset = 0;
+        do {
+            int length = Math.min(Message.FRAGMENT_BYTES, payload.length - offset);
+            body.enqueue(endpoint.message(Message.NOTIFICATION, body)
+                    .word(number)
+                    .word((long) payload.length << 32 | offset)
+                    .word(markers)
+                    .payload(payload, offset, length));
+            offset += length;
+        } while (offset < payload.length);
+    }
+
+    void received(int type, MemorySegment buffer, long at, int length) {
+        long number = Message.word(buffer, at, 0);
+        if (number < delivered || number - delivered > maxArriving) {
+            throw new ProtocolException("a notification comes out of turn");
+        }
+        Arriving one = arriving.computeIfAbsent(number, key -> new Arriving());
+        if (type == Message.MARKER) {
+            one.markers--;
+        } else {
+            fragment(one, buffer, at, length);
+        }
+        Arriving next;
+        while ((next = arriving.get(delivered)) != null && next.isComplete()) {
+            arriving.remove(delivered++);
+            context.notified(next.payload);
+        }
+    }
+
+    private void fragment(Arriving one, MemorySegment buffer, long at, int length) {
+        long place = Message.word(buffer, at, 1);
+        int total = (int) (place >>> 32);
+        int offset = (int) place;
+        long markers = Message.word(buffer, at, 2);
+        if (one.missing < 0) {
+            if (total < 0 || total > maxBytes || markers < 0 || markers > 255) {
+                throw new ProtocolException("a notification of " + total + " bytes");
+            }
+            one.payload = new byte[total];
+            one.missing = total;
+            one.markers += (int) markers;
+        }
+        if (offset < 0 || offset > one.payload.length - length || length > one.missing) {
+            throw new ProtocolException("a fragment leaves its notification");
+        }
+        MemorySegment.copy(
+                buffer,
+                ValueLayout.JAVA_BYTE,
+                at + Message.HEADER_BYTES + 3L * Long.BYTES,
+                one.payload,
+                offset,
+                length);
+        one.missing -= length;
+    }
+}

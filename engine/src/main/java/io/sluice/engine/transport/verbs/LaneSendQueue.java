@@ -1,0 +1,168 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.engine.transport.verbs.VerbsOffer.OfferedRail;
+import io.sluice.jni.VerbsQueuePair;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * A lane's send queue: writes work requests as records into the loop's batch, and keeps what stands at each place until it is
+ * done. Each place has a word of registered memory, for what is put or fetched.
+ */
+final class LaneSendQueue {
+    // a lone completion for many requests, but not so rare that the queue stalls
+    private static final int PLACES_A_SIGNAL = 64;
+    private static final ValueLayout.OfLong LITTLE_ENDIAN_WORD =
+            ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
+
+    private final VerbsLane lane;
+    private final PostBatch batch;
+    private final MemorySegment memory;
+    private final int localKey;
+    private final int rail;
+    private final long buffersAt;
+    private final long wordsAt;
+    private final SendPlaces places;
+
+    private long queuePair;
+    private long idBase;
+    private int peerRail;
+    private long landmark;
+    private int landmarkKey;
+    private int unsignaled;
+    private boolean signalDue;
+
+    LaneSendQueue(VerbsLane lane, PostBatch batch, LaneGroup group, int slot) {
+        this.lane = lane;
+        this.batch = batch;
+        this.memory = group.memory();
+        this.localKey = group.localKey();
+        this.rail = group.rail().index();
+        this.buffersAt = group.buffersAt(slot);
+        this.wordsAt = group.wordsAt(slot);
+        this.places = new SendPlaces(LaneGroup.places(group.sendDepth()));
+    }
+
+    /** From now on this is the queue pair. */
+    void use(long handle, long firstId) {
+        queuePair = handle;
+        idBase = firstId;
+        unsignaled = 0;
+        signalDue = false;
+    }
+
+    /** From now on this is the peer's port. */
+    void reach(int index, OfferedRail port) {
+        peerRail = index;
+        landmark = port.landmark();
+        landmarkKey = port.landmarkKey();
+    }
+
+    /** What is under way. */
+    SendPlaces places() {
+        return places;
+    }
+
+    int peerRail() {
+        return peerRail;
+    }
+
+    /** A read, or a write, between the request's memory and its remote region. */
+    void transfer(int opcode, WorkRequest request, Object what) {
+        if (!(request.registration() instanceof RailRegistration registration)) {
+            throw new IllegalStateException("the local region is not registered");
+        }
+        add(opcode, what);
+        VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
+        batch.memory(
+                request.localAddress(),
+                registration.localKey(rail),
+                remote.address(request.remoteOffset()),
+                remote.key(peerRail),
+                (int) request.length());
+    }
+
+    /** A write whose arrival the peer's engine hears of. */
+    void transferWithImmediate(WorkRequest request, int immediate, Object what) {
+        transfer(VerbsQueuePair.WRITE_WITH_IMMEDIATE, request, what);
+        batch.immediate(immediate);
+    }
+
+    /** A write of the operand's low-order bytes. */
+    void put(WorkRequest request) {
+        add(VerbsQueuePair.WRITE, request);
+        memory.set(LITTLE_ENDIAN_WORD, wordAt(places.last()), request.operand());
+        withWord((VerbsRemoteKey) request.remote(), request.remoteOffset(), (int) request.length());
+    }
+
+    /** An atomic operation of the peer's adapter. */
+    void atomic(WorkRequest request) {
+        boolean swap = request.operation() == WorkRequest.Operation.COMPARE_AND_SWAP;
+        add(swap ? VerbsQueuePair.COMPARE_AND_SWAP : VerbsQueuePair.FETCH_ADD, request);
+        withWord((VerbsRemoteKey) request.remote(), request.remoteOffset(), Long.BYTES);
+        batch.operands(swap ? request.expected() : request.operand(), swap ? request.operand() : 0);
+    }
+
+    /** The signal of a write, by the peer's adapter. */
+    void signalOf(WorkRequest request) {
+        add(VerbsQueuePair.FETCH_ADD, request);
+        withWord((VerbsRemoteKey) request.signal(), request.signalOffset(), Long.BYTES);
+        batch.operands(request.signalAddend(), 0);
+    }
+
+    private void withWord(VerbsRemoteKey remote, long offset, int length) {
+        batch.memory(
+                memory.address() + wordAt(places.last()),
+                localKey,
+                remote.address(offset),
+                remote.key(peerRail),
+                length);
+    }
+
+    /** A read of the peer's landmark. */
+    void readLandmark(Object what) {
+        add(VerbsQueuePair.READ, what);
+        batch.memory(memory.address() + wordAt(places.last()), localKey, landmark, landmarkKey, Long.BYTES);
+    }
+
+    /** A message, written into one of the send buffers. */
+    void send(Message message, int buffer, long received, long answered, Object what) {
+        long at = buffersAt + (long) buffer * Message.BYTES;
+        int length = message.write(memory, at, (int) received, (int) answered);
+        add(VerbsQueuePair.SEND, what);
+        batch.memory(memory.address() + at, localKey, 0, 0, length);
+    }
+
+    private void add(int opcode, Object what) {
+        long place = places.add(what);
+        int flags = 0;
+        if (++unsignaled >= PLACES_A_SIGNAL) {
+            unsignaled = 0;
+            flags = VerbsQueuePair.SIGNALED;
+        }
+        batch.add(lane, queuePair, idBase | (place & 0xffff_ffffL), opcode, flags);
+        // after it: a batch that was full has been posted, and this is the first of the next
+        signalDue = true;
+    }
+
+    /** For the batch: whether the last request of this queue in it has not been signalled yet; asked from its end on. */
+    boolean takeSignalDue() {
+        boolean due = signalDue;
+        signalDue = false;
+        if (due) {
+            unsignaled = 0;
+        }
+        return due;
+    }
+
+    /** What the request at a place has fetched. */
+    long fetched(long place) {
+        return memory.get(ValueLayout.JAVA_LONG, wordAt(place));
+    }
+
+    private long wordAt(long place) {
+        return wordsAt + places.word(place);
+    }
+}

@@ -1,0 +1,113 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.WorkRequest;
+import java.lang.foreign.MemorySegment;
+
+/** Carries out what the peer asks for by messages: signals, and atomic operations of this host's processors. */
+final class LaneTarget {
+    private static final int HANDLE = 0;
+    private static final int KEY = 1;
+    private static final int EPOCH = 2;
+    private static final int OFFSET = 3;
+    private static final int OPERAND = 4;
+    private static final int EXPECTED = 5;
+
+    private final EndpointContext context;
+
+    LaneTarget(EndpointContext context) {
+        this.context = context;
+    }
+
+    /** A request by SEND; its answer goes out on the lane. */
+    void carryOut(VerbsLane lane, int type, MemorySegment buffer, long at) {
+        WorkRequest.Operation operation = switch (type) {
+            case Message.SIGNAL -> WorkRequest.Operation.SIGNAL;
+            case Message.FETCH_ADD -> WorkRequest.Operation.FETCH_ADD;
+            default -> WorkRequest.Operation.COMPARE_AND_SWAP;
+        };
+        carryOut(
+                lane,
+                operation,
+                Message.word(buffer, at, HANDLE),
+                Message.word(buffer, at, KEY),
+                Message.word(buffer, at, EPOCH),
+                Message.word(buffer, at, OFFSET),
+                Message.word(buffer, at, OPERAND),
+                type == Message.COMPARE_AND_SWAP ? Message.word(buffer, at, EXPECTED) : 0);
+    }
+
+    /** The signal of a write that has arrived. */
+    void signal(VerbsLane lane, KnownSignals signals, int number) {
+        carryOut(
+                lane,
+                WorkRequest.Operation.SIGNAL,
+                signals.handle(number),
+                signals.key(number),
+                signals.epoch(number),
+                signals.offset(number),
+                signals.addend(number),
+                0);
+    }
+
+    private void carryOut(
+            VerbsLane lane,
+            WorkRequest.Operation operation,
+            long handle,
+            long key,
+            long epoch,
+            long offset,
+            long operand,
+            long expected) {
+        ExposedRegion region = context.exposed(handle);
+        CompletionStatus status = region == null
+                ? CompletionStatus.UNKNOWN_REGION
+                : region.acquire(operation, key, epoch, offset, WorkRequest.WORD_BYTES);
+        if (region == null || status != CompletionStatus.SUCCESS) {
+            context.refused();
+            lane.handled(status, 0);
+            return;
+        }
+        long before = 0;
+        try {
+            before = operation == WorkRequest.Operation.COMPARE_AND_SWAP
+                    ? region.compareAndSwap(offset, expected, operand)
+                    : region.fetchAdd(offset, operand);
+        } catch (IllegalStateException freed) {
+            status = CompletionStatus.REMOTE_MEMORY_FAULT;
+        } finally {
+            region.release();
+        }
+        context.served(operation, WorkRequest.WORD_BYTES);
+        if (operation == WorkRequest.Operation.SIGNAL && status == CompletionStatus.SUCCESS) {
+            lane.handled();
+        } else {
+            lane.handled(status, before);
+        }
+    }
+
+    /** An adapter has changed a word, and perhaps somebody waits for it. */
+    void wake(MemorySegment buffer, long at) {
+        ExposedRegion region = context.exposed(Message.word(buffer, at, HANDLE));
+        long offset = Message.word(buffer, at, OFFSET);
+        if (region == null || offset < 0 || offset > region.segment().byteSize() - WorkRequest.WORD_BYTES) {
+            return;
+        }
+        // a region that is closing has nobody who waits any more
+        CompletionStatus status = region.acquire(
+                WorkRequest.Operation.PUT,
+                Message.word(buffer, at, KEY),
+                Message.word(buffer, at, EPOCH),
+                offset,
+                WorkRequest.WORD_BYTES);
+        if (status == CompletionStatus.SUCCESS) {
+            try {
+                region.changed(offset);
+            } finally {
+                region.release();
+            }
+        }
+    }
+}

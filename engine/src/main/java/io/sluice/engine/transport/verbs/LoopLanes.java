@@ -1,0 +1,82 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.transport.EventLoop;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the lanes of one loop share: the batch, the pools, and for each rail the groups of lanes. Confined to the loop. */
+final class LoopLanes {
+    private final EventLoop loop;
+    private final int sendDepth;
+    private final PostBatch batch = new PostBatch();
+    private final ArrayDeque<Message> messages = new ArrayDeque<>();
+    private final ArrayDeque<AwaitedAnswer> answers = new ArrayDeque<>();
+    private final List<List<LaneGroup>> groups = new ArrayList<>();
+
+    LoopLanes(EventLoop loop, List<Rail> rails, int sendDepth) {
+        this.loop = loop;
+        this.sendDepth = sendDepth;
+        rails.forEach(rail -> groups.add(new ArrayList<>()));
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    PostBatch batch() {
+        return batch;
+    }
+
+    /** A group on the rail that takes another lane. */
+    LaneGroup groupOn(Rail rail) {
+        List<LaneGroup> ofRail = groups.get(rail.index());
+        for (LaneGroup group : ofRail) {
+            if (group.hasRoom()) {
+                return group;
+            }
+        }
+        LaneGroup made = new LaneGroup(loop, rail, sendDepth);
+        ofRail.add(made);
+        return made;
+    }
+
+    /** A lane has left a group: one idle group of a rail is kept for the next connection. */
+    void left(LaneGroup group) {
+        List<LaneGroup> ofRail = groups.get(group.rail().index());
+        if (group.isEmpty() && (ofRail.size() > 1 || group.isSpent())) {
+            ofRail.remove(group);
+            // not at once: this may be said in the middle of its completions
+            loop.execute(group::retire);
+        }
+    }
+
+    Message message(int type, VerbsLane origin) {
+        Message pooled = messages.pollFirst();
+        return (pooled == null ? new Message() : pooled).begin(type, origin);
+    }
+
+    void free(Message message) {
+        if (message.isEntrusted()) {
+            message.origin().entrustedDone();
+        }
+        message.clear();
+        messages.addFirst(message);
+    }
+
+    AwaitedAnswer answer() {
+        AwaitedAnswer pooled = answers.pollFirst();
+        return pooled == null ? new AwaitedAnswer() : pooled;
+    }
+
+    void free(AwaitedAnswer answer) {
+        answer.clear();
+        answers.addFirst(answer);
+    }
+
+    /** The loop has ended. */
+    void close() {
+        groups.forEach(ofRail -> ofRail.forEach(LaneGroup::close));
+        batch.close();
+    }
+}

@@ -1,0 +1,63 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.TransportUnavailableException;
+import io.sluice.jni.Errno;
+import io.sluice.jni.NativeLibrary;
+import io.sluice.jni.VerbsLibrary;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
+
+/** What the classes of this package share when they speak to libibverbs. */
+final class Native {
+    /** The file to load in place of {@code libibverbs.so.1}. */
+    static final String LIBRARY_PROPERTY = "sluice.verbs.library";
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    private Native() {}
+
+    /** Why libibverbs cannot be used, or null. */
+    static @Nullable String unavailable() {
+        Throwable cause = NativeLibrary.unavailabilityCause();
+        return cause == null
+                ? VerbsLibrary.load(System.getProperty(LIBRARY_PROPERTY))
+                : String.valueOf(cause.getMessage());
+    }
+
+    /** A result that an adapter must give for a connection, or an exception that says what it refused. */
+    static long checked(long result, String device, String what) {
+        if (result < 0) {
+            throw new ConnectFailedException(
+                    device + " cannot " + what + ": " + Errno.message((int) -result) + advice((int) -result));
+        }
+        return result;
+    }
+
+    /** The same where a device is opened: then the transport cannot be used. */
+    static long available(long result, String device, String what) {
+        if (result < 0) {
+            throw new TransportUnavailableException(
+                    device + " cannot " + what + ": " + Errno.message((int) -result) + advice((int) -result));
+        }
+        return result;
+    }
+
+    private static String advice(int error) {
+        return switch (error) {
+            case Errno.ENOMEM -> LockedMemory.advice();
+            case Errno.EACCES, Errno.EPERM -> "; may this user open /dev/infiniband/uverbs*?";
+            default -> "";
+        };
+    }
+
+    static int intAt(MemorySegment record, long offset) {
+        return record.get(INT, offset);
+    }
+
+    static long longAt(MemorySegment record, long offset) {
+        return record.get(LONG, offset);
+    }
+}

@@ -1,0 +1,156 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.TransportUnavailableException;
+import io.sluice.jni.Memory;
+import io.sluice.jni.VerbsDevice;
+import io.sluice.jni.VerbsMemory;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * An open device with the port that is used of it. Its regions, queue pairs and queues are its own. Lives as long as the
+ * transport.
+ */
+final class Rail {
+    private final int index;
+    private final String name;
+    private final long device;
+    private final long domain;
+    private final DeviceLimits limits;
+    private final Port port;
+    private final Gid gid;
+    // what a peer reads to make sure that its writes have arrived
+    private final long landmark;
+    private final long landmarkRegion;
+    private final List<LaneGroup> groups = new CopyOnWriteArrayList<>();
+    private volatile boolean active = true;
+    private volatile boolean removed;
+
+    private Rail(int index, PortChoice choice, VerbsOptions options) {
+        this.index = index;
+        this.name = choice.device();
+        this.device = Native.available(VerbsDevice.open(name), name, "be opened");
+        long openedDomain = 0;
+        long memory = 0;
+        try {
+            limits = DeviceLimits.query(device, name);
+            if (limits.receiveQueueDepth() == 0) {
+                throw new TransportUnavailableException(name + " has no shared receive queues, which Sluice needs");
+            }
+            if (limits.sendDepth() < VerbsOptions.LEAST_SEND_DEPTH) {
+                throw new TransportUnavailableException(name + " takes " + limits.sendDepth()
+                        + " work requests a queue pair; Sluice needs " + VerbsOptions.LEAST_SEND_DEPTH);
+            }
+            port = Port.query(device, name, choice.port());
+            gid = port.gid(device, name, options.gidIndex());
+            openedDomain = Native.available(
+                    VerbsDevice.allocateProtectionDomain(device), name, "allocate a protection domain");
+            domain = openedDomain;
+            memory = Native.available(Memory.map(Memory.pageSize(), true), name, "be given a page of memory");
+            landmark = memory;
+            landmarkRegion = Native.available(
+                    VerbsMemory.register(domain, landmark, Memory.pageSize(), VerbsMemory.REMOTE_READ),
+                    name,
+                    "register a page of memory");
+        } catch (RuntimeException | Error e) {
+            if (memory > 0) {
+                Memory.unmap(memory, Memory.pageSize());
+            }
+            if (openedDomain > 0) {
+                VerbsDevice.freeProtectionDomain(openedDomain);
+            }
+            VerbsDevice.close(device);
+            throw e;
+        }
+    }
+
+    /**
+     * Opens a device.
+     *
+     * @throws TransportUnavailableException if it cannot be used; the message says what to do
+     */
+    static Rail open(int index, PortChoice choice, VerbsOptions options) {
+        return new Rail(index, choice, options);
+    }
+
+    /** Its place among the rails of its transport. */
+    int index() {
+        return index;
+    }
+
+    String name() {
+        return name;
+    }
+
+    long device() {
+        return device;
+    }
+
+    long domain() {
+        return domain;
+    }
+
+    DeviceLimits limits() {
+        return limits;
+    }
+
+    Port port() {
+        return port;
+    }
+
+    Gid gid() {
+        return gid;
+    }
+
+    long landmark() {
+        return landmark;
+    }
+
+    int landmarkKey() {
+        return VerbsMemory.remoteKey(landmarkRegion);
+    }
+
+    List<LaneGroup> groups() {
+        return groups;
+    }
+
+    /** Whether lanes on it can be expected to work. Any thread. */
+    boolean isUsable() {
+        return active && !removed;
+    }
+
+    boolean isRemoved() {
+        return removed;
+    }
+
+    void active(boolean isActive) {
+        active = isActive;
+    }
+
+    void removed() {
+        removed = true;
+    }
+
+    /** Asks the device for the port's state now. */
+    boolean isPortActive() {
+        try {
+            return !removed && Port.query(device, name, port.number()).isActive();
+        } catch (TransportUnavailableException e) {
+            // it has been removed, and that has not been told yet
+            return false;
+        }
+    }
+
+    /** All of its queues and regions are gone. */
+    void close() {
+        VerbsMemory.deregister(landmarkRegion);
+        Memory.unmap(landmark, Memory.pageSize());
+        VerbsDevice.freeProtectionDomain(domain);
+        VerbsDevice.close(device);
+    }
+
+    @Override
+    public String toString() {
+        return name + ":" + port.number();
+    }
+}

@@ -1,0 +1,145 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.jni.Errno;
+import io.sluice.jni.VerbsMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A region's registration with each rail. Any thread. */
+final class RailRegistration implements RegisteredMemory {
+    private static final Logger LOG = LoggerFactory.getLogger(RailRegistration.class);
+
+    private final long address;
+    private final long length;
+    private final boolean adapterAtomics;
+    private final boolean locked;
+    private final Runnable ended;
+    private final long[] regions;
+    private final int[] localKeys;
+    private final int[] remoteKeys;
+
+    private RailRegistration(
+            long address, long length, boolean adapterAtomics, boolean locked, int rails, Runnable ended) {
+        this.ended = ended;
+        this.address = address;
+        this.length = length;
+        this.adapterAtomics = adapterAtomics;
+        this.locked = locked;
+        this.regions = new long[rails];
+        this.localKeys = new int[rails];
+        this.remoteKeys = new int[rails];
+    }
+
+    /**
+     * Registers with all rails, or with none.
+     *
+     * @param ended is run when the registration has ended; not if there is none
+     * @throws RegistrationException if a device refuses; the message says what to do
+     */
+    static RailRegistration make(
+            List<Rail> rails,
+            VerbsOptions options,
+            MemorySegment segment,
+            Set<Access> access,
+            AtomicDomain domain,
+            Runnable ended) {
+        boolean atomics = domain == AtomicDomain.NETWORK_ADAPTER
+                && rails.getFirst().limits().atomics();
+        int rights = segment.isReadOnly() ? 0 : VerbsMemory.LOCAL_WRITE;
+        rights |= access.contains(Access.REMOTE_WRITE) ? VerbsMemory.REMOTE_WRITE : 0;
+        rights |= access.contains(Access.REMOTE_READ) ? VerbsMemory.REMOTE_READ : 0;
+        rights |= atomics && access.contains(Access.REMOTE_WRITE) ? VerbsMemory.REMOTE_ATOMIC : 0;
+        rights |= options.relaxedOrdering() ? VerbsMemory.RELAXED_ORDERING : 0;
+        rights |= options.onDemandPaging() ? VerbsMemory.ON_DEMAND : 0;
+        RailRegistration made = new RailRegistration(
+                segment.address(), segment.byteSize(), atomics, !options.onDemandPaging(), rails.size(), ended);
+        try {
+            for (Rail rail : rails) {
+                // one that is gone must not keep the others from being used
+                if (!rail.isRemoved()) {
+                    made.register(rail, rights, options.onDemandPaging());
+                }
+            }
+        } catch (RegistrationException e) {
+            made.deregister();
+            throw e;
+        }
+        return made;
+    }
+
+    private void register(Rail rail, int rights, boolean onDemand) {
+        if (onDemand && !rail.limits().onDemandPaging()) {
+            throw new RegistrationException(
+                    rail + " has no on-demand paging; leave SLUICE_VERBS_ON_DEMAND_PAGING out, or use another device");
+        }
+        if (length > rail.limits().regionBytes()) {
+            throw new RegistrationException(
+                    rail + " takes regions of " + rail.limits().regionBytes() + " bytes at most, not " + length);
+        }
+        long region = VerbsMemory.register(rail.domain(), address, length, rights);
+        if (region < 0) {
+            throw new RegistrationException(rail + " cannot register " + length + " bytes: "
+                    + Errno.message((int) -region)
+                    + switch ((int) -region) {
+                        case Errno.ENOMEM -> LockedMemory.advice();
+                        case Errno.EFAULT ->
+                            ". Was the memory freed, or is it a file mapped read-only, which kernels before 6.2 refuse? Map"
+                                    + " it by FileChannel.MapMode.PRIVATE, or copy it";
+                        default -> "";
+                    });
+        }
+        regions[rail.index()] = region;
+        localKeys[rail.index()] = VerbsMemory.localKey(region);
+        remoteKeys[rail.index()] = VerbsMemory.remoteKey(region);
+    }
+
+    long address() {
+        return address;
+    }
+
+    boolean hasAdapterAtomics() {
+        return adapterAtomics;
+    }
+
+    int rails() {
+        return regions.length;
+    }
+
+    int localKey(int rail) {
+        return localKeys[rail];
+    }
+
+    int remoteKey(int rail) {
+        return remoteKeys[rail];
+    }
+
+    @Override
+    public long lockedBytes() {
+        return locked ? length * regions.length : 0;
+    }
+
+    @Override
+    public void close() {
+        deregister();
+        ended.run();
+    }
+
+    private void deregister() {
+        for (int rail = 0; rail < regions.length; rail++) {
+            if (regions[rail] != 0) {
+                int result = VerbsMemory.deregister(regions[rail]);
+                regions[rail] = 0;
+                if (result < 0) {
+                    LOG.error("a registration of {} bytes could not be ended: {}", length, Errno.message(-result));
+                }
+            }
+        }
+    }
+}

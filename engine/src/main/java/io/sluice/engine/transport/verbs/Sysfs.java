@@ -1,0 +1,60 @@
+package io.sluice.engine.transport.verbs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** What the kernel says of RDMA devices beyond libibverbs: where they sit. Everything here may be absent. */
+final class Sysfs {
+    private static final Path DEVICES = Path.of("/sys/class/infiniband");
+    private static final Path PCI = Path.of("/sys/bus/pci/devices");
+    private static final Pattern PCI_ADDRESS =
+            Pattern.compile("\\p{XDigit}{4,8}:\\p{XDigit}{2}:\\p{XDigit}{2}\\.[0-7]");
+
+    private Sysfs() {}
+
+    /** The NUMA node of a device, or −1. */
+    static int numaNode(String device) {
+        String text = read(DEVICES.resolve(device).resolve("device/numa_node"));
+        try {
+            return text == null ? -1 : Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            return -1;
+        }
+    }
+
+    /** The device's place in the tree of buses, or null for one that has none, such as softRoCE. */
+    static @Nullable Path bus(String device) {
+        return real(DEVICES.resolve(device).resolve("device"));
+    }
+
+    /** The place of a PCIe device, or null. */
+    static @Nullable Path pci(String address) {
+        // an empty name, or one with dots, would be a folder that there is
+        return PCI_ADDRESS.matcher(address).matches() ? real(PCI.resolve(address)) : null;
+    }
+
+    private static @Nullable Path real(Path link) {
+        try {
+            return link.toRealPath();
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /** The type of an entry of a port's GID table, as {@code RoCE v2}; or null. */
+    static @Nullable String gidType(String device, int port, int index) {
+        return read(DEVICES.resolve(device + "/ports/" + port + "/gid_attrs/types/" + index));
+    }
+
+    /** The text of a small file, or null. */
+    static @Nullable String read(Path file) {
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            return null;
+        }
+    }
+}

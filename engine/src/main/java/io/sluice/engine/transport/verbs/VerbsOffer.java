@@ -1,0 +1,118 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.ProtocolException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What one side's endpoint must know of the other's, as it crosses the bootstrap.
+ *
+ * @param credits messages that may be sent on a lane and not yet received
+ * @param rails the ports
+ * @param lanes the queue pairs
+ */
+record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes) {
+    private static final byte VERSION = 1;
+    private static final int MAX_RAILS = 16;
+    private static final int MAX_LANES = 16;
+    private static final int RAIL_BYTES = Gid.BYTES + 4 + 4 + 1 + 1 + 8 + 4;
+    private static final int LANE_BYTES = 1 + 4 + 4;
+
+    /**
+     * A port.
+     *
+     * @param gid its address
+     * @param lid its local identifier
+     * @param mtu the greatest path MTU that its side wants, in bytes
+     * @param ethernet whether it is RoCE
+     * @param readDepth how many reads and atomic operations it answers at a time on a queue pair
+     * @param landmark the address of memory that may be read
+     * @param landmarkKey its key
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    record OfferedRail(byte[] gid, int lid, int mtu, boolean ethernet, int readDepth, long landmark, int landmarkKey) {}
+
+    /**
+     * A queue pair.
+     *
+     * @param rail the place of its port
+     * @param number its number
+     * @param sequence where the numbers of its packets begin
+     */
+    record OfferedLane(int rail, int number, int sequence) {}
+
+    byte[] toBytes() {
+        ByteBuffer bytes = ByteBuffer.allocate(
+                        1 + 2 + 2 + 1 + 1 + rails.size() * RAIL_BYTES + lanes.size() * LANE_BYTES)
+                .put(VERSION)
+                .putShort((short) credits)
+                .putShort((short) Message.BYTES)
+                .put((byte) rails.size())
+                .put((byte) lanes.size());
+        for (OfferedRail rail : rails) {
+            bytes.put(rail.gid())
+                    .putInt(rail.lid())
+                    .putInt(rail.mtu())
+                    .put((byte) (rail.ethernet() ? 1 : 0))
+                    .put((byte) rail.readDepth())
+                    .putLong(rail.landmark())
+                    .putInt(rail.landmarkKey());
+        }
+        for (OfferedLane lane : lanes) {
+            bytes.put((byte) lane.rail()).putInt(lane.number()).putInt(lane.sequence());
+        }
+        return bytes.array();
+    }
+
+    /**
+     * Reads what a peer sent; a later version may add to its end.
+     *
+     * @throws ProtocolException if it is damaged
+     */
+    static VerbsOffer read(byte[] offer) {
+        ByteBuffer bytes = ByteBuffer.wrap(offer);
+        if (bytes.remaining() < 7 || bytes.get() < VERSION) {
+            throw damaged();
+        }
+        int credits = Short.toUnsignedInt(bytes.getShort());
+        int messageBytes = Short.toUnsignedInt(bytes.getShort());
+        int railCount = bytes.get();
+        int laneCount = bytes.get();
+        if (railCount < 1
+                || railCount > MAX_RAILS
+                || laneCount < 1
+                || laneCount > MAX_LANES
+                || credits < 4
+                || messageBytes < Message.BYTES
+                || bytes.remaining() < railCount * RAIL_BYTES + laneCount * LANE_BYTES) {
+            throw damaged();
+        }
+        List<OfferedRail> rails = new ArrayList<>();
+        for (int i = 0; i < railCount; i++) {
+            byte[] gid = new byte[Gid.BYTES];
+            bytes.get(gid);
+            rails.add(new OfferedRail(
+                    gid,
+                    bytes.getInt(),
+                    bytes.getInt(),
+                    bytes.get() != 0,
+                    Byte.toUnsignedInt(bytes.get()),
+                    bytes.getLong(),
+                    bytes.getInt()));
+        }
+        List<OfferedLane> lanes = new ArrayList<>();
+        for (int i = 0; i < laneCount; i++) {
+            OfferedLane lane = new OfferedLane(bytes.get(), bytes.getInt(), bytes.getInt());
+            if (lane.rail() < 0 || lane.rail() >= railCount) {
+                throw damaged();
+            }
+            lanes.add(lane);
+        }
+        return new VerbsOffer(credits, rails, lanes);
+    }
+
+    private static ProtocolException damaged() {
+        return new ProtocolException("the peer's verbs offer is damaged");
+    }
+}

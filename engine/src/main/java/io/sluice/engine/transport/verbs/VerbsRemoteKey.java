@@ -1,0 +1,77 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RemoteKey;
+import java.nio.ByteBuffer;
+
+/** What reaches a region of the peer's: its address there, and the key of each of the peer's rails. Confined to the loop. */
+final class VerbsRemoteKey extends RemoteKey {
+    private static final int MAX_RAILS = 16;
+    private static final int ADAPTER_ATOMICS = 1;
+
+    private final long address;
+    private final boolean adapterAtomics;
+    private final int[] keys;
+    private boolean ended;
+
+    private VerbsRemoteKey(long handle, RegionDescriptor descriptor, long address, boolean adapterAtomics, int[] keys) {
+        super(handle, descriptor.key(), descriptor.epoch());
+        this.address = address;
+        this.adapterAtomics = adapterAtomics;
+        this.keys = keys;
+    }
+
+    /** What crosses the control channel for a region that the peer attaches. */
+    static byte[] write(ExposedRegion region, RailRegistration registration) {
+        int rails = registration.rails();
+        ByteBuffer bytes = ByteBuffer.allocate(1 + 1 + 8 + 4 * rails)
+                .put((byte) rails)
+                .put((byte) (registration.hasAdapterAtomics() ? ADAPTER_ATOMICS : 0))
+                .putLong(region.segment().address());
+        for (int i = 0; i < rails; i++) {
+            bytes.putInt(registration.remoteKey(i));
+        }
+        return bytes.array();
+    }
+
+    static VerbsRemoteKey read(long handle, RegionDescriptor descriptor, ByteBuffer bytes, int rails) {
+        if (bytes.remaining() < 10 || rails > MAX_RAILS || bytes.get() != rails) {
+            throw new ProtocolException("the keys of an attached region are damaged");
+        }
+        int flags = bytes.get();
+        long address = bytes.getLong();
+        if (bytes.remaining() != 4 * rails || address + descriptor.length() < address) {
+            throw new ProtocolException("the keys of an attached region are damaged");
+        }
+        int[] keys = new int[rails];
+        for (int i = 0; i < rails; i++) {
+            keys[i] = bytes.getInt();
+        }
+        return new VerbsRemoteKey(handle, descriptor, address, (flags & ADAPTER_ATOMICS) != 0, keys);
+    }
+
+    /** Where a byte of the region lies at the peer. */
+    long address(long offset) {
+        return address + offset;
+    }
+
+    int key(int rail) {
+        return keys[rail];
+    }
+
+    /** Whether the region's atomic operations belong to the peer's adapter. */
+    boolean hasAdapterAtomics() {
+        return adapterAtomics;
+    }
+
+    /** The peer has said that the region is closed: its adapter would refuse, and break the lane. */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    void end() {
+        ended = true;
+    }
+}

@@ -1,0 +1,103 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.engine.transport.Transport;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The transport of one engine: its rails, and what each loop has of them. */
+final class VerbsTransport implements Transport {
+    private static final Logger LOG = LoggerFactory.getLogger(VerbsTransport.class);
+    // the specification allows 2^31; the limit only keeps a queue pair fair
+    private static final long LARGEST_MESSAGE = 1L << 30;
+
+    private final VerbsOptions options;
+    private final int sendDepth;
+    private final List<Rail> rails;
+    private final Capabilities capabilities;
+    // the engine, and each registration: a device is closed after the last of its regions
+    private final AtomicLong users = new AtomicLong(1);
+    private final Map<EventLoop, LoopLanes> loops = new ConcurrentHashMap<>();
+
+    VerbsTransport(VerbsOptions options, int windowOperations) {
+        this.options = options;
+        this.sendDepth = options.sendDepth(windowOperations);
+        List<Rail> opened = new ArrayList<>();
+        try {
+            for (PortChoice choice : PortChoice.choose(options)) {
+                opened.add(Rail.open(opened.size(), choice, options));
+            }
+        } catch (RuntimeException | Error e) {
+            opened.forEach(Rail::close);
+            throw e;
+        }
+        this.rails = List.copyOf(opened);
+        long largest =
+                rails.stream().mapToLong(rail -> rail.port().maxMessage()).min().orElseThrow();
+        this.capabilities = new Capabilities(
+                true, Capabilities.CompletionLevel.ACKNOWLEDGED, Math.min(largest, LARGEST_MESSAGE), true);
+        LOG.debug("verbs uses {}", rails);
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        return capabilities;
+    }
+
+    @Override
+    public RegisteredMemory register(MemorySegment segment, Set<Access> access, AtomicDomain domain) {
+        if (!hold()) {
+            throw new RegistrationException("the engine is closed");
+        }
+        try {
+            return RailRegistration.make(rails, options, segment, access, domain, this::letGo);
+        } catch (RuntimeException | Error e) {
+            letGo();
+            throw e;
+        }
+    }
+
+    @Override
+    public Endpoint endpoint(EndpointContext context) {
+        LoopLanes lanes = loops.computeIfAbsent(context.loop(), loop -> new LoopLanes(loop, rails, sendDepth));
+        return new VerbsEndpoint(context, options, rails, lanes);
+    }
+
+    @Override
+    public void close() {
+        loops.values().forEach(LoopLanes::close);
+        letGo();
+    }
+
+    /** The devices stay open while this is held. */
+    private boolean hold() {
+        long count;
+        do {
+            count = users.get();
+            if (count == 0) {
+                return false;
+            }
+        } while (!users.compareAndSet(count, count + 1));
+        return true;
+    }
+
+    private void letGo() {
+        if (users.decrementAndGet() == 0) {
+            rails.forEach(Rail::close);
+        }
+    }
+}
