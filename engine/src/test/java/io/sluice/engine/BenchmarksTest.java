@@ -12,11 +12,15 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Each of this module's benchmarks runs for a moment, so that none of them rots. What it measures here says nothing. */
+/**
+ * Each of this module's benchmarks runs for a moment, so that none of them rots. What it measures here says nothing. The verbs
+ * transport's run with its own tests, as they load the software adapter.
+ */
 class BenchmarksTest {
     @Test
     void eachRunsOnce() throws RunnerException {
         Options options = new OptionsBuilder()
+                .exclude("\\.verbs\\.")
                 .forks(0)
                 .warmupIterations(0)
                 .measurementIterations(1)

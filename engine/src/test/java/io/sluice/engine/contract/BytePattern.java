@@ -33,6 +33,14 @@ final class BytePattern {
         return (byte) (word(seed, index & ~7L) >>> (8 * (index & 7)));
     }
 
+    /** The eight bytes from any index on. */
+    private static long wordAt(long seed, long index) {
+        long begin = index & ~7L;
+        int shift = (int) (index - begin) * 8;
+        long word = word(seed, begin);
+        return shift == 0 ? word : (word >>> shift) | (word(seed, begin + 8) << (64 - shift));
+    }
+
     private static long word(long seed, long index) {
         long mixed = (seed * 0x9E3779B97F4A7C15L) ^ ((index + 1) * 0xD1B54A32D192ED03L);
         mixed = (mixed ^ (mixed >>> 30)) * 0xBF58476D1CE4E5B9L;
@@ -41,7 +49,12 @@ final class BytePattern {
 
     /** Checks a segment against the pattern that began {@code from} bytes before it. */
     static void assertFilled(MemorySegment segment, long seed, long from) {
-        for (long index = 0; index < segment.byteSize(); index++) {
+        long index = 0;
+        // Gigabytes are checked so, and where code runs slowly megabytes are many.
+        while (index + 8 <= segment.byteSize() && segment.get(WORD, index) == wordAt(seed, from + index)) {
+            index += 8;
+        }
+        for (; index < segment.byteSize(); index++) {
             byte expected = at(seed, from + index);
             byte actual = segment.get(ValueLayout.JAVA_BYTE, index);
             if (actual != expected) {
@@ -57,7 +70,12 @@ final class BytePattern {
     }
 
     static void assertAll(MemorySegment segment, byte value, String what) {
-        for (long index = 0; index < segment.byteSize(); index++) {
+        long word = 0x0101010101010101L * (value & 0xFF);
+        long index = 0;
+        while (index + 8 <= segment.byteSize() && segment.get(WORD, index) == word) {
+            index += 8;
+        }
+        for (; index < segment.byteSize(); index++) {
             byte actual = segment.get(ValueLayout.JAVA_BYTE, index);
             if (actual != value) {
                 assertThat(actual)

@@ -9,9 +9,9 @@ import java.util.Random;
  * {@code large} (also called {@code soak}). Chosen by the system property {@code sluice.test.profile}.
  */
 enum ContractProfile {
-    SMALL(100, 20_000, 5_000, 10, 100, 10_000, 64L << 20),
-    STANDARD(1_000, 1_000_000, 20_000, 40, 1_000, 100_000, (4L << 30) + 4096),
-    LARGE(10_000, 5_000_000, 1_000_000, 1_000, 20_000, 1_000_000, (8L << 30) + 4096);
+    SMALL(100, 20_000, 5_000, 10, 100, 10_000, 64L << 20, 4L << 20),
+    STANDARD(1_000, 1_000_000, 20_000, 40, 1_000, 100_000, (4L << 30) + 4096, 1L << 30),
+    LARGE(10_000, 5_000_000, 1_000_000, 1_000, 20_000, 1_000_000, (8L << 30) + 4096, 1L << 30);
 
     private static final long DEFAULT_SEED = 20_240_229L;
 
@@ -22,6 +22,7 @@ enum ContractProfile {
     private final int orderRounds;
     private final int smallTransfers;
     private final long hugeTransferBytes;
+    private final long passingRegionBytes;
 
     ContractProfile(
             int transfersInFlight,
@@ -30,7 +31,8 @@ enum ContractProfile {
             int quiescenceRounds,
             int orderRounds,
             int smallTransfers,
-            long hugeTransferBytes) {
+            long hugeTransferBytes,
+            long passingRegionBytes) {
         this.transfersInFlight = transfersInFlight;
         this.chainedWritesToSelf = chainedWritesToSelf;
         this.chainedWritesToPeer = chainedWritesToPeer;
@@ -38,6 +40,7 @@ enum ContractProfile {
         this.orderRounds = orderRounds;
         this.smallTransfers = smallTransfers;
         this.hugeTransferBytes = hugeTransferBytes;
+        this.passingRegionBytes = passingRegionBytes;
     }
 
     static ContractProfile current() {
@@ -84,6 +87,11 @@ enum ContractProfile {
 
     int smallTransfers() {
         return smallTransfers;
+    }
+
+    /** The size of regions that come and go; some transports lock them in memory. */
+    long passingRegionBytes() {
+        return passingRegionBytes;
     }
 
     long hugeTransferBytes() {

@@ -45,7 +45,8 @@ final class EnginePair implements AutoCloseable {
                 TransferEngine.open(transport.options().with(initiatorOptions).build());
         TransferEngine target = null;
         try {
-            target = TransferEngine.open(transport.options().with(targetOptions).build());
+            target = TransferEngine.open(
+                    transport.targetOptions().with(targetOptions).build());
             CompletableFuture<Connection> accepted = new CompletableFuture<>();
             target.onConnection(accepted::complete);
             Connection connection = await(initiator.connect(target.address()));

@@ -93,9 +93,10 @@ interface MemoryLifetimeContract extends Contract {
     default void allocatingAndClosingForEverUsesNoMemoryUp() {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             // In sum more than any machine has.
+            long bytes = ContractProfile.current().passingRegionBytes();
             for (int round = 0; round < 300; round++) {
-                MemoryRegion region = engine.allocate(1L << 30, RegionOptions.readWrite());
-                region.segment().set(ValueLayout.JAVA_BYTE, (1L << 30) - 1, (byte) 1);
+                MemoryRegion region = engine.allocate(bytes, RegionOptions.readWrite());
+                region.segment().set(ValueLayout.JAVA_BYTE, bytes - 1, (byte) 1);
                 await(region.close());
             }
         }
@@ -170,14 +171,26 @@ interface MemoryLifetimeContract extends Contract {
         BytePattern.fill(MemorySegment.ofArray(bytes), 21);
         Files.write(file, bytes);
         try (Arena arena = Arena.ofShared();
-                FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+                FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
                 EnginePair pair = EnginePair.open(transport())) {
-            MemorySegment mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes.length, arena);
-            MemoryRegion served = pair.target().register(mapped, RegionOptions.readOnly());
+            MemoryRegion served = registerMapped(pair.target(), channel, bytes.length, arena);
             MemoryRegion sink = pair.local(bytes.length);
             pair.read(sink, 0, pair.attach(served), 0, bytes.length).awaitSuccess();
             BytePattern.assertFilled(sink, 21);
             await(served.close());
+        }
+    }
+
+    private MemoryRegion registerMapped(TransferEngine engine, FileChannel channel, long bytes, Arena arena)
+            throws IOException {
+        try {
+            return engine.register(
+                    channel.map(FileChannel.MapMode.READ_ONLY, 0, bytes, arena), RegionOptions.readOnly());
+        } catch (RegistrationException refused) {
+            // some kernels lock no pages of such a mapping for an adapter; then the error says what to do
+            assertThat(transport().locksMemory()).isTrue();
+            assertThat(refused).hasMessageContaining("MapMode.PRIVATE");
+            return engine.register(channel.map(FileChannel.MapMode.PRIVATE, 0, bytes, arena), RegionOptions.readOnly());
         }
     }
 
@@ -233,10 +246,16 @@ interface MemoryLifetimeContract extends Contract {
                 remote = pair.attach(served);
                 pair.write(local, 0, remote, 0, 1 << 20).awaitSuccess();
             }
-            pair.write(local, 0, remote, 0, 64).awaitFailure(RemoteAccessException.class);
-            pair.write(local, 0, remote, 0, 1 << 20).awaitFailure(RemoteAccessException.class);
-            pair.read(local, 0, remote, 0, 64).awaitFailure(RemoteAccessException.class);
-            pair.read(local, 0, remote, 0, 1 << 20).awaitFailure(RemoteAccessException.class);
+            for (int bytes : new int[] {64, 1 << 20}) {
+                for (TerminalSignal end :
+                        List.of(pair.write(local, 0, remote, 0, bytes), pair.read(local, 0, remote, 0, bytes))) {
+                    if (transport().noticesFreedMemory()) {
+                        end.awaitFailure(RemoteAccessException.class);
+                    } else {
+                        end.awaitSuccess();
+                    }
+                }
+            }
             assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
             pair.write(local, 0, pair.attach(pair.served(64)), 0, 64).awaitSuccess();
             await(served.close());

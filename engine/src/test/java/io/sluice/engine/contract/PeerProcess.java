@@ -60,12 +60,11 @@ final class PeerProcess implements AutoCloseable {
                 "-Xmx256m",
                 "-XX:+UseSerialGC",
                 "-Xcheck:jni",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                ContractPeer.class.getName()));
+                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(options());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), ContractPeer.class.getName()));
         Arrays.stream(regionBytes).mapToObj(Long::toString).forEach(command::add);
-        Map<String, String> environment = new HashMap<>(transport.environment());
+        Map<String, String> environment = new HashMap<>(transport.targetEnvironment());
         environment.putAll(settings);
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().putAll(environment);
@@ -81,6 +80,12 @@ final class PeerProcess implements AutoCloseable {
             process.destroyForcibly();
             throw e;
         }
+    }
+
+    /** More options for the virtual machine, where those that the tests were written for start it too slowly. */
+    private static List<String> options() {
+        String options = System.getProperty("sluice.test.java-options", "").strip();
+        return options.isEmpty() ? List.of() : List.of(options.split(" +"));
     }
 
     private static RegionDescriptor descriptor(String hexadecimal) {

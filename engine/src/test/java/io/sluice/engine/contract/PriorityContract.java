@@ -2,7 +2,6 @@ package io.sluice.engine.contract;
 
 import static io.sluice.engine.contract.BoundedWait.until;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
@@ -79,7 +78,6 @@ interface PriorityContract extends Contract {
 
     @Test
     default void urgentOnesGoFirstAndEqualsInTheirOrder() {
-        assumeTrue(transport().needsTargetToRun());
         Random random = ContractProfile.random("urgentOnesGoFirstAndEqualsInTheirOrder");
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(NEVER))) {
@@ -100,7 +98,6 @@ interface PriorityContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void everyKindHasItsPriority(TransferKind kind) {
-        assumeTrue(transport().needsTargetToRun());
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(NEVER))) {
             Queue queue = new Queue(pair);
@@ -124,7 +121,6 @@ interface PriorityContract extends Contract {
 
     @Test
     default void oldOnesGoBeforeMoreUrgentOnesThatCameLater() {
-        assumeTrue(transport().needsTargetToRun());
         Duration aging = Duration.ofMillis(60);
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(aging))) {
@@ -144,7 +140,6 @@ interface PriorityContract extends Contract {
 
     @Test
     default void youngOnesDoNotGoBeforeMoreUrgentOnes() {
-        assumeTrue(transport().needsTargetToRun());
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(Duration.ofSeconds(60)))) {
             Queue queue = new Queue(pair);
@@ -162,7 +157,6 @@ interface PriorityContract extends Contract {
 
     @Test
     default void agingOfZeroIsFirstInFirstOut() {
-        assumeTrue(transport().needsTargetToRun());
         Random random = ContractProfile.random("agingOfZeroIsFirstInFirstOut");
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(Duration.ZERO))) {
@@ -180,7 +174,6 @@ interface PriorityContract extends Contract {
 
     @Test
     default void cancelledWaitersLeaveTheOrderAsItIs() {
-        assumeTrue(transport().needsTargetToRun());
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(NEVER))) {
             Queue queue = new Queue(pair);

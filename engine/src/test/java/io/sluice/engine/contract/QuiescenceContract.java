@@ -246,7 +246,7 @@ interface QuiescenceContract extends Contract {
 
     @Test
     default void nothingLandsAfterTheCloseThoughThePeerWakesUpLater() {
-        assumeTrue(transport().crossesProcesses() && transport().needsTargetToRun());
+        assumeTrue(transport().crossesProcesses());
         try (PeerProcess peer = PeerProcess.start(transport(), REGION_BYTES);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
@@ -285,7 +285,7 @@ interface QuiescenceContract extends Contract {
 
     @Test
     default void nothingLandsInAServedRegionThoughThePeerWakesUpInTheMiddleOfAWrite() {
-        assumeTrue(transport().crossesProcesses() && transport().needsTargetToRun());
+        assumeTrue(transport().crossesProcesses());
         int bytes = 32 << 20;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine = TransferEngine.open(transport()

@@ -31,7 +31,8 @@ final class SeveralPeers implements AutoCloseable {
         try {
             connect(initiator, bytes);
             for (int i = 0; i < others; i++) {
-                TransferEngine target = TransferEngine.open(transport.options().build());
+                TransferEngine target =
+                        TransferEngine.open(transport.targetOptions().build());
                 engines.add(target);
                 connect(target, bytes);
                 if (i == 0) {

@@ -10,15 +10,15 @@ import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
 
 /**
- * A connection with a window of one operation, taken by a write that the target does not acknowledge until this is closed:
- * whatever is submitted meanwhile waits. For transports that need the target to run.
+ * A connection with a window of one operation, taken by an atomic operation that the target does not carry out until this is
+ * closed: whatever is submitted meanwhile waits. On every transport its processors have to do it.
  */
 final class TakenWindow implements AutoCloseable {
     private final EnginePair pair;
     private final MemoryRegion local;
     private final RemoteRegion remote;
     private final Blockade blockade;
-    private final TerminalSignal holder;
+    private final FetchOutcome holder;
 
     TakenWindow(EnginePair pair) {
         assertThat(pair.connection().window().operationLimit()).isEqualTo(1);
@@ -26,7 +26,7 @@ final class TakenWindow implements AutoCloseable {
         local = pair.local(8);
         remote = pair.attach(pair.served(8));
         blockade = Blockade.ofTarget(pair);
-        holder = pair.write(local, 0, remote, 0, 8);
+        holder = pair.fetchAdd(remote, 0, 0);
         until("it holds the only credit", () -> pair.connection().window().operations() == 1);
     }
 
@@ -36,12 +36,12 @@ final class TakenWindow implements AutoCloseable {
         Transfer marker = pair.connection().write(local, 0, remote, 0, 8, TransferOptions.defaults(), last);
         marker.cancel();
         last.awaitFailure(TransferCancelledException.class);
-        assertThat(holder.ended()).as("the window is taken").isFalse();
+        assertThat(holder.terminal().ended()).as("the window is taken").isFalse();
     }
 
     @Override
     public void close() {
         blockade.close();
-        holder.awaitSuccess();
+        holder.awaitPrevious();
     }
 }

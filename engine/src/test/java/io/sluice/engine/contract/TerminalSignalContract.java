@@ -230,9 +230,11 @@ interface TerminalSignalContract extends Contract {
             until("some have ended", () -> TerminalSignal.ended(signals) >= count / 20);
             CompletableFuture<Void> closed = pair.target().closeAsync();
             List<SluiceException> errors = TerminalSignal.awaitAllOnce(signals);
-            assertThat(errors)
-                    .isNotEmpty()
-                    .allSatisfy(error -> assertThat(error.getClass()).isNotEqualTo(SluiceException.class));
+            if (transport().needsTargetToRun()) {
+                // else its adapter may have been faster than its engine
+                assertThat(errors).isNotEmpty();
+            }
+            assertThat(errors).allSatisfy(error -> assertThat(error.getClass()).isNotEqualTo(SluiceException.class));
             await(closed);
             await(pair.connection().quiesced());
             assertThat(pair.connection().window().operations()).isZero();

@@ -33,6 +33,44 @@ public interface TransportUnderTest {
     }
 
     /**
+     * The settings of the target's engine, and of engines in other processes, where they differ: on another device, for
+     * example.
+     *
+     * @return variables by name
+     */
+    default Map<String, String> targetEnvironment() {
+        return environment();
+    }
+
+    /**
+     * A fresh builder with {@link #targetEnvironment()} applied.
+     *
+     * @return the builder
+     */
+    default EngineOptions.Builder targetOptions() {
+        return EngineOptions.builder().environment(targetEnvironment());
+    }
+
+    /**
+     * Whether regions are locked in memory for an adapter.
+     *
+     * @return true if the kernel has its say in what can be registered
+     */
+    default boolean locksMemory() {
+        return false;
+    }
+
+    /**
+     * Whether an access to memory that was freed while it is registered is refused. Where an adapter keeps the pages, it goes
+     * on with them, and they are nobody else's.
+     *
+     * @return false where the pages stay
+     */
+    default boolean noticesFreedMemory() {
+        return true;
+    }
+
+    /**
      * Whether it reaches engines in other processes.
      *
      * @return false for a transport within one process

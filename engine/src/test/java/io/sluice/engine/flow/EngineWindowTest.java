@@ -7,6 +7,7 @@ import io.sluice.engine.Patience;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.NotificationSender;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -31,6 +32,7 @@ class EngineWindowTest {
                     EngineOptions.defaults(),
                     window,
                     new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
+                    0,
                     null,
                     new Silent(),
                     1);
@@ -38,6 +40,16 @@ class EngineWindowTest {
 
         void await() {
             window.awaitOperation(flow);
+        }
+
+        @Override
+        public void addSource(Source source) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void removeSource(Source source) {
+            throw new UnsupportedOperationException();
         }
 
         @Override

@@ -14,6 +14,8 @@ import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
@@ -22,6 +24,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What a thread hands over is looked at, however the hand-over meets the end of the poller's look at the one before. */
@@ -150,6 +153,7 @@ class HandOverTest {
                     SPINNING,
                     new EngineWindow(1024, 1 << 20),
                     new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
+                    0,
                     this,
                     new NotificationSender() {
                         @Override
@@ -208,6 +212,11 @@ class HandOverTest {
     }
 
     private static final class AlwaysLeased implements LeasedMemory {
+        @Override
+        public @Nullable RegisteredMemory registration(int transport) {
+            return null;
+        }
+
         @Override
         public boolean acquire() {
             return true;

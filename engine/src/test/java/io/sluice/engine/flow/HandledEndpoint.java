@@ -5,6 +5,8 @@ import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
@@ -35,6 +37,7 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
                 options,
                 new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes()),
                 new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, carriesSignals),
+                0,
                 this,
                 new NotificationSender() {
                     @Override
@@ -144,6 +147,11 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
     /** Memory that nobody looks at. */
     enum NoMemory implements LeasedMemory {
         INSTANCE;
+
+        @Override
+        public @Nullable RegisteredMemory registration(int transport) {
+            return null;
+        }
 
         @Override
         public boolean acquire() {

@@ -8,12 +8,15 @@ import io.sluice.engine.progress.LooseCounters;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A real flow between a loop and an endpoint that do one thing at a time, when a test says so: so that a test decides in
@@ -47,6 +50,7 @@ final class SteppedFlow {
                 OPTIONS,
                 engineWindow,
                 new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, BYTES, true),
+                0,
                 endpoint,
                 new ClosedChannel(),
                 1);
@@ -182,6 +186,11 @@ final class SteppedFlow {
 
         int leases() {
             return leases.get();
+        }
+
+        @Override
+        public @Nullable RegisteredMemory registration(int transport) {
+            return null;
         }
 
         @Override

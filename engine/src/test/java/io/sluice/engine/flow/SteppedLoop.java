@@ -41,6 +41,16 @@ final class SteppedLoop implements EventLoop {
     }
 
     @Override
+    public void addSource(Source source) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void removeSource(Source source) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public long now() {
         return 0;
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferPriority;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class WaitingTransfersTest {
@@ -20,6 +22,11 @@ class WaitingTransfersTest {
     /** Memory that nobody looks at. */
     private enum NoMemory implements LeasedMemory {
         INSTANCE;
+
+        @Override
+        public @Nullable RegisteredMemory registration(int transport) {
+            return null;
+        }
 
         @Override
         public boolean acquire() {

@@ -70,6 +70,16 @@ class BrokenControlSocketTest {
         }
 
         @Override
+        public void addSource(Source source) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void removeSource(Source source) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
         public long now() {
             return System.nanoTime();
         }

@@ -260,6 +260,7 @@ class ControlChannelAbuseTest {
         for (int i = 0; i < descriptors.length; i++) {
             assertThat(answer.get() == 0).as("descriptor %d is attached", i).isEqualTo(i == 500);
             answer.getLong();
+            assertThat(answer.getShort()).as("tcp has no keys").isZero();
         }
     }
 
@@ -316,7 +317,7 @@ class ControlChannelAbuseTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 8, 16, 18})
+    @ValueSource(ints = {0, 8, 16, 18, 20})
     void answerToAttachOfAnotherLength(int bytes) {
         CompletableFuture<?> attached = peer.in(engine).attach(ofThePeer());
         long request = peer.control().receive(MessageType.ATTACH).buffer().getLong();

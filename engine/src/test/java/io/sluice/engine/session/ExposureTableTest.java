@@ -19,11 +19,17 @@ class ExposureTableTest {
     private final DescriptorKeys keys = new DescriptorKeys(EngineId.random(), 1);
 
     private static LocalRegion region(long id) {
-        return new LocalRegion(null, id, RegionOptions.readWrite(), MemorySegment.ofArray(new byte[64]), () -> {});
+        return new LocalRegion(
+                null,
+                id,
+                RegionOptions.readWrite(),
+                MemorySegment.ofArray(new byte[64]),
+                Registrations.none(),
+                () -> {});
     }
 
     private Exposure exposure(LocalRegion region) {
-        return new Exposure(region, keys.issue(region.id(), MemoryKind.HOST, region.access(), 0, 64));
+        return new Exposure(region, keys.issue(region.id(), MemoryKind.HOST, region.access(), 0, 64), 0);
     }
 
     private Exposure exposure() {
@@ -110,8 +116,8 @@ class ExposureTableTest {
             gone.add(table.add(exposure(closing)));
             kept.add(table.add(exposure(staying)));
         }
-        table.removeAll(closing);
-        table.removeAll(closing);
+        table.removeAll(closing, ended -> {});
+        table.removeAll(closing, ended -> {});
         assertThat(gone).allMatch(handle -> table.get(handle) == null);
         assertThat(kept).allMatch(handle -> table.get(handle) != null);
         for (int i = 0; i < 40 + 20; i++) {
@@ -150,7 +156,7 @@ class ExposureTableTest {
                 case 8 -> {
                     LocalRegion closing = regions.get(random.nextInt(3));
                     if (random.nextInt(20) == 0) {
-                        table.removeAll(closing);
+                        table.removeAll(closing, ended -> {});
                         expected.values().removeIf(exposure -> exposure.region() == closing);
                     }
                 }

@@ -33,7 +33,12 @@ final class LocalRegionStress {
     private static class CountedRegion {
         private final AtomicInteger givenBack = new AtomicInteger();
         final LocalRegion region = new LocalRegion(
-                ENGINE, 1, RegionOptions.readWrite(), MemorySegment.ofArray(new long[1]), givenBack::incrementAndGet);
+                ENGINE,
+                1,
+                RegionOptions.readWrite(),
+                MemorySegment.ofArray(new long[1]),
+                Registrations.none(),
+                givenBack::incrementAndGet);
 
         /** Holds a lease for a moment, and says what it saw. */
         int lease() {

@@ -250,10 +250,11 @@ public final class RawPeer implements AutoCloseable {
         long request = control.receive(MessageType.ATTACH).buffer().getLong();
         control.send(
                 MessageType.ATTACH_RESULT,
-                ByteBuffer.allocate(17)
+                ByteBuffer.allocate(19)
                         .putLong(request)
                         .put((byte) 0)
                         .putLong(handle)
+                        .putShort((short) 0)
                         .array());
     }
 

@@ -24,8 +24,8 @@ final class SignalWaitsStress {
     /** A signal that is 0. */
     private static class OneSignal {
         // no region is closed here, so no engine is asked
-        private final LocalRegion region =
-                new LocalRegion(null, 1, RegionOptions.readWrite(), MemorySegment.ofArray(new long[1]), () -> {});
+        private final LocalRegion region = new LocalRegion(
+                null, 1, RegionOptions.readWrite(), MemorySegment.ofArray(new long[1]), Registrations.none(), () -> {});
         final Signal signal = region.signal(0);
         CompletableFuture<Long> wait;
 

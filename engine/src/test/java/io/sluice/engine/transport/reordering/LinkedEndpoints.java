@@ -198,6 +198,21 @@ final class LinkedEndpoints implements AutoCloseable {
         }
 
         @Override
+        public void send(byte[] message) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void notified(byte[] payload) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void notificationsSendable() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
         public EventLoop loop() {
             return loop;
         }

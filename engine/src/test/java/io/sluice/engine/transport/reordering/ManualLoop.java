@@ -46,6 +46,16 @@ final class ManualLoop implements EventLoop {
     }
 
     @Override
+    public void addSource(Source source) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void removeSource(Source source) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public long now() {
         return now;
     }

@@ -13,13 +13,13 @@ final class OwnedRequest extends WorkRequest {
 
     static OwnedRequest write(MemorySegment from, RemoteKey key, long offset) {
         OwnedRequest request = new OwnedRequest();
-        request.describe(Operation.WRITE, from, 0, from.byteSize(), key, offset);
+        request.describe(Operation.WRITE, from, null, 0, from.byteSize(), key, offset);
         return request;
     }
 
     static OwnedRequest read(MemorySegment to, RemoteKey key, long offset) {
         OwnedRequest request = new OwnedRequest();
-        request.describe(Operation.READ, to, 0, to.byteSize(), key, offset);
+        request.describe(Operation.READ, to, null, 0, to.byteSize(), key, offset);
         return request;
     }
 

@@ -52,12 +52,12 @@ class PacketAssemblerTest {
         assertThat(packet.kind()).isEqualTo(PacketKind.WRITE);
         assertThat(packet.request()).isEqualTo(100 + number);
         assertThat(packet.sequence()).isEqualTo(number);
-        assertThat(packet.region()).isEqualTo(new RemoteKey(1, 2, 3));
+        assertThat(packet.region()).usingRecursiveComparison().isEqualTo(new RemoteKey(1, 2, 3));
         assertThat(packet.offset()).isEqualTo(4);
         assertThat(packet.length()).isEqualTo(5_000);
         assertThat(packet.hasSignal()).isTrue();
         assertThat(packet.isWithdrawn()).isFalse();
-        assertThat(packet.signal()).isEqualTo(new RemoteKey(6, 7, 8));
+        assertThat(packet.signal()).usingRecursiveComparison().isEqualTo(new RemoteKey(6, 7, 8));
         assertThat(packet.signalOffset()).isEqualTo(9);
         assertThat(packet.signalAddend()).isEqualTo(10);
         assertThat(packet.operand()).isEqualTo(11);

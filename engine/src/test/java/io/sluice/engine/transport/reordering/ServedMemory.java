@@ -2,10 +2,12 @@ package io.sluice.engine.transport.reordering;
 
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import org.jspecify.annotations.Nullable;
 
 /** A region that counts its leases and may look at its bytes whenever a signal comes. */
 final class ServedMemory implements ExposedRegion {
@@ -34,6 +36,16 @@ final class ServedMemory implements ExposedRegion {
 
     void close() {
         open = false;
+    }
+
+    @Override
+    public @Nullable RegisteredMemory registration() {
+        return null;
+    }
+
+    @Override
+    public void changed(long offset) {
+        throw new UnsupportedOperationException();
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
@@ -56,6 +57,16 @@ class InboundFramesFuzzTest {
     /** The slice, whose rules are those of any region. */
     private final class Slice implements ExposedRegion {
         private int leases;
+
+        @Override
+        public @Nullable RegisteredMemory registration() {
+            return null;
+        }
+
+        @Override
+        public void changed(long offset) {
+            throw new UnsupportedOperationException();
+        }
 
         @Override
         public CompletionStatus acquire(
@@ -105,6 +116,21 @@ class InboundFramesFuzzTest {
     /** What stands behind a lane, as far as reading needs it. */
     private final class Context implements EndpointContext {
         private final Slice slice = new Slice();
+
+        @Override
+        public void send(byte[] message) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void notified(byte[] payload) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void notificationsSendable() {
+            throw new UnsupportedOperationException();
+        }
 
         @Override
         public @Nullable ExposedRegion exposed(long handle) {
@@ -165,7 +191,7 @@ class InboundFramesFuzzTest {
     /** A read that waits for its answer. */
     private final class AskedRead extends WorkRequest {
         AskedRead() {
-            describe(Operation.READ, local, MARGIN, READ_BYTES, new RemoteKey(0, 0, 0), 0);
+            describe(Operation.READ, local, null, MARGIN, READ_BYTES, new RemoteKey(0, 0, 0), 0);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Filling;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import java.io.ByteArrayOutputStream;
@@ -14,6 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +37,16 @@ class OutboundFramesTest {
     private final class Lender implements ExposedRegion {
         private int releases;
         private boolean open = true;
+
+        @Override
+        public @Nullable RegisteredMemory registration() {
+            return null;
+        }
+
+        @Override
+        public void changed(long offset) {
+            throw new UnsupportedOperationException();
+        }
 
         @Override
         public CompletionStatus acquire(

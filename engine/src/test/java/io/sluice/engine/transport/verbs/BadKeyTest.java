@@ -1,0 +1,155 @@
+package io.sluice.engine.transport.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * An adapter refuses a transfer whose remote key or address is wrong, and breaks the queue pair by the specification. The
+ * transfer gets the error; all others, and the connection, do not notice.
+ */
+@Tag("verbs")
+@Tag("softroce")
+class BadKeyTest {
+    private static final int BYTES = 64 << 10;
+    private static final byte CANARY = 0x5A;
+
+    private static void assertUntouched(MemoryRegion region) {
+        for (long at = 0; at < region.length(); at += 8) {
+            assertThat(region.segment().get(ValueLayout.JAVA_LONG, at)).isEqualTo(0x5A5A_5A5A_5A5A_5A5AL);
+        }
+    }
+
+    private static MemoryRegion canary(VerbsPair pair) {
+        MemoryRegion region = pair.served(BYTES);
+        region.segment().fill(CANARY);
+        return region;
+    }
+
+    private static TransferEnd transfer(VerbsPair pair, boolean write, MemoryRegion local, RemoteRegion remote) {
+        return write ? pair.write(local, 0, remote, 0, BYTES) : pair.read(local, 0, remote, 0, BYTES);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void transferWithABadKeyFailsAloneUnderLoad(int lanes) {
+        try (VerbsPair pair = VerbsPair.open(both -> both.lanes(lanes))) {
+            MemoryRegion region = canary(pair);
+            MemoryRegion local = pair.local(BYTES);
+            RemoteRegion forged = ForgedKeys.withBadKey(pair.attach(region));
+            MixedLoad load = MixedLoad.of(pair).start();
+            MixedLoad back = MixedLoad.back(pair).start();
+            for (int round = 0; round < TestDevices.rounds(50); round++) {
+                RemoteAccessException refused =
+                        transfer(pair, round % 2 == 0, local, forged).awaitFailure(RemoteAccessException.class);
+                assertThat(refused.reason()).isEqualTo(RemoteAccessException.Reason.ACCESS_DENIED);
+                load.awaitProgress(20);
+                back.awaitProgress(20);
+            }
+            load.stopAndCheck();
+            back.stopAndCheck();
+            assertUntouched(region);
+            assertThat(local.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+            assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
+            assertThat(pair.accepted().state()).isEqualTo(ConnectionState.OPEN);
+        }
+    }
+
+    @Test
+    void badAndGoodTransfersInOneRowEachGetTheirOwnEnd() {
+        try (VerbsPair pair = VerbsPair.open(both -> {})) {
+            MemoryRegion region = canary(pair);
+            MemoryRegion good = pair.served(BYTES);
+            MemoryRegion local = pair.local(BYTES);
+            local.segment().fill((byte) 7);
+            RemoteRegion genuine = pair.attach(good);
+            RemoteRegion forged = ForgedKeys.withBadKey(pair.attach(region));
+            List<TransferEnd> refused = new ArrayList<>();
+            List<TransferEnd> granted = new ArrayList<>();
+            for (int i = 0; i < TestDevices.rounds(200); i++) {
+                if (i % 8 == 3) {
+                    refused.add(transfer(pair, i % 16 == 3, pair.local(BYTES), forged));
+                } else {
+                    granted.add(pair.write(local, i, genuine, i, 64));
+                }
+            }
+            granted.forEach(TransferEnd::awaitSuccess);
+            refused.forEach(end -> end.awaitFailure(RemoteAccessException.class));
+            assertUntouched(region);
+            assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-4096, -1, 1, BYTES, 1L << 32, Long.MIN_VALUE})
+    void addressThatLeavesTheRegionIsRefused(long shift) {
+        try (VerbsPair pair = VerbsPair.open(both -> {})) {
+            MemoryRegion region = canary(pair);
+            MemoryRegion local = pair.local(BYTES);
+            RemoteRegion genuine = pair.attach(region);
+            RemoteRegion shifted = ForgedKeys.shifted(genuine, shift);
+            for (boolean write : new boolean[] {true, false}) {
+                transfer(pair, write, local, shifted).awaitFailure(RemoteAccessException.class);
+            }
+            transfer(pair, false, local, genuine).awaitSuccess();
+            assertUntouched(region);
+            assertUntouched(local);
+        }
+    }
+
+    @Test
+    void signalOfAWriteThatIsRefusedIsNotCarriedOut() {
+        try (VerbsPair pair = VerbsPair.open(both -> {})) {
+            MemoryRegion region = canary(pair);
+            MemoryRegion words = pair.served(64);
+            MemoryRegion local = pair.local(BYTES);
+            RemoteRegion genuine = pair.attach(region);
+            RemoteRegion remoteWords = pair.attach(words);
+            RemoteRegion forged = ForgedKeys.withBadKey(genuine);
+            for (int i = 0; i < 5; i++) {
+                pair.writeWithSignal(local, 0, forged, 0, BYTES, remoteWords, 8)
+                        .awaitFailure(RemoteAccessException.class);
+                pair.writeWithSignal(local, 0, remoteWords, 16, 8, remoteWords, 24)
+                        .awaitSuccess();
+            }
+            assertThat(words.signal(8).value()).isZero();
+            assertThat(words.signal(24).value()).isEqualTo(5);
+            assertUntouched(region);
+        }
+    }
+
+    @Test
+    void bothSidesSendBadKeysAtOnce() {
+        try (VerbsPair pair = VerbsPair.open(both -> both.lanes(2))) {
+            MemoryRegion region = canary(pair);
+            MemoryRegion local = pair.local(BYTES);
+            MemoryRegion regionOfInitiator = pair.servedByInitiator(BYTES);
+            MemoryRegion localOfTarget = pair.localOfTarget(BYTES);
+            RemoteRegion forged = ForgedKeys.withBadKey(pair.attach(region));
+            RemoteRegion forgedBack = ForgedKeys.withBadKey(pair.attachBack(regionOfInitiator));
+            MixedLoad load = MixedLoad.of(pair).start();
+            MixedLoad back = MixedLoad.back(pair).start();
+            for (int round = 0; round < TestDevices.rounds(50); round++) {
+                TransferEnd there = transfer(pair, round % 2 == 0, local, forged);
+                TransferEnd here = pair.writeBack(localOfTarget, 0, forgedBack, 0, BYTES);
+                there.awaitFailure(RemoteAccessException.class);
+                here.awaitFailure(RemoteAccessException.class);
+            }
+            load.awaitProgress(20);
+            back.awaitProgress(20);
+            load.stopAndCheck();
+            back.stopAndCheck();
+            assertUntouched(region);
+        }
+    }
+}

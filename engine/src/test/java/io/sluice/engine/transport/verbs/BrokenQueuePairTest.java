@@ -1,0 +1,60 @@
+package io.sluice.engine.transport.verbs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.ConnectionState;
+import java.util.Random;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A queue pair that breaks by itself costs no transfer: what it had not done is done again, and nothing is done twice. */
+@Tag("verbs")
+class BrokenQueuePairTest {
+    private static final int ROUNDS = 100;
+
+    private final SoftAdapter adapter = SoftAdapter.get();
+    private final Random random = new Random(20_240_229L);
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "4, 1", "4, 2"})
+    void loadGoesOnWhenQueuePairsBreak(int lanes, int rails) {
+        int before = adapter.mark();
+        try (VerbsPair pair = rails == 1
+                ? VerbsPair.open(both -> both.lanes(lanes))
+                : VerbsPair.openRails(both -> both.lanes(lanes))) {
+            MixedLoad load = MixedLoad.of(pair).start();
+            MixedLoad back = MixedLoad.back(pair).start();
+            for (int round = 0; round < ROUNDS; round++) {
+                adapter.breakOneOf(random, before);
+                if (round % 4 != 3) {
+                    load.awaitProgress(random.nextInt(100));
+                    back.awaitProgress(random.nextInt(100));
+                }
+            }
+            // it has healed, not only survived
+            load.awaitProgress(500);
+            back.awaitProgress(500);
+            load.stopAndCheck();
+            back.stopAndCheck();
+            assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
+            assertThat(pair.accepted().state()).isEqualTo(ConnectionState.OPEN);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 1", "2, 2"})
+    void idleConnectionHealsBeforeItIsUsed(int lanes, int rails) {
+        int before = adapter.mark();
+        try (VerbsPair pair = rails == 1
+                ? VerbsPair.open(both -> both.lanes(lanes))
+                : VerbsPair.openRails(both -> both.lanes(lanes))) {
+            for (int round = 0; round < 10; round++) {
+                adapter.breakOneOf(random, before);
+                MixedLoad load = MixedLoad.silent(pair).start();
+                load.awaitProgress(20);
+                load.stopAndCheck();
+            }
+        }
+    }
+}

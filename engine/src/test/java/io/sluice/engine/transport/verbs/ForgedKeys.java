@@ -1,0 +1,42 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.session.ForgedRegions;
+import io.sluice.engine.transport.RemoteKey;
+import java.nio.ByteBuffer;
+
+/** What an adapter refuses: remote keys that it did not give, and addresses beyond a region. */
+final class ForgedKeys {
+    // the low byte of a key tells the uses of its place apart: with another one it is no region's
+    private static final int LOW_BITS = 0x3c;
+
+    private ForgedKeys() {}
+
+    /** The same region of a peer with one rail, with a remote key that is nobody's. */
+    static RemoteRegion withBadKey(RemoteRegion genuine) {
+        return withBadKeys(genuine, 1);
+    }
+
+    /** The same for a peer with so many rails. */
+    static RemoteRegion withBadKeys(RemoteRegion genuine, int rails) {
+        return forged(genuine, rails, LOW_BITS, 0);
+    }
+
+    /** The same region of a peer with one rail, but the adapter is asked for another address. */
+    static RemoteRegion shifted(RemoteRegion genuine, long bytes) {
+        return forged(genuine, 1, 0, bytes);
+    }
+
+    private static RemoteRegion forged(RemoteRegion genuine, int rails, int keyBits, long shift) {
+        VerbsRemoteKey key = (VerbsRemoteKey) ForgedRegions.keyOf(genuine);
+        ByteBuffer bytes = ByteBuffer.allocate(10 + 4 * rails)
+                .put((byte) rails)
+                .put((byte) (key.hasAdapterAtomics() ? 1 : 0))
+                .putLong(key.address(shift));
+        for (int i = 0; i < rails; i++) {
+            bytes.putInt(key.key(i) ^ keyBits);
+        }
+        RemoteKey forged = VerbsRemoteKey.read(key.handle(), genuine.descriptor(), bytes.flip(), rails);
+        return ForgedRegions.withKey(genuine, forged);
+    }
+}

@@ -1,0 +1,17 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.TransportUnderTest;
+import org.junit.jupiter.api.Tag;
+
+/** The promises where a connection has two rails and four lanes, and an engine two pollers. */
+@Tag("verbs")
+class VerbsRailsContractTest extends TransportContract {
+    @Override
+    public TransportUnderTest transport() {
+        return VerbsUnderTest.between(
+                        TestDevices.get(0) + "," + TestDevices.get(2), TestDevices.get(1) + "," + TestDevices.get(3))
+                .with("SLUICE_LANES", "4")
+                .with("SLUICE_POLLERS", "2");
+    }
+}

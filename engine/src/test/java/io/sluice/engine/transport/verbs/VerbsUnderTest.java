@@ -1,0 +1,81 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.contract.TransportUnderTest;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The verbs transport on the devices that this machine has: those of a guest with softRoCE, or of the software adapter. */
+final class VerbsUnderTest implements TransportUnderTest {
+    private final Map<String, String> environment;
+    private final Map<String, String> targetEnvironment;
+
+    private VerbsUnderTest(Map<String, String> environment, Map<String, String> targetEnvironment) {
+        this.environment = environment;
+        this.targetEnvironment = targetEnvironment;
+    }
+
+    /** On these devices. */
+    static VerbsUnderTest between(String initiator, String target) {
+        return new VerbsUnderTest(devices(initiator), devices(target));
+    }
+
+    private static Map<String, String> devices(String names) {
+        return Map.of("SLUICE_TRANSPORTS", "verbs", "SLUICE_VERBS_DEVICES", names);
+    }
+
+    /** The same with a further setting on both sides. */
+    VerbsUnderTest with(String variable, String value) {
+        return new VerbsUnderTest(added(environment, variable, value), added(targetEnvironment, variable, value));
+    }
+
+    private static Map<String, String> added(Map<String, String> to, String variable, String value) {
+        Map<String, String> sum = new TreeMap<>(to);
+        sum.put(variable, value);
+        return sum;
+    }
+
+    @Override
+    public String name() {
+        return "verbs";
+    }
+
+    @Override
+    public Map<String, String> environment() {
+        return environment;
+    }
+
+    @Override
+    public Map<String, String> targetEnvironment() {
+        return targetEnvironment;
+    }
+
+    @Override
+    public boolean crossesProcesses() {
+        return !TestDevices.areInThisProcess();
+    }
+
+    @Override
+    public boolean needsTargetToRun() {
+        return false;
+    }
+
+    @Override
+    public boolean visibleOnCompletion() {
+        return false;
+    }
+
+    @Override
+    public boolean locksMemory() {
+        return true;
+    }
+
+    @Override
+    public boolean noticesFreedMemory() {
+        return false;
+    }
+
+    @Override
+    public boolean offersAdapterAtomics() {
+        return true;
+    }
+}

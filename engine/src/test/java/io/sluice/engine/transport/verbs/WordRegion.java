@@ -1,0 +1,76 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.engine.transport.WorkRequest;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/** An attached region whose words this host's processors change. */
+final class WordRegion implements ExposedRegion {
+    static final long KEY = 0x1122_3344_5566_7788L;
+    static final long EPOCH = -5;
+
+    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+
+    private final MemorySegment segment;
+    private final RegisteredMemory registration;
+
+    WordRegion(MemorySegment segment, RegisteredMemory registration) {
+        this.segment = segment;
+        this.registration = registration;
+    }
+
+    long word(long offset) {
+        return (long) WORD.getVolatile(segment, offset);
+    }
+
+    @Override
+    public CompletionStatus acquire(WorkRequest.Operation operation, long key, long epoch, long offset, long length) {
+        if (key != KEY) {
+            return CompletionStatus.BAD_KEY;
+        }
+        if (epoch != EPOCH) {
+            return CompletionStatus.STALE_EPOCH;
+        }
+        if (offset < 0 || offset > segment.byteSize() - length) {
+            return CompletionStatus.OUT_OF_BOUNDS;
+        }
+        return operation.isAtomic() && offset % Long.BYTES != 0
+                ? CompletionStatus.MISALIGNED
+                : CompletionStatus.SUCCESS;
+    }
+
+    @Override
+    public void release() {}
+
+    @Override
+    public boolean isOpen() {
+        return true;
+    }
+
+    @Override
+    public RegisteredMemory registration() {
+        return registration;
+    }
+
+    @Override
+    public void changed(long offset) {}
+
+    @Override
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    @Override
+    public long fetchAdd(long offset, long addend) {
+        return (long) WORD.getAndAdd(segment, offset, addend);
+    }
+
+    @Override
+    public long compareAndSwap(long offset, long expected, long replacement) {
+        return (long) WORD.compareAndExchange(segment, offset, expected, replacement);
+    }
+}
