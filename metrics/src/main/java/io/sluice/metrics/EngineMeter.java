@@ -30,6 +30,8 @@ public enum EngineMeter {
     REGIONS("sluice.regions", null, "Regions open"),
     /** Bytes of the regions open now. */
     REGION_BYTES("sluice.region.bytes", "bytes", "Bytes of the open regions"),
+    /** Bytes that registrations lock in memory now, once for each adapter. */
+    LOCKED_BYTES("sluice.locked.bytes", "bytes", "Bytes that registrations lock in memory, once for each adapter"),
     /** Duty cycles of the pollers; tag {@code found}: {@code work} or {@code nothing}. */
     POLLS("sluice.poller.polls", null, "Duty cycles of the pollers"),
     /** Duty cycles held up by a callback. */

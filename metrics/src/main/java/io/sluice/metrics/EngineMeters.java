@@ -80,6 +80,7 @@ public final class EngineMeters implements MeterBinder {
         counter(registry, EngineMeter.CONNECTIONS_LOST, Tags.empty(), EngineMetrics::connectionsLost);
         gauge(registry, EngineMeter.REGIONS, EngineMetrics::regions);
         gauge(registry, EngineMeter.REGION_BYTES, EngineMetrics::regionBytes);
+        gauge(registry, EngineMeter.LOCKED_BYTES, EngineMetrics::lockedBytes);
         counter(registry, EngineMeter.POLLS, Tags.of("found", "work"), EngineMetrics::busyPolls);
         counter(registry, EngineMeter.POLLS, Tags.of("found", "nothing"), EngineMetrics::emptyPolls);
         counter(registry, EngineMeter.STALLS, Tags.empty(), EngineMetrics::stalls);
