@@ -55,6 +55,7 @@ record ProgramReport(
         for (TransportReport transport : transports) {
             String reason = transport.reason();
             row(text, transport.name(), reason == null ? "available" : "not available: " + reason);
+            transport.devices().forEach(device -> row(text, "", device));
         }
         return text.toString();
     }

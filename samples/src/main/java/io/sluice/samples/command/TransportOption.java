@@ -5,6 +5,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 
 /** The option that names transports. */
@@ -16,7 +17,9 @@ final class TransportOption {
             split = ",",
             description = {
                 "The transports to use, the most preferred first, separated by commas.",
-                "Default: the best that both sides have. 'sluice info' lists them."
+                "Default: the best that both sides have. 'sluice info' lists them.",
+                "Those that are not available here are left out. On verbs, SLUICE_VERBS_DEVICES",
+                "names the devices."
             })
     private List<String> names = new ArrayList<>();
 
@@ -39,21 +42,24 @@ final class TransportOption {
         }
         if (!names.isEmpty()) {
             List<TransportStatus> known = TransferEngine.transports();
-            names.forEach(name -> check(name, known));
+            List<TransportStatus> named =
+                    names.stream().map(name -> find(name, known)).toList();
+            if (named.stream().noneMatch(TransportStatus::isAvailable)) {
+                throw CommandFailure.failed(named.stream()
+                        .map(status -> "transport " + status.name() + " is not available here: " + status.unavailable())
+                        .collect(Collectors.joining("; ")));
+            }
             options.transports(names);
         }
         return options;
     }
 
-    private static void check(String name, List<TransportStatus> known) {
-        TransportStatus status = known.stream()
+    private static TransportStatus find(String name, List<TransportStatus> known) {
+        return known.stream()
                 .filter(transport -> transport.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> CommandFailure.usage("unknown transport '" + name + "'; known transports: "
                         + String.join(
                                 ", ", known.stream().map(TransportStatus::name).toList())));
-        if (!status.isAvailable()) {
-            throw CommandFailure.failed("transport " + name + " is not available here: " + status.unavailable());
-        }
     }
 }

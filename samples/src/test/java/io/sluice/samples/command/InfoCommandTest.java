@@ -49,7 +49,8 @@ class InfoCommandTest {
         assertThat(report.toText())
                 .contains("verbs            not available: no device; install rdma-core", "unknown", "no limit");
         assertThat(report.toJson())
-                .contains("{\"name\":\"verbs\",\"available\":false,\"reason\":\"no device; install rdma-core\"}");
+                .contains(
+                        "{\"name\":\"verbs\",\"available\":false,\"reason\":\"no device; install rdma-core\",\"devices\":[]}");
     }
 
     private static String run(String... arguments) {
