@@ -237,12 +237,17 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void closedArenaOfAServedRegionIsATypedFailure() {
-        try (EnginePair pair = EnginePair.open(transport())) {
+        // An adapter that does not notice goes on writing, so the memory itself outlives the arena that is closed.
+        try (Arena lasting = Arena.ofShared();
+                EnginePair pair = EnginePair.open(transport())) {
+            MemorySegment memory = lasting.allocate(1 << 20);
             MemoryRegion local = pair.local(1 << 20);
             MemoryRegion served;
             RemoteRegion remote;
             try (Arena arena = Arena.ofShared()) {
-                served = pair.target().register(arena.allocate(1 << 20), RegionOptions.readWrite());
+                MemorySegment closing =
+                        MemorySegment.ofAddress(memory.address()).reinterpret(memory.byteSize(), arena, null);
+                served = pair.target().register(closing, RegionOptions.readWrite());
                 remote = pair.attach(served);
                 pair.write(local, 0, remote, 0, 1 << 20).awaitSuccess();
             }
