@@ -34,11 +34,21 @@ void await_ready(int fd, uint32_t events);
 /* Connects two sockets over the loopback. */
 void connect_pair(bool ipv6, int *client, int *server);
 
+/* How many descriptors this process has open. */
+int open_descriptors(void);
+
+/* Waits for a child that must end well. */
+void await_child(int pid);
+
 void test_sockets(void);
 void test_streams(void);
 void test_epoll(void);
 void test_event_descriptor(void);
 void test_others(void);
+void test_shared_memory(void);
+void test_local_sockets(void);
+void test_peer_memory(void);
+void test_memory_copy(void);
 /* With the adapter's library. */
 void test_verbs(const char *library);
 

@@ -1,7 +1,9 @@
 #include "check.h"
 
+#include <dirent.h>
 #include <netinet/in.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 void await_ready(int fd, uint32_t events) {
@@ -40,6 +42,24 @@ void connect_pair(bool ipv6, int *client, int *server) {
     CHECK_SAME(sluice_socket_close(listener), 0);
 }
 
+int open_descriptors(void) {
+    DIR *folder = opendir("/proc/self/fd");
+    CHECK(folder != NULL);
+    int count = 0;
+    while (readdir(folder) != NULL) {
+        count++;
+    }
+    closedir(folder);
+    return count;
+}
+
+void await_child(int pid) {
+    int status = -1;
+    CHECK(pid > 0);
+    CHECK_SAME(waitpid(pid, &status, 0), pid);
+    CHECK_SAME(status, 0);
+}
+
 int main(int count, char **arguments) {
     if (count != 2) {
         fprintf(stderr, "usage: %s LIBRARY (in libibverbs's place)\n", arguments[0]);
@@ -52,6 +72,10 @@ int main(int count, char **arguments) {
     test_epoll();
     test_event_descriptor();
     test_others();
+    test_shared_memory();
+    test_local_sockets();
+    test_peer_memory();
+    test_memory_copy();
     test_verbs(arguments[1]);
     puts("all C tests passed");
     return 0;

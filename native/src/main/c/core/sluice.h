@@ -75,6 +75,55 @@ int64_t sluice_memory_map(int64_t bytes, bool prefault);
 int sluice_memory_unmap(void *address, int64_t bytes);
 int sluice_memory_page_size(void);
 
+/* The longest name of shared memory. */
+#define SLUICE_SHARED_MEMORY_NAME_BYTES 200
+
+int sluice_shared_memory_create(const char *name, size_t name_length, int64_t bytes, bool huge_pages, bool prefault);
+int sluice_shared_memory_seal(int fd, bool read_only);
+int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages);
+int64_t sluice_shared_memory_map(int fd, int64_t bytes, bool writable, bool prefault);
+int64_t sluice_shared_memory_huge_page_size(void);
+
+/* The longest address of a local socket. A path ends with a zero in the kernel's structure, which is one longer. */
+#define SLUICE_LOCAL_ADDRESS_BYTES 107
+/* The kernel's SCM_MAX_FD. */
+#define SLUICE_LOCAL_DESCRIPTORS 253
+
+int sluice_local_listen(const uint8_t *address, size_t length);
+int sluice_local_connect(const uint8_t *address, size_t length);
+int sluice_local_accept(int fd);
+int sluice_local_send(int fd, const void *bytes, int length, const void *descriptors, int count);
+int64_t sluice_local_receive(int fd, void *bytes, int length, void *descriptors, int maximum);
+int64_t sluice_local_peer(int fd);
+int sluice_local_user_id(void);
+int sluice_local_process_id(void);
+
+#define SLUICE_PEER_RECORDS 64
+
+/* What to copy between a peer's memory and this process's. */
+struct sluice_peer_record {
+    uint64_t local;
+    uint64_t peer;
+    int64_t length;
+};
+
+int sluice_peer_open_process(int pid);
+int sluice_peer_is_alive(int process);
+int64_t sluice_peer_read(int process, int pid, const void *records, int count);
+int64_t sluice_peer_write(int process, int pid, const void *records, int count);
+
+/* The one function that Java calls by its name rather than through a wrapper. */
+__attribute__((visibility("default"))) void sluice_copy(
+        void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes);
+
+/* Stores that pass by the caches, in what sluice_copy uses for large copies. */
+enum sluice_streaming { SLUICE_STREAMING_SSE2, SLUICE_STREAMING_AVX512 };
+
+/* Whether this processor can. */
+bool sluice_copy_can_stream(enum sluice_streaming streaming);
+/* Of memory that does not overlap, and of any size. */
+void sluice_copy_streaming(enum sluice_streaming streaming, void *to, const void *from, size_t bytes);
+
 int sluice_thread_set_affinity(int cpu);
 
 #endif

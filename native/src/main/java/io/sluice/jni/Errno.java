@@ -11,6 +11,9 @@ public final class Errno {
     /** No such file or directory, or not watched by this epoll. */
     public static final int ENOENT = 2;
 
+    /** No such process. */
+    public static final int ESRCH = 3;
+
     /** Interrupted system call. */
     public static final int EINTR = 4;
 
@@ -56,6 +59,9 @@ public final class Errno {
     /** Broken pipe: this side of the connection was shut down for sending, or the peer has gone. */
     public static final int EPIPE = 32;
 
+    /** Result out of range. */
+    public static final int ERANGE = 34;
+
     /** Function not implemented by this kernel. */
     public static final int ENOSYS = 38;
 
@@ -70,6 +76,9 @@ public final class Errno {
 
     /** Message too long, or too many pieces in a vector. */
     public static final int EMSGSIZE = 90;
+
+    /** The socket at this address is of another type. */
+    public static final int EPROTOTYPE = 91;
 
     /** Protocol option not available. */
     public static final int ENOPROTOOPT = 92;
@@ -109,6 +118,9 @@ public final class Errno {
 
     /** The socket is not connected. */
     public static final int ENOTCONN = 107;
+
+    /** Too many references: more descriptors are on their way in messages than may be open. */
+    public static final int ETOOMANYREFS = 109;
 
     /** Connection timed out. */
     public static final int ETIMEDOUT = 110;

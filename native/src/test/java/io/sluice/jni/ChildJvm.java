@@ -38,6 +38,13 @@ final class ChildJvm {
                 "io.sluice.jni/" + main.getName()));
     }
 
+    /** A program to talk to by its standard streams, whose end is up to the caller. */
+    static ProcessBuilder toTalkTo(Class<?> main) {
+        return new ProcessBuilder(command(List.of(
+                        "--enable-native-access=ALL-UNNAMED", "-cp", classes() + ":" + testClasses(), main.getName())))
+                .redirectError(ProcessBuilder.Redirect.INHERIT);
+    }
+
     /** The folder of the module's classes, where the library lies too. */
     static Path classes() {
         return location(NativeLibrary.class);
@@ -79,11 +86,15 @@ final class ChildJvm {
     }
 
     private static Output start(List<String> arguments) throws IOException, InterruptedException {
+        return run(new ProcessBuilder(command(arguments)), 60);
+    }
+
+    private static List<String> command(List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx64m", "-Xcheck:jni"));
         command.addAll(arguments);
-        return run(new ProcessBuilder(command), 60);
+        return command;
     }
 
     private static Path testClasses() {

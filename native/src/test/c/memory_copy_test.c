@@ -1,0 +1,87 @@
+#include "check.h"
+
+#include <string.h>
+
+/* As in the code. */
+#define STREAMED_FROM ((size_t)2560 << 10)
+#define LARGEST ((size_t)(4 << 20) + 40000)
+/* Around what is copied, to see that nothing else is written. */
+#define MARGIN 64
+#define UNTOUCHED 0x5a
+
+static uint8_t *from;
+static uint8_t *to;
+
+typedef void copier(uint8_t *target, const uint8_t *source, size_t bytes);
+
+static void by_size(uint8_t *target, const uint8_t *source, size_t bytes) {
+    sluice_copy(to, target - to, from, source - from, (int64_t)bytes);
+}
+
+static void by_sse2(uint8_t *target, const uint8_t *source, size_t bytes) {
+    sluice_copy_streaming(SLUICE_STREAMING_SSE2, target, source, bytes);
+}
+
+static void by_avx512(uint8_t *target, const uint8_t *source, size_t bytes) {
+    sluice_copy_streaming(SLUICE_STREAMING_AVX512, target, source, bytes);
+}
+
+static void check_copy(copier *copy, size_t bytes, size_t to_offset, size_t from_offset) {
+    uint8_t *target = to + MARGIN + to_offset;
+    memset(target - MARGIN, UNTOUCHED, bytes + 2 * MARGIN);
+    copy(target, from + from_offset, bytes);
+    CHECK(memcmp(target, from + from_offset, bytes) == 0);
+    for (size_t i = 0; i < MARGIN; i++) {
+        CHECK_SAME(target[-1 - (int64_t)i], UNTOUCHED);
+        CHECK_SAME(target[bytes + i], UNTOUCHED);
+    }
+}
+
+static void check_sizes(copier *copy) {
+    static const size_t sizes[] = {0,     1,     63,    64,    65,    4095,  16383, 16384, 16385,
+                                   16447, 16448, 32767, 32768, 65536, 65599, 1 << 20};
+    static const size_t offsets[] = {0, 1, 31, 32, 63};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (size_t j = 0; j < 25; j++) {
+            check_copy(copy, sizes[i], offsets[j / 5], offsets[j % 5]);
+        }
+    }
+    for (int around = -1; around <= 1; around++) {
+        check_copy(copy, STREAMED_FROM + (size_t)around, 0, 0);
+        check_copy(copy, STREAMED_FROM + (size_t)around, 17, 5);
+    }
+    check_copy(copy, LARGEST, 3, 0);
+}
+
+static void check_overlap(size_t bytes, int64_t distance) {
+    memcpy(to + MARGIN, from, bytes + 2 * MARGIN);
+    sluice_copy(to, 2 * MARGIN + distance, to, 2 * MARGIN, (int64_t)bytes);
+    CHECK(memcmp(to + 2 * MARGIN + distance, from + MARGIN, bytes) == 0);
+}
+
+void test_memory_copy(void) {
+    from = malloc(LARGEST + 4 * MARGIN);
+    to = malloc(LARGEST + 4 * MARGIN);
+    CHECK(from != NULL && to != NULL);
+    uint32_t random = 1;
+    for (size_t i = 0; i < LARGEST + 4 * MARGIN; i++) {
+        random = random * 1664525 + 1013904223;
+        from[i] = (uint8_t)(random >> 24);
+    }
+    check_sizes(by_size);
+    if (sluice_copy_can_stream(SLUICE_STREAMING_SSE2)) {
+        check_sizes(by_sse2);
+    }
+    if (sluice_copy_can_stream(SLUICE_STREAMING_AVX512)) {
+        check_sizes(by_avx512);
+    } else {
+        puts("skipped: this processor has no AVX-512");
+    }
+    const int64_t distances[] = {-MARGIN, -1, 0, 1, MARGIN};
+    for (int i = 0; i < 5; i++) {
+        check_overlap(1000, distances[i]);
+        check_overlap(4 << 20, distances[i]);
+    }
+    free(from);
+    free(to);
+}
