@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface CompletionEvent {
     /**
-     * The transfer has ended. Called once, on a poller's thread, right before the transfer's callback; the rules of
+     * The transfer has ended. Called once, on a poller's thread or where {@link TransferCallback} says, right before the transfer's callback; the rules of
      * {@link TransferCallback} hold.
      *
      * @param error {@code null} for success

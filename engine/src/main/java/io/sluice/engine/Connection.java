@@ -6,7 +6,7 @@ import java.util.concurrent.CompletionStage;
 
 /**
  * A reliable path to one peer engine; both sides may read, write and notify. All methods may be called from any thread;
- * futures complete, and callbacks are called, on a poller's thread.
+ * futures complete, and callbacks are called, on a poller's thread, unless {@link TransferCallback} says otherwise.
  *
  * <p>The {@link TransferOperations} of a connection submit at once, and return a handle. A method that throws has submitted
  * nothing. Once it has returned, the callback is called exactly once.
@@ -39,6 +39,13 @@ public interface Connection extends TransferOperations<Transfer> {
      * @return {@code tcp}, or another provider's name
      */
     String transport();
+
+    /**
+     * Why it is that transport: what stood in the way of those that the engine would rather take.
+     *
+     * @return a sentence for people; its words may change
+     */
+    String transportReason();
 
     /**
      * The state now.

@@ -54,6 +54,7 @@ public final class ConnectionFlow {
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final Runnable run = this::run;
     private volatile @Nullable ConnectionEnd end;
+    private final @Nullable CallerThreadTransfers callerThread;
 
     // the poller's
     private final SendQueue queue;
@@ -75,6 +76,7 @@ public final class ConnectionFlow {
      * @param options the engine's
      * @param engineWindow the engine's
      * @param capabilities the transport's
+     * @param callerThreadCounters the engine's
      * @param transport its place among the engine's transports
      * @param endpoint where to post
      * @param notificationSender where to send
@@ -87,6 +89,7 @@ public final class ConnectionFlow {
             EngineOptions options,
             EngineWindow engineWindow,
             Capabilities capabilities,
+            CallerThreadCounters callerThreadCounters,
             int transport,
             Endpoint endpoint,
             NotificationSender notificationSender,
@@ -97,6 +100,10 @@ public final class ConnectionFlow {
         this.maxPending = options.maxPending();
         this.queue = new SendQueue(this, options, engineWindow, capabilities, transport, endpoint, groups);
         this.endpoint = endpoint;
+        this.callerThread = capabilities.callerThreadBytes() == 0
+                ? null
+                : new CallerThreadTransfers(
+                        this, endpoint, queue.window(), callerThreadCounters, capabilities.callerThreadBytes());
         this.notifications = new NotificationQueue(notificationSender, notificationCredits);
     }
 
@@ -186,6 +193,10 @@ public final class ConnectionFlow {
             transfer.letGo();
             throw ended.error();
         }
+        CallerThreadTransfers here = callerThread;
+        if (here != null && pending.get() == 0 && transfer instanceof DataTransfer data && here.carryOut(data)) {
+            return;
+        }
         if (pending.incrementAndGet() > maxPending) {
             pending.decrementAndGet();
             transfer.letGo();
@@ -198,6 +209,13 @@ public final class ConnectionFlow {
     void handOver(Mail mail) {
         mailbox.offer(mail);
         schedule();
+    }
+
+    /** A caller's thread has given credits back, which transfers that came meanwhile may lack. */
+    void creditsReturned() {
+        if (pending.get() != 0) {
+            schedule();
+        }
     }
 
     /** The engine has credits, and it is this flow's turn. */

@@ -1,23 +1,18 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.InFlightWindow;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
-/** The credits of one connection. Its poller alone changes them, any thread may read. */
+/** The credits of one connection: its poller's, and those of threads that carry out their own small transfers. Any thread. */
 final class ConnectionWindow implements InFlightWindow {
-    private static final VarHandle OPERATIONS = handle("operations", int.class);
-    private static final VarHandle BYTES = handle("bytes", long.class);
-    private static final VarHandle MAX_OPERATIONS = handle("maxOperations", int.class);
-    private static final VarHandle MAX_BYTES = handle("maxBytes", long.class);
-
     private final int operationLimit;
     private final long byteLimit;
     private final EngineWindow engine;
-    private int operations;
-    private long bytes;
-    private int maxOperations;
-    private long maxBytes;
+    private final AtomicInteger operations = new AtomicInteger();
+    private final AtomicLong bytes = new AtomicLong();
+    private final AtomicInteger maxOperations = new AtomicInteger();
+    private final AtomicLong maxBytes = new AtomicLong();
 
     ConnectionWindow(int operationLimit, long byteLimit, EngineWindow engine) {
         this.operationLimit = operationLimit;
@@ -27,43 +22,45 @@ final class ConnectionWindow implements InFlightWindow {
 
     /** Takes an operation credit of the connection and one of the engine. */
     Grant tryAcquireOperation(ConnectionFlow flow) {
-        if (operations >= operationLimit) {
-            return Grant.CONNECTION_EXHAUSTED;
-        }
+        int taken;
+        do {
+            taken = operations.get() + 1;
+            if (taken > operationLimit) {
+                return Grant.CONNECTION_EXHAUSTED;
+            }
+        } while (!operations.compareAndSet(taken - 1, taken));
         if (!engine.tryAcquireOperation(flow)) {
+            operations.getAndDecrement();
             return Grant.ENGINE_EXHAUSTED;
         }
-        int taken = operations + 1;
-        OPERATIONS.setOpaque(this, taken);
-        if (taken > maxOperations) {
-            MAX_OPERATIONS.setOpaque(this, taken);
-        }
+        EngineWindow.raise(maxOperations, taken);
         return Grant.GRANTED;
     }
 
     /** Takes byte credits of the connection and of the engine. */
     Grant tryAcquireBytes(ConnectionFlow flow, long count) {
-        long taken = bytes + count;
-        if (taken > byteLimit) {
-            return Grant.CONNECTION_EXHAUSTED;
-        }
+        long taken;
+        do {
+            taken = bytes.get() + count;
+            if (taken > byteLimit) {
+                return Grant.CONNECTION_EXHAUSTED;
+            }
+        } while (!bytes.compareAndSet(taken - count, taken));
         if (!engine.tryAcquireBytes(flow, count)) {
+            bytes.getAndAdd(-count);
             return Grant.ENGINE_EXHAUSTED;
         }
-        BYTES.setOpaque(this, taken);
-        if (taken > maxBytes) {
-            MAX_BYTES.setOpaque(this, taken);
-        }
+        EngineWindow.raise(maxBytes, taken);
         return Grant.GRANTED;
     }
 
     void releaseOperation() {
-        OPERATIONS.setOpaque(this, operations - 1);
+        operations.getAndDecrement();
         engine.releaseOperation();
     }
 
     void releaseBytes(long count) {
-        BYTES.setOpaque(this, bytes - count);
+        bytes.getAndAdd(-count);
         engine.releaseBytes(count);
     }
 
@@ -86,29 +83,21 @@ final class ConnectionWindow implements InFlightWindow {
 
     @Override
     public int operations() {
-        return (int) OPERATIONS.getOpaque(this);
+        return operations.get();
     }
 
     @Override
     public long bytes() {
-        return (long) BYTES.getOpaque(this);
+        return bytes.get();
     }
 
     @Override
     public int maxOperationsSeen() {
-        return (int) MAX_OPERATIONS.getOpaque(this);
+        return maxOperations.get();
     }
 
     @Override
     public long maxBytesSeen() {
-        return (long) MAX_BYTES.getOpaque(this);
-    }
-
-    private static VarHandle handle(String field, Class<?> type) {
-        try {
-            return MethodHandles.lookup().findVarHandle(ConnectionWindow.class, field, type);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
+        return maxBytes.get();
     }
 }

@@ -68,6 +68,14 @@ abstract sealed class DataTransfer extends FlowTransfer implements PreparedTrans
     /** What the terminal signal says when every element has ended by itself. */
     abstract @Nullable SluiceException outcome();
 
+    /** How many bytes the calling thread would move if it carried the transfer out itself. */
+    long callerThreadBytes() {
+        return Long.MAX_VALUE;
+    }
+
+    /** The calling thread has carried out all elements, and tells it; the terminal signal follows. */
+    void elementsCarriedOut() {}
+
     /** The error of what the end of the connection leaves unfinished, with no element half posted. */
     SluiceException neverFinished(ConnectionEnd why) {
         return why.error();

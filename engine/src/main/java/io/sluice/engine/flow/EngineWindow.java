@@ -104,14 +104,14 @@ public final class EngineWindow implements InFlightWindow {
         }
     }
 
-    private static void raise(AtomicInteger mark, int value) {
+    static void raise(AtomicInteger mark, int value) {
         int seen = mark.get();
         while (seen < value && !mark.compareAndSet(seen, value)) {
             seen = mark.get();
         }
     }
 
-    private static void raise(AtomicLong mark, long value) {
+    static void raise(AtomicLong mark, long value) {
         long seen = mark.get();
         while (seen < value && !mark.compareAndSet(seen, value)) {
             seen = mark.get();

@@ -1,7 +1,6 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.Capabilities;
@@ -62,8 +61,8 @@ final class SendQueue {
         this.waiting = new WaitingTransfers(options.priorityAging());
     }
 
-    /** The credits, for any thread to read. */
-    InFlightWindow window() {
+    /** The credits. */
+    ConnectionWindow window() {
         return window;
     }
 

@@ -111,6 +111,11 @@ sealed class SingleTransfer extends DataTransfer permits AimableTransfer {
     }
 
     @Override
+    long callerThreadBytes() {
+        return length;
+    }
+
+    @Override
     boolean elementEnded(int element, @Nullable SluiceException failure) {
         error = failure;
         flow().count(kind(), failure, length);

@@ -21,6 +21,7 @@ final class VectoredTransfer extends DataTransfer {
     private final ElementPlan[] plan;
     private final VectoredTransferCallback callback;
     private final BitSet ended;
+    private final long bytes;
     private int unfinished;
     private int failed;
     private @Nullable SluiceException firstError;
@@ -37,6 +38,11 @@ final class VectoredTransfer extends DataTransfer {
         this.plan = plan;
         this.callback = callback;
         this.ended = new BitSet(plan.length);
+        long sum = 0;
+        for (ElementPlan element : plan) {
+            sum = element.length() > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + element.length();
+        }
+        this.bytes = sum;
     }
 
     @Override
@@ -87,6 +93,18 @@ final class VectoredTransfer extends DataTransfer {
     @Override
     long length(int element) {
         return plan[element].length();
+    }
+
+    @Override
+    long callerThreadBytes() {
+        return bytes;
+    }
+
+    @Override
+    void elementsCarriedOut() {
+        for (int i = 0; i < plan.length && !isCancelRequested(); i++) {
+            tell(i, null);
+        }
     }
 
     @Override

@@ -36,12 +36,15 @@ final class EngineFigures implements EngineMetrics {
 
     @Override
     public long operations(Operation operation, Outcome outcome) {
-        return sum(FlowCounters.operations(operation, outcome));
+        long byCallers =
+                outcome == Outcome.SUCCESS ? engine.callerThreadCounters().operations(operation) : 0;
+        return sum(FlowCounters.operations(operation, outcome)) + byCallers;
     }
 
     @Override
     public long bytes(Operation operation) {
-        return sum(FlowCounters.bytes(operation));
+        return sum(FlowCounters.bytes(operation))
+                + engine.callerThreadCounters().bytes(operation);
     }
 
     @Override

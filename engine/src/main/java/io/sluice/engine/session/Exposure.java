@@ -8,6 +8,7 @@ import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What a descriptor grants, attached by one peer on one connection: every request of the peer is checked against it. */
@@ -16,6 +17,7 @@ final class Exposure implements ExposedRegion {
     private final int transport;
     private final long key;
     private final long epoch;
+    private final Set<Access> access;
     private final boolean readable;
     private final boolean writable;
     private final MemorySegment segment;
@@ -26,8 +28,9 @@ final class Exposure implements ExposedRegion {
         this.transport = transport;
         this.key = descriptor.key();
         this.epoch = descriptor.epoch();
-        this.readable = descriptor.access().contains(Access.REMOTE_READ);
-        this.writable = descriptor.access().contains(Access.REMOTE_WRITE);
+        this.access = descriptor.access();
+        this.readable = access.contains(Access.REMOTE_READ);
+        this.writable = access.contains(Access.REMOTE_WRITE);
         this.base = descriptor.offset();
         this.segment = region.leasedSegment().asSlice(descriptor.offset(), descriptor.length());
     }
@@ -61,6 +64,21 @@ final class Exposure implements ExposedRegion {
             }
         }
         return region.acquire() ? CompletionStatus.SUCCESS : CompletionStatus.UNKNOWN_REGION;
+    }
+
+    @Override
+    public boolean lease() {
+        return region.acquire();
+    }
+
+    @Override
+    public Set<Access> access() {
+        return access;
+    }
+
+    @Override
+    public AtomicDomain atomicDomain() {
+        return region.atomicDomain();
     }
 
     @Override

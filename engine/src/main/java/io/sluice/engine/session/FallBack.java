@@ -1,7 +1,7 @@
 package io.sluice.engine.session;
 
+import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,22 +18,38 @@ final class FallBack {
      * @param chosen what both have
      * @param peer its name for the log
      * @param fields the peer's first message
+     * @return why the connection takes what it takes, in a sentence
      */
-    static void log(Transports own, @Nullable OpenTransport chosen, String peer, FieldReader fields) {
-        if (chosen == null) {
-            return;
+    static String log(Transports own, OpenTransport chosen, String peer, FieldReader fields) {
+        List<String> reasons = new ArrayList<>();
+        boolean lacks = false;
+        List<String> peers = List.of(text(fields, Tag.TRANSPORTS).split(","));
+        for (OpenTransport better : own.all()) {
+            if (better.equals(chosen)) {
+                break;
+            }
+            String outOfReach = Transports.whyOutOfReach(better, text(fields, Tag.TRANSPORTS_REACH));
+            if (!peers.contains(better.name())) {
+                lacks = true;
+                String lacking = text(fields, Tag.TRANSPORTS_LACKING);
+                reasons.add(better.name() + " is not offered by the peer"
+                        + (lacking.isEmpty() ? "" : " (" + lacking + ")"));
+            } else {
+                reasons.add(better.name() + " is out of reach: "
+                        + (outOfReach == null ? "an attempt has failed" : outOfReach));
+            }
         }
-        String peers = text(fields, Tag.TRANSPORTS_LACKING);
-        if (chosen.index() > 0) {
-            LOG.info(
-                    "the connection with {} takes {}, not {}: the peer does not have it{}",
-                    peer,
-                    chosen.name(),
-                    own.names().iterator().next(),
-                    peers.isEmpty() ? "" : " (" + peers + ")");
-        } else if (own.lacksAnyOf(List.of(text(fields, Tag.TRANSPORTS).split(",")))) {
-            LOG.info("the connection with {} takes {}: {}", peer, chosen.name(), own.lacking());
+        if (own.lacksAnyOf(peers)) {
+            lacks = true;
+            reasons.add(own.lacking());
         }
+        String because = reasons.isEmpty() ? "the best that both engines have" : String.join("; ", reasons);
+        if (lacks) {
+            LOG.info("the connection with {} takes {}: {}", peer, chosen.name(), because);
+        } else {
+            LOG.debug("the connection with {} takes {}: {}", peer, chosen.name(), because);
+        }
+        return because;
     }
 
     private static String text(FieldReader fields, int tag) {

@@ -9,6 +9,7 @@ import io.sluice.engine.transport.Deadline;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -94,10 +95,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         List<String> offered = List.of(fields.text(Tag.TRANSPORTS).split(","));
-        String chosen = engine.transports().names().stream()
-                .filter(offered::contains)
-                .findFirst()
-                .orElse(null);
+        byte[] reach = fields.optional(Tag.TRANSPORTS_REACH);
+        String chosen = engine.transports().choose(offered, reach == null ? "" : PeerText.read(reach));
         if (chosen == null) {
             String lacking = engine.transports().lacking();
             reject(
@@ -113,7 +112,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private void welcome(byte[] helloBytes, FieldReader fields, byte @Nullable [] token, String chosen) {
         EngineOptions options = engine.options();
         EngineId peer = fields.engineId(Tag.ENGINE_ID);
-        FallBack.log(engine.transports(), engine.transports().get(chosen), "engine " + peer, fields);
+        OpenTransport transport = Objects.requireNonNull(engine.transports().get(chosen));
+        String reason = FallBack.log(engine.transports(), transport, "engine " + peer, fields);
         long peerEpoch = fields.number(Tag.EPOCH, Long.MIN_VALUE, Long.MAX_VALUE);
         fields.bytes(Tag.NONCE, NonceSource.BYTES);
         byte[] connectionId = Arrays.copyOf(engine.nonces().draw(), Welcome.CONNECTION_ID_BYTES);
@@ -124,6 +124,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.CONNECTION_ID, connectionId)
                 .put(Tag.TRANSPORT, chosen)
                 .put(Tag.TRANSPORTS, String.join(",", engine.transports().names()))
+                .put(Tag.TRANSPORTS_REACH, engine.transports().reach())
                 .put(Tag.TRANSPORTS_LACKING, engine.transports().lacking())
                 .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
                 .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
@@ -142,6 +143,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 (int) fields.number(Tag.NOTIFICATION_CREDITS, 1, 1 << 16),
                 (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
                 fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
+                reason,
                 null);
         loop.arm(this, deadline);
         socket.send(

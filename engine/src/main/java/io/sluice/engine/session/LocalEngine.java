@@ -18,6 +18,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.flow.CallerThreadCounters;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.EngineWindow;
 import io.sluice.engine.flow.FlowCounters;
@@ -66,6 +67,7 @@ public final class LocalEngine implements TransferEngine {
     private final DescriptorKeys descriptorKeys = new DescriptorKeys(id, epoch);
     private final NonceSource nonces = new NonceSource();
     private final EngineWindow engineWindow;
+    private final CallerThreadCounters callerThreadCounters = new CallerThreadCounters();
     private final List<Poller> pollers;
     private final Transports transports;
     private final RegionRegistry registry = new RegionRegistry(this);
@@ -77,6 +79,8 @@ public final class LocalEngine implements TransferEngine {
     // from the end of their bootstrap on, and from their opening on
     private final Set<PeerSession> all = ConcurrentHashMap.newKeySet();
     private final AtomicInteger sessions = new AtomicInteger();
+    // those with a word that somebody waits for, or has waited for
+    private final Set<LocalRegion> awaitedRegions = ConcurrentHashMap.newKeySet();
     private final Map<PeerSession, PeerConnection> open = new ConcurrentHashMap<>();
     private final Map<EngineAddress, CompletableFuture<Connection>> cached = new ConcurrentHashMap<>();
     private final UnfinishedWork unfinished = new UnfinishedWork();
@@ -200,6 +204,10 @@ public final class LocalEngine implements TransferEngine {
         return token;
     }
 
+    CallerThreadCounters callerThreadCounters() {
+        return callerThreadCounters;
+    }
+
     Transports transports() {
         return transports;
     }
@@ -303,7 +311,28 @@ public final class LocalEngine implements TransferEngine {
         return registry.get(name);
     }
 
+    /** Somebody waits for a word of the region, which peers may change without telling which. */
+    void awaited(LocalRegion region) {
+        awaitedRegions.add(region);
+        if (!region.isOpen()) {
+            awaitedRegions.remove(region);
+        }
+    }
+
+    void wordsChanged() {
+        for (LocalRegion region : awaitedRegions) {
+            if (region.acquire()) {
+                try {
+                    region.words().anyChanged();
+                } finally {
+                    region.release();
+                }
+            }
+        }
+    }
+
     void regionClosing(LocalRegion region) {
+        awaitedRegions.remove(region);
         registry.remove(region);
         all.forEach(session -> session.poller().execute(() -> session.regionClosing(region)));
     }
@@ -390,8 +419,7 @@ public final class LocalEngine implements TransferEngine {
                     new ConnectFailedException("this engine has as many connections as maxConnections allows"));
         }
         CompletableFuture<PeerConnection> opened = new CompletableFuture<>();
-        Poller home = nextPoller();
-        home.execute(() -> OutgoingBootstrap.begin(this, home, address, opened));
+        ConnectAttempt.begin(this, address, opened);
         return opened.thenApply(connection -> connection);
     }
 

@@ -16,7 +16,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The connecting side of a bootstrap: HELLO, then WELCOME is checked and answered, then ACCEPT. */
@@ -26,7 +26,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private final LocalEngine engine;
     private final Poller loop;
     private final EngineAddress target;
-    private final CompletableFuture<PeerConnection> opened;
+    private final ConnectAttempt attempted;
     private final long deadline;
     private final StringBuilder attempts = new StringBuilder();
 
@@ -49,18 +49,17 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private @Nullable PeerSession session;
     private boolean over;
 
-    private OutgoingBootstrap(
-            LocalEngine engine, Poller loop, EngineAddress target, CompletableFuture<PeerConnection> opened) {
+    private OutgoingBootstrap(LocalEngine engine, Poller loop, EngineAddress target, ConnectAttempt attempted) {
         this.engine = engine;
         this.loop = loop;
         this.target = target;
-        this.opened = opened;
+        this.attempted = attempted;
         this.deadline = System.nanoTime() + engine.options().connectTimeout().toNanos();
     }
 
     /** Begins on the loop's thread. */
-    static void begin(LocalEngine engine, Poller loop, EngineAddress target, CompletableFuture<PeerConnection> opened) {
-        OutgoingBootstrap bootstrap = new OutgoingBootstrap(engine, loop, target, opened);
+    static void begin(LocalEngine engine, Poller loop, EngineAddress target, ConnectAttempt attempted) {
+        OutgoingBootstrap bootstrap = new OutgoingBootstrap(engine, loop, target, attempted);
         loop.arm(bootstrap, bootstrap.deadline);
         engine.unfinished().begun(bootstrap);
         // a resolver may take long, and must hold up neither the poller nor another connect
@@ -112,7 +111,12 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.ENGINE_ID, FieldReader.toBytes(engine.id()))
                 .put(Tag.EPOCH, engine.epoch())
                 .put(Tag.NONCE, engine.nonces().draw())
-                .put(Tag.TRANSPORTS, String.join(",", engine.transports().names()))
+                .put(
+                        Tag.TRANSPORTS,
+                        engine.transports().names().stream()
+                                .filter(name -> !attempted.without().contains(name))
+                                .collect(Collectors.joining(",")))
+                .put(Tag.TRANSPORTS_REACH, engine.transports().reach())
                 .put(Tag.TRANSPORTS_LACKING, engine.transports().lacking())
                 .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
                 .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
@@ -172,7 +176,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
             throw new TransportUnavailableException(
                     target + " chose transport '" + transportName + "', which was not offered");
         }
-        FallBack.log(engine.transports(), transport, target.toString(), fields);
+        attempted.takes(transportName);
+        String reason = FallBack.log(engine.transports(), transport, target.toString(), fields);
         PeerTerms terms = new PeerTerms(
                 true,
                 peer,
@@ -182,8 +187,9 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 (int) fields.number(Tag.NOTIFICATION_CREDITS, 1, 1 << 16),
                 (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
                 fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
+                reason,
                 address);
-        PeerSession begun = new PeerSession(engine, loop, socket(), terms, transport, opened);
+        PeerSession begun = new PeerSession(engine, loop, socket(), terms, transport, attempted.opened());
         session = begun;
         socket().send(
                         MessageType.AUTHENTICATE,
@@ -233,7 +239,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (begun != null) {
             begun.discard();
         }
-        opened.completeExceptionally(error);
+        attempted.opened().completeExceptionally(error);
     }
 
     private void finish() {

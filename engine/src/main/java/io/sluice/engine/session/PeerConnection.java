@@ -75,6 +75,11 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
     }
 
     @Override
+    public String transportReason() {
+        return terms.transportReason();
+    }
+
+    @Override
     public ConnectionState state() {
         return state;
     }

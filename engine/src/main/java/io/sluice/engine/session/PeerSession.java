@@ -5,6 +5,7 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.flow.TransferFactory;
@@ -129,6 +130,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
                 options,
                 engine.engineWindow(),
                 transport.transport().capabilities(),
+                engine.callerThreadCounters(),
                 transport.index(),
                 endpoint,
                 ofEndpoint == null ? new ControlChannelNotifications() : ofEndpoint,
@@ -278,6 +280,11 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     }
 
     @Override
+    public void wordsChanged() {
+        engine.wordsChanged();
+    }
+
+    @Override
     public void notificationsSendable() {
         flow.notificationsSendable();
     }
@@ -351,10 +358,15 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
             case MessageType.GIVE_UP ->
                 end(new ConnectionEnd(
                         ConnectionEnd.Kind.LOST, "the peer gave the connection up: " + PeerText.read(body), null));
-            case MessageType.REJECT ->
-                end(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the peer gave the connection up", null));
+            case MessageType.REJECT -> rejected(body);
             default -> throw new ProtocolException("a control message of unknown type " + type);
         }
+    }
+
+    /** The peer cannot set its end of the path up. */
+    private void rejected(ByteBuffer body) {
+        String reason = "the peer cannot use " + connection.transport() + " with this engine: " + PeerText.read(body);
+        end(new ConnectionEnd(ConnectionEnd.Kind.LOST, reason, new TransportUnavailableException(reason)));
     }
 
     @Override
@@ -565,7 +577,9 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
             Farewell.say(engine, loop, control, why.reason());
         } else {
-            if (open && why.kind() == ConnectionEnd.Kind.LOST) {
+            if (!open && why.cause() instanceof TransportUnavailableException) {
+                control.send(MessageType.REJECT, why.reason().getBytes(StandardCharsets.UTF_8));
+            } else if (open && why.kind() == ConnectionEnd.Kind.LOST) {
                 // so that both sides can tell what happened; if the path is broken for it as well, nothing is lost
                 control.send(MessageType.GIVE_UP, why.reason().getBytes(StandardCharsets.UTF_8));
             }

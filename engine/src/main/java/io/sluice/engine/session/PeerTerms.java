@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param notificationCredits what the peer grants to begin with
  * @param maxNotificationBytes the longest notification that the peer takes
  * @param peerLivenessNanos after how long a silence the peer gives this side up
+ * @param transportReason why the connection takes its transport, in a sentence
  * @param address where lanes are opened to; null on the accepting side
  */
 record PeerTerms(
@@ -26,4 +27,5 @@ record PeerTerms(
         int notificationCredits,
         int maxNotificationBytes,
         long peerLivenessNanos,
+        String transportReason,
         @Nullable InetSocketAddress address) {}

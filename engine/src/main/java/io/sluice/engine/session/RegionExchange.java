@@ -93,13 +93,30 @@ final class RegionExchange {
                 if (answer.hasRemaining()) {
                     throw new ProtocolException("an answer to attach is too long");
                 }
-                if (first == null) {
-                    result.complete(attached);
-                } else {
-                    // nobody gets to know of the others, so they would stay attached for the connection's whole life
-                    attached.forEach(region -> connection.detach(region));
-                    result.completeExceptionally(first);
+                if (first != null) {
+                    giveUp(attached, first);
+                    return;
                 }
+                // until it is ready the question waits, so that a peer that says nothing more is given up
+                pending.put(request, this);
+                endpoint.prepare(
+                        attached.stream()
+                                .map(region -> ((AttachedRegion) region).key())
+                                .toList(),
+                        error -> {
+                            pending.remove(request);
+                            if (error == null) {
+                                result.complete(attached);
+                            } else {
+                                giveUp(attached, error);
+                            }
+                        });
+            }
+
+            private void giveUp(List<RemoteRegion> attached, SluiceException error) {
+                // nobody gets to know of them, so they would stay attached for the connection's whole life
+                attached.forEach(region -> connection.detach(region));
+                result.completeExceptionally(error);
             }
 
             @Override
@@ -239,7 +256,7 @@ final class RegionExchange {
             refuse(answer, TOO_MANY);
             return;
         }
-        answer(answer, OK, handle, endpoint.keysOf(exposure));
+        answer(answer, OK, handle, endpoint.keysOf(handle, exposure));
     }
 
     private static void refuse(ByteArrayOutputStream answer, int status) {

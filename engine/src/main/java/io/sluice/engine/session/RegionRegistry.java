@@ -3,23 +3,20 @@ package io.sluice.engine.session;
 import io.sluice.engine.Access;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
+import io.sluice.engine.transport.AllocatedMemory;
+import io.sluice.engine.transport.MappedSegment;
+import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Memory;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The regions of an engine, by number and by name. Any thread. */
 final class RegionRegistry {
-    private static final Logger LOG = LoggerFactory.getLogger(RegionRegistry.class);
-    private static final int ARENA_CLOSE_ATTEMPTS = 1000;
-
     private final LocalEngine engine;
     private final AtomicLong next = new AtomicLong(1);
     private final Map<Long, LocalRegion> byNumber = new ConcurrentHashMap<>();
@@ -33,37 +30,39 @@ final class RegionRegistry {
         if (bytes < 1) {
             throw new RegistrationException("a region has at least 1 byte, not " + bytes);
         }
-        long address = Memory.map(bytes, false);
-        if (address < 0) {
-            throw new RegistrationException("cannot allocate " + bytes + " bytes: " + Errno.message((int) -address)
-                    + (address == -Errno.ENOMEM
-                            ? "; ask for less, or see the limits of the process (ulimit -v) or" + " container"
-                            : ""));
+        for (OpenTransport transport : engine.transports().all()) {
+            AllocatedMemory memory = transport.transport().allocate(bytes, options.access());
+            if (memory != null) {
+                return allocated(memory, transport, options);
+            }
         }
-        Arena arena = Arena.ofShared();
-        MemorySegment segment = MemorySegment.ofAddress(address).reinterpret(bytes, arena, null);
+        return anonymous(bytes, options);
+    }
+
+    private LocalRegion allocated(AllocatedMemory memory, OpenTransport by, RegionOptions options) {
         try {
-            return add(segment, options, () -> giveBack(arena, address, bytes));
+            return add(memory.segment(), options, by, memory.registration(), memory::close);
         } catch (RegistrationException e) {
-            giveBack(arena, address, bytes);
+            memory.close();
             throw e;
         }
     }
 
-    @SuppressWarnings(
-            "ThreadPriorityCheck") // the attempts are bounded; yielding only makes the next likelier to succeed
-    private static void giveBack(Arena arena, long address, long bytes) {
-        for (int attempt = 0; attempt < ARENA_CLOSE_ATTEMPTS; attempt++) {
-            try {
-                arena.close();
-                Memory.unmap(address, bytes);
-                return;
-            } catch (IllegalStateException inUse) {
-                // some thread's system call uses the segment at this moment
-                Thread.yield();
-            }
+    private LocalRegion anonymous(long bytes, RegionOptions options) {
+        long address = Memory.map(bytes, false);
+        if (address < 0) {
+            throw new RegistrationException("cannot allocate " + bytes + " bytes: " + Errno.message((int) -address)
+                    + (address == -Errno.ENOMEM
+                            ? "; ask for less, or see the limits of the process (ulimit -v) or container"
+                            : ""));
         }
-        LOG.warn("{} bytes of a closed region are still in use by this process and are not given back", bytes);
+        MappedSegment mapped = new MappedSegment(address, bytes);
+        try {
+            return add(mapped.segment(), options, null, null, mapped::close);
+        } catch (RegistrationException e) {
+            mapped.close();
+            throw e;
+        }
     }
 
     LocalRegion register(MemorySegment segment, RegionOptions options) {
@@ -84,11 +83,16 @@ final class RegionRegistry {
         if (segment.isReadOnly() && options.access().contains(Access.REMOTE_WRITE)) {
             throw new RegistrationException("a read-only segment cannot be given REMOTE_WRITE");
         }
-        return add(segment, options, () -> {});
+        return add(segment, options, null, null, () -> {});
     }
 
-    private LocalRegion add(MemorySegment segment, RegionOptions options, Runnable giveBack) {
-        Registrations registrations = Registrations.make(engine.transports().all(), segment, options);
+    private LocalRegion add(
+            MemorySegment segment,
+            RegionOptions options,
+            @Nullable OpenTransport madeBy,
+            @Nullable RegisteredMemory made,
+            Runnable giveBack) {
+        Registrations registrations = Registrations.make(engine.transports().all(), segment, options, madeBy, made);
         LocalRegion region = new LocalRegion(engine, next.getAndIncrement(), options, segment, registrations, giveBack);
         String name = options.name();
         if (name != null && byName.putIfAbsent(name, region) != null) {

@@ -40,6 +40,11 @@ final class RegionWords {
         waits.changed(offset, get(offset));
     }
 
+    /** Somebody else may have changed any word. */
+    void anyChanged() {
+        waits.anyChanged(this::get);
+    }
+
     long fetchAdd(long offset, long addend) {
         long before = (long) WORD.getAndAdd(segment, offset, addend);
         waits.changed(offset, before + addend);

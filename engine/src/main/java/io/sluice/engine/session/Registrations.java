@@ -23,13 +23,22 @@ final class Registrations implements AutoCloseable {
         return new Registrations(0);
     }
 
-    /** Registers memory with each transport, or with none if one does not take it. */
-    static Registrations make(Collection<OpenTransport> transports, MemorySegment segment, RegionOptions options) {
+    /**
+     * Registers memory with each transport, or with none if one does not take it. Whoever has made the memory knows it
+     * already.
+     */
+    static Registrations make(
+            Collection<OpenTransport> transports,
+            MemorySegment segment,
+            RegionOptions options,
+            @Nullable OpenTransport madeBy,
+            @Nullable RegisteredMemory known) {
         Registrations made = new Registrations(transports.size());
         try {
             for (OpenTransport transport : transports) {
-                made.byTransport[transport.index()] =
-                        transport.transport().register(segment, options.access(), options.atomicDomain());
+                made.byTransport[transport.index()] = transport.equals(madeBy)
+                        ? known
+                        : transport.transport().register(segment, options.access(), options.atomicDomain());
             }
         } catch (RuntimeException | Error e) {
             made.close();

@@ -28,6 +28,7 @@ final class Rejection {
         return switch ((int) fields.number(Tag.CODE, 0, Integer.MAX_VALUE)) {
             case AUTHENTICATION -> new AuthenticationException(message);
             case NO_COMMON_TRANSPORT -> new TransportUnavailableException(message);
+            case UNABLE -> new ConnectFailedException(message, new TransportUnavailableException(message));
             default -> new ConnectFailedException(message);
         };
     }

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -82,6 +83,19 @@ final class SignalWaits {
     void changed(long offset, long value) {
         if (count.get() != 0) {
             wake(offset, value);
+        }
+    }
+
+    /** Counters may have changed, nobody says which. */
+    void anyChanged(LongUnaryOperator counters) {
+        AtomicReferenceArray<@Nullable Entry> all = buckets.get();
+        if (all == null || count.get() == 0) {
+            return;
+        }
+        for (int bucket = 0; bucket < BUCKETS; bucket++) {
+            for (Entry entry = all.get(bucket); entry != null; entry = entry.next()) {
+                wake(entry.offset(), counters.applyAsLong(entry.offset()));
+            }
         }
     }
 

@@ -19,6 +19,7 @@ final class Tag {
     static final int MESSAGE = 15;
     static final int LANE_INDEX = 16;
     static final int TRANSPORTS_LACKING = 17;
+    static final int TRANSPORTS_REACH = 18;
 
     private Tag() {}
 }

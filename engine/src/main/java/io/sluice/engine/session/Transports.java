@@ -126,6 +126,37 @@ final class Transports implements AutoCloseable {
         return opened.get(name);
     }
 
+    /** Where each can be reached from, for the peer; a line each. */
+    String reach() {
+        return opened.values().stream()
+                .filter(each -> !each.transport().reach().isEmpty())
+                .map(each -> each.name() + "=" + each.transport().reach())
+                .collect(Collectors.joining("\n"));
+    }
+
+    /** The first that a peer offers and is within reach of, or null. */
+    @Nullable
+    String choose(Collection<String> offered, String peerReach) {
+        for (OpenTransport each : opened.values()) {
+            if (offered.contains(each.name()) && whyOutOfReach(each, peerReach) == null) {
+                return each.name();
+            }
+        }
+        return null;
+    }
+
+    /** Why a peer cannot be reached by a transport, or null if it perhaps can. */
+    static @Nullable String whyOutOfReach(OpenTransport transport, String peerReach) {
+        String prefix = transport.name() + "=";
+        String peers = peerReach
+                .lines()
+                .filter(line -> line.startsWith(prefix))
+                .map(line -> line.substring(prefix.length()))
+                .findFirst()
+                .orElse("");
+        return transport.transport().whyOutOfReach(peers);
+    }
+
     /** Why this engine has no more transports, in short, for its peers' logs; empty if it has all. */
     String lacking() {
         String text = describe(lacking);

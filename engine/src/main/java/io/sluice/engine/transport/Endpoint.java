@@ -2,10 +2,14 @@ package io.sluice.engine.transport;
 
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.SluiceException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** One side's end of a connection. Every method is called on the connection's event loop. */
+/** One side's end of a connection. Every method is called on the connection's event loop, unless it says otherwise. */
 public interface Endpoint {
     /** The keys of a transport that needs none. */
     byte[] NO_KEYS = {};
@@ -46,10 +50,11 @@ public interface Endpoint {
      * What the peer must present beyond handle, key and epoch to reach a region that it attaches: its endpoint gets this in
      * {@link #remoteKey}.
      *
+     * @param handle this side's number for the attachment
      * @param region what it attaches
      * @return at most 1 KiB
      */
-    default byte[] keysOf(ExposedRegion region) {
+    default byte[] keysOf(long handle, ExposedRegion region) {
         return NO_KEYS;
     }
 
@@ -64,6 +69,17 @@ public interface Endpoint {
      */
     default RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
         return new RemoteKey(handle, descriptor.key(), descriptor.epoch());
+    }
+
+    /**
+     * Makes attached regions ready for use.
+     *
+     * @param keys made by {@link #remoteKey}
+     * @param done to be run once on the loop's thread, perhaps inside the call: with {@code null} when work requests may carry
+     *     the keys, or with the reason why they never may; not at all if the endpoint is closed before
+     */
+    default void prepare(List<RemoteKey> keys, Consumer<@Nullable SluiceException> done) {
+        done.accept(null);
     }
 
     /**
@@ -106,6 +122,28 @@ public interface Endpoint {
      */
     default void makeVisible(Runnable done) {
         done.run();
+    }
+
+    /**
+     * Carries out a write or read of at most {@link Capabilities#callerThreadBytes()} at once, if this side can do so alone. Any thread;
+     * the caller holds a lease on the local memory and credits for the bytes.
+     *
+     * @param operation {@link WorkRequest.Operation#WRITE} or {@link WorkRequest.Operation#READ}
+     * @param local the local region's bytes
+     * @param localOffset where the bytes begin in it
+     * @param remote made by {@link #remoteKey}, and prepared
+     * @param remoteOffset where they begin in the remote region or slice
+     * @param length how many, checked
+     * @return true if it is done; false if it has to be posted instead, and nothing was done
+     */
+    default boolean carryOut(
+            WorkRequest.Operation operation,
+            MemorySegment local,
+            long localOffset,
+            RemoteKey remote,
+            long remoteOffset,
+            long length) {
+        return false;
     }
 
     /** A region of this engine is closing: leases for the peer should be ended as soon as possible. */

@@ -64,6 +64,9 @@ public interface EndpointContext {
     /** The endpoint's {@link Endpoint#notificationSender()} has room again. */
     void notificationsSendable();
 
+    /** The peer may have changed words of what it has attached by itself: who waits for one of them is woken. */
+    void wordsChanged();
+
     /** The endpoint is ready to be posted to. Called once. */
     void established();
 
@@ -80,7 +83,8 @@ public interface EndpointContext {
 
     /**
      * The path to the peer is broken. The engine answers with {@link Endpoint#close()}. Never called inside
-     * {@link Endpoint#post}.
+     * {@link Endpoint#post}. An {@link io.sluice.engine.TransportUnavailableException} before {@link #established()} says that
+     * the two engines cannot use this transport with each other: the connecting side then tries the next that both have.
      *
      * @param error why
      */

@@ -1,6 +1,9 @@
 package io.sluice.engine.transport;
 
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
 import java.lang.foreign.MemorySegment;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A region or slice of this engine that a peer has attached on one connection. */
@@ -18,8 +21,29 @@ public interface ExposedRegion {
      */
     CompletionStatus acquire(WorkRequest.Operation operation, long key, long epoch, long offset, long length);
 
+    /**
+     * Leases the region for what the peer does by itself, without a request that could be checked.
+     *
+     * @return false if it is closed
+     */
+    boolean lease();
+
     /** Ends a lease. */
     void release();
+
+    /**
+     * What the peer may do.
+     *
+     * @return the rights that the descriptor gives
+     */
+    Set<Access> access();
+
+    /**
+     * Who carries out the region's atomic operations.
+     *
+     * @return the region's domain
+     */
+    AtomicDomain atomicDomain();
 
     /**
      * Whether the region is still open. A lease outlasts the closing, but should then be ended soon.

@@ -17,6 +17,37 @@ public interface Transport extends AutoCloseable {
     Capabilities capabilities();
 
     /**
+     * Where this engine can be reached by this transport from, as far as that can be told before anything is tried.
+     *
+     * @return at most 200 characters for the peer's {@link #reaches}; empty for no limit
+     */
+    default String reach() {
+        return "";
+    }
+
+    /**
+     * Whether a peer may be within reach. What is true here may still turn out false when the path is set up.
+     *
+     * @param peer its {@link #reach()}
+     * @return why not, or {@code null} if it may be
+     */
+    default @Nullable String whyOutOfReach(String peer) {
+        return null;
+    }
+
+    /**
+     * Makes memory for a region in a way that lets the transport do more with it than with other memory. It may block.
+     *
+     * @param bytes how many, at least 1
+     * @param access what peers may do
+     * @return the memory, or {@code null} if any memory is as good
+     * @throws RegistrationException if there is not enough; the message says what to do
+     */
+    default @Nullable AllocatedMemory allocate(long bytes, Set<Access> access) {
+        return null;
+    }
+
+    /**
      * Makes a region's memory known to the adapters, for use on this transport's connections. It may block, and never runs on
      * an event loop.
      *

@@ -32,6 +32,7 @@ class EngineWindowTest {
                     EngineOptions.defaults(),
                     window,
                     new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
+                    new CallerThreadCounters(),
                     0,
                     null,
                     new Silent(),

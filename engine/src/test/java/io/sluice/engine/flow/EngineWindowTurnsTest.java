@@ -32,6 +32,7 @@ class EngineWindowTurnsTest {
                 OPTIONS,
                 window,
                 new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
+                new CallerThreadCounters(),
                 0,
                 null,
                 null,

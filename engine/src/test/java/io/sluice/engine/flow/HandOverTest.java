@@ -153,6 +153,7 @@ class HandOverTest {
                     SPINNING,
                     new EngineWindow(1024, 1 << 20),
                     new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
+                    new CallerThreadCounters(),
                     0,
                     this,
                     new NotificationSender() {

@@ -37,6 +37,7 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
                 options,
                 new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes()),
                 new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, carriesSignals),
+                new CallerThreadCounters(),
                 0,
                 this,
                 new NotificationSender() {

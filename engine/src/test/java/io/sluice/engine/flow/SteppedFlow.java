@@ -50,6 +50,7 @@ final class SteppedFlow {
                 OPTIONS,
                 engineWindow,
                 new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, BYTES, true),
+                new CallerThreadCounters(),
                 0,
                 endpoint,
                 new ClosedChannel(),

@@ -321,6 +321,11 @@ final class FakeConnection implements Connection, InFlightWindow {
     }
 
     @Override
+    public String transportReason() {
+        return "there is no other";
+    }
+
+    @Override
     public ConnectionState state() {
         return ConnectionState.OPEN;
     }

@@ -2,11 +2,13 @@ package io.sluice.reactor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferResult;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -23,9 +25,14 @@ import reactor.test.StepVerifier;
 class PollerThreadsTest {
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
-    private final ReactiveTransferEngine here = ReactiveTransferEngine.open();
-    private final ReactiveTransferEngine there = ReactiveTransferEngine.open();
+    // a transport whose transfers all end on a poller
+    private final ReactiveTransferEngine here = ReactiveTransferEngine.open(overTcp());
+    private final ReactiveTransferEngine there = ReactiveTransferEngine.open(overTcp());
     private Mono<TransferResult> write;
+
+    private static EngineOptions overTcp() {
+        return EngineOptions.builder().transports(List.of("tcp")).build();
+    }
 
     @BeforeEach
     void connect() {

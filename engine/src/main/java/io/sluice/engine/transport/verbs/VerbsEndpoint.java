@@ -147,7 +147,7 @@ final class VerbsEndpoint implements Endpoint {
     // ---- regions ----
 
     @Override
-    public byte[] keysOf(ExposedRegion region) {
+    public byte[] keysOf(long handle, ExposedRegion region) {
         RegisteredMemory registration = region.registration();
         if (!(registration instanceof RailRegistration ofRails)) {
             throw new IllegalStateException("the region is not registered");

@@ -238,6 +238,9 @@ final class LinkedEndpoints implements AutoCloseable {
         }
 
         @Override
+        public void wordsChanged() {}
+
+        @Override
         public void established() {
             established = true;
         }

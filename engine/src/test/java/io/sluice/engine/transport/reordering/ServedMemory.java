@@ -1,5 +1,7 @@
 package io.sluice.engine.transport.reordering;
 
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
@@ -7,6 +9,8 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.EnumSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A region that counts its leases and may look at its bytes whenever a signal comes. */
@@ -62,6 +66,21 @@ final class ServedMemory implements ExposedRegion {
         }
         leases++;
         return CompletionStatus.SUCCESS;
+    }
+
+    @Override
+    public boolean lease() {
+        return true;
+    }
+
+    @Override
+    public Set<Access> access() {
+        return EnumSet.allOf(Access.class);
+    }
+
+    @Override
+    public AtomicDomain atomicDomain() {
+        return AtomicDomain.TARGET_CPU;
     }
 
     @Override

@@ -2,6 +2,8 @@ package io.sluice.engine.transport.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.FuzzSeed;
@@ -28,7 +30,9 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.Random;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -79,6 +83,21 @@ class InboundFramesFuzzTest {
             }
             leases++;
             return CompletionStatus.SUCCESS;
+        }
+
+        @Override
+        public boolean lease() {
+            return true;
+        }
+
+        @Override
+        public Set<Access> access() {
+            return EnumSet.allOf(Access.class);
+        }
+
+        @Override
+        public AtomicDomain atomicDomain() {
+            return AtomicDomain.TARGET_CPU;
         }
 
         @Override
@@ -161,6 +180,9 @@ class InboundFramesFuzzTest {
         public void openLanes(int count) {
             throw new UnsupportedOperationException();
         }
+
+        @Override
+        public void wordsChanged() {}
 
         @Override
         public void established() {

@@ -2,6 +2,8 @@ package io.sluice.engine.transport.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.Filling;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
@@ -13,8 +15,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +56,21 @@ class OutboundFramesTest {
         public CompletionStatus acquire(
                 WorkRequest.Operation operation, long key, long epoch, long offset, long length) {
             throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean lease() {
+            return true;
+        }
+
+        @Override
+        public Set<Access> access() {
+            return EnumSet.allOf(Access.class);
+        }
+
+        @Override
+        public AtomicDomain atomicDomain() {
+            return AtomicDomain.TARGET_CPU;
         }
 
         @Override

@@ -1,0 +1,92 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.WorkRequest;
+
+/**
+ * Small transfers that the calling thread carries out itself, where the transport can and nothing waits before them: they
+ * spare the way to the poller and back. Credits and leases are held meanwhile as for any other. Any thread.
+ */
+final class CallerThreadTransfers {
+    private final ConnectionFlow flow;
+    private final Endpoint endpoint;
+    private final ConnectionWindow window;
+    private final CallerThreadCounters counters;
+    private final long mostBytes;
+
+    CallerThreadTransfers(
+            ConnectionFlow flow,
+            Endpoint endpoint,
+            ConnectionWindow window,
+            CallerThreadCounters counters,
+            long mostBytes) {
+        this.flow = flow;
+        this.endpoint = endpoint;
+        this.window = window;
+        this.counters = counters;
+        this.mostBytes = mostBytes;
+    }
+
+    /**
+     * Carries a transfer out that the calling thread holds, and gives its terminal signal, at the latest when the signal that
+     * this thread is giving now has been given.
+     *
+     * @return false if it has to be posted instead, and is as it was
+     */
+    boolean carryOut(DataTransfer transfer) {
+        if (transfer.callerThreadBytes() > mostBytes || transfer.options.startAfter() != null) {
+            return false;
+        }
+        CallerThreadSignals signals = CallerThreadSignals.ofThread();
+        if (!signals.hasRoom() || !copyAll(transfer)) {
+            return false;
+        }
+        transfer.beginRun();
+        counters.count(transfer.kind(), transfer.elements(), transfer.callerThreadBytes());
+        signals.give(transfer);
+        return true;
+    }
+
+    /** The elements follow one another, so there is one in flight at a time. */
+    private boolean copyAll(DataTransfer transfer) {
+        if (window.tryAcquireOperation(flow) != ConnectionWindow.Grant.GRANTED) {
+            return false;
+        }
+        boolean done = copyHoldingOperation(transfer);
+        window.releaseOperation();
+        flow.creditsReturned();
+        return done;
+    }
+
+    private boolean copyHoldingOperation(DataTransfer transfer) {
+        long bytes = transfer.callerThreadBytes();
+        if (window.tryAcquireBytes(flow, bytes) != ConnectionWindow.Grant.GRANTED) {
+            return false;
+        }
+        boolean done = true;
+        for (int element = 0; done && element < transfer.elements(); element++) {
+            done = copy(transfer, element);
+        }
+        window.releaseBytes(bytes);
+        return done;
+    }
+
+    private boolean copy(DataTransfer transfer, int element) {
+        WorkRequest.Operation operation = transfer.operation(element);
+        LeasedMemory memory = transfer.local(element);
+        if (memory == null || !memory.acquire()) {
+            return false;
+        }
+        try {
+            return endpoint.carryOut(
+                    operation,
+                    memory.leasedSegment(),
+                    transfer.localOffset(element),
+                    transfer.remote(element),
+                    transfer.remoteOffset(element),
+                    transfer.length(element));
+        } finally {
+            memory.release();
+        }
+    }
+}
