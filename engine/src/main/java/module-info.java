@@ -1,4 +1,5 @@
 import io.sluice.engine.transport.TransportProvider;
+import io.sluice.engine.transport.shm.ShmTransportProvider;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
 import io.sluice.engine.transport.verbs.VerbsTransportProvider;
 import org.jspecify.annotations.NullMarked;
@@ -13,11 +14,13 @@ module io.sluice.engine {
 
     exports io.sluice.engine;
     exports io.sluice.engine.transport;
+    exports io.sluice.engine.transport.shm;
     exports io.sluice.engine.transport.verbs;
 
     uses TransportProvider;
 
     provides TransportProvider with
+            ShmTransportProvider,
             TcpTransportProvider,
             VerbsTransportProvider;
 }

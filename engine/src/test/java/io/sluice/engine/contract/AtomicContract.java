@@ -523,7 +523,7 @@ interface AtomicContract extends Contract {
     @Test
     default void atomicThatTimesOutKeepsItsCreditUntilItIsDone() {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(4))) {
-            MemoryRegion served = pair.served(64);
+            MemoryRegion served = pair.servedByTheTarget(64);
             RemoteRegion remote = pair.attach(served);
             FetchOutcome outcome = new FetchOutcome();
             Transfer transfer;

@@ -3,7 +3,6 @@ package io.sluice.engine.contract;
 import static io.sluice.engine.contract.BoundedWait.await;
 
 import io.sluice.engine.Connection;
-import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
@@ -16,11 +15,11 @@ final class Blockade implements AutoCloseable {
     private final CountDownLatch release = new CountDownLatch(1);
 
     /** The poller of this side of a connection; the other side lends a region for it. */
-    Blockade(Connection side, TransferEngine engine, TransferEngine other) {
-        MemoryRegion local = engine.allocate(8, RegionOptions.local());
+    Blockade(Connection side, TransferEngine other) {
         RemoteRegion remote =
                 await(side.attach(other.allocate(8, RegionOptions.readWrite()).descriptor()));
-        side.write(local, 0, remote, 0, 8, TransferOptions.defaults(), (transfer, error) -> {
+        // an atomic operation ends on the poller, on whatever transport
+        side.fetchAdd(remote, 0, 0, TransferOptions.defaults(), (transfer, previous, error) -> {
             held.countDown();
             await(release);
         });
@@ -29,12 +28,12 @@ final class Blockade implements AutoCloseable {
 
     /** The poller of the target's side. */
     static Blockade ofTarget(EnginePair pair) {
-        return new Blockade(pair.accepted(), pair.target(), pair.initiator());
+        return new Blockade(pair.accepted(), pair.initiator());
     }
 
     /** The poller of the initiator's side. */
     static Blockade ofInitiator(EnginePair pair) {
-        return new Blockade(pair.connection(), pair.initiator(), pair.target());
+        return new Blockade(pair.connection(), pair.target());
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -123,7 +124,9 @@ final class ContractPeer {
     }
 
     private String allocate(long bytes) {
-        MemoryRegion region = engine.allocate(bytes, RegionOptions.readWrite());
+        MemoryRegion region = System.getenv("CONTRACT_REGISTERS_MEMORY") == null
+                ? engine.allocate(bytes, RegionOptions.readWrite())
+                : engine.register(Arena.ofAuto().allocate(bytes, Long.BYTES), RegionOptions.readWrite());
         regions.add(region);
         return HexFormat.of().formatHex(region.descriptor().toBytes());
     }

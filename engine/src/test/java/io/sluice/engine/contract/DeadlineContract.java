@@ -18,6 +18,7 @@ import io.sluice.engine.TransferTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** A transfer ends by its deadline, whether it is posted or waits. */
@@ -83,7 +84,7 @@ interface DeadlineContract extends Contract {
     @Test
     default void deadlinePassesWhileATransferWaitsForCredits() {
         assumeTrue(transport().crossesProcesses());
-        try (PeerProcess peer = PeerProcess.start(transport(), 4096);
+        try (PeerProcess peer = PeerProcess.start(transport(), Map.of("CONTRACT_REGISTERS_MEMORY", "true"), 4096);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
                         .windowOperations(1)

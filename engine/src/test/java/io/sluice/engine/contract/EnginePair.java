@@ -10,6 +10,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import java.lang.foreign.Arena;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -17,12 +18,19 @@ import java.util.function.Consumer;
 final class EnginePair implements AutoCloseable {
     private static final TransferOptions NO_DEADLINE = TransferOptions.defaults();
 
+    private final boolean registersMemory;
     private final TransferEngine initiator;
     private final TransferEngine target;
     private final Connection connection;
     private final Connection accepted;
 
-    private EnginePair(TransferEngine initiator, TransferEngine target, Connection connection, Connection accepted) {
+    private EnginePair(
+            TransportUnderTest transport,
+            TransferEngine initiator,
+            TransferEngine target,
+            Connection connection,
+            Connection accepted) {
+        this.registersMemory = transport.registersItsMemory();
         this.initiator = initiator;
         this.target = target;
         this.connection = connection;
@@ -50,7 +58,7 @@ final class EnginePair implements AutoCloseable {
             CompletableFuture<Connection> accepted = new CompletableFuture<>();
             target.onConnection(accepted::complete);
             Connection connection = await(initiator.connect(target.address()));
-            return new EnginePair(initiator, target, connection, await(accepted));
+            return new EnginePair(transport, initiator, target, connection, await(accepted));
         } catch (RuntimeException | Error e) {
             initiator.closeAsync();
             if (target != null) {
@@ -68,7 +76,7 @@ final class EnginePair implements AutoCloseable {
             CompletableFuture<Connection> accepted = new CompletableFuture<>();
             engine.onConnection(accepted::complete);
             Connection connection = await(engine.connect(engine.address()));
-            return new EnginePair(engine, engine, connection, await(accepted));
+            return new EnginePair(transport, engine, engine, connection, await(accepted));
         } catch (RuntimeException | Error e) {
             engine.closeAsync();
             throw e;
@@ -95,12 +103,23 @@ final class EnginePair implements AutoCloseable {
 
     /** Memory of the initiator that no peer reaches. */
     MemoryRegion local(long bytes) {
-        return initiator.allocate(bytes, RegionOptions.local());
+        return memory(initiator, bytes, RegionOptions.local());
     }
 
     /** Memory of the target that peers may read and write. */
     MemoryRegion served(long bytes) {
-        return target.allocate(bytes, RegionOptions.readWrite());
+        return memory(target, bytes, RegionOptions.readWrite());
+    }
+
+    /** Words of the target that its own processors' threads change, whatever the transport. */
+    MemoryRegion servedByTheTarget(long bytes) {
+        return target.register(Arena.ofAuto().allocate(bytes, Long.BYTES), RegionOptions.readWrite());
+    }
+
+    private MemoryRegion memory(TransferEngine engine, long bytes, RegionOptions options) {
+        return registersMemory
+                ? engine.register(Arena.ofAuto().allocate(bytes, Long.BYTES), options)
+                : engine.allocate(bytes, options);
     }
 
     RemoteRegion attach(MemoryRegion region) {

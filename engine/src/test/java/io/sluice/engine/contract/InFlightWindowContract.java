@@ -75,6 +75,15 @@ interface InFlightWindowContract extends Contract {
         }
     }
 
+    /** Where this side carries transfers out by itself, some may be done before the next is posted. */
+    private void assertFilled(int most, int limit) {
+        if (transport().carriesOutInTheCall()) {
+            assertThat(most).isBetween(1, limit);
+        } else {
+            assertThat(most).isEqualTo(limit);
+        }
+    }
+
     @Test
     default void windowOfManyOperations() {
         // Together they are more than sockets hold, so that the window must fill up.
@@ -86,7 +95,7 @@ interface InFlightWindowContract extends Contract {
             TerminalSignal.awaitAllSuccess(signals);
             InFlightWindow window = pair.connection().window();
             assertThat(window.operationLimit()).isEqualTo(1024);
-            assertThat(window.maxOperationsSeen()).isEqualTo(1024);
+            assertFilled(window.maxOperationsSeen(), 1024);
             assertCreditsReturn(window);
         }
     }
@@ -157,7 +166,7 @@ interface InFlightWindowContract extends Contract {
             TerminalSignal.awaitAllSuccess(signals);
             InFlightWindow window = pair.initiator().metrics().window();
             assertThat(window.operationLimit()).isEqualTo(8);
-            assertThat(window.maxOperationsSeen()).isEqualTo(8);
+            assertFilled(window.maxOperationsSeen(), 8);
             assertCreditsReturn(window);
         }
     }
@@ -266,13 +275,15 @@ interface InFlightWindowContract extends Contract {
     @Test
     default void tooManyPendingIsATypedErrorAndLosesNothing() {
         int limit = 64;
+        // more than a calling thread carries out by itself, on whatever transport
+        int bytes = 256 << 10;
         try (EnginePair pair = EnginePair.open(transport(), initiator -> initiator.maxPending(limit), target -> {})) {
-            MemoryRegion local = pair.local(64);
-            RemoteRegion remote = pair.attach(pair.served(64));
+            MemoryRegion local = pair.local(bytes);
+            RemoteRegion remote = pair.attach(pair.served(bytes));
             CountDownLatch held = new CountDownLatch(1);
             CountDownLatch release = new CountDownLatch(1);
             // While this callback blocks the poller, nothing ends.
-            pair.connection().write(local, 0, remote, 0, 64, TransferOptions.defaults(), (transfer, error) -> {
+            pair.connection().fetchAdd(remote, 0, 1, TransferOptions.defaults(), (transfer, previous, error) -> {
                 held.countDown();
                 await(release);
             });
@@ -283,13 +294,13 @@ interface InFlightWindowContract extends Contract {
                 assertThatThrownBy(() -> {
                             for (int i = 0; i <= limit; i++) {
                                 TerminalSignal signal = new TerminalSignal();
-                                pair.connection().write(local, 0, remote, 0, 64, TransferOptions.defaults(), signal);
+                                pair.connection().write(local, 0, remote, 0, bytes, TransferOptions.defaults(), signal);
                                 signals.add(signal);
                             }
                         })
                         .isInstanceOf(TooManyPendingException.class);
                 assertThatThrownBy(() ->
-                                pair.connection().read(local, 0, remote, 0, 64, TransferOptions.defaults(), refused))
+                                pair.connection().read(local, 0, remote, 0, bytes, TransferOptions.defaults(), refused))
                         .isInstanceOf(TooManyPendingException.class);
                 assertThatThrownBy(() -> pair.connection().notify(new byte[1], TransferOptions.defaults(), refused))
                         .isInstanceOf(TooManyPendingException.class);
@@ -302,7 +313,7 @@ interface InFlightWindowContract extends Contract {
             TerminalSignal.awaitAllSuccess(signals);
             until("nothing is pending", () -> pair.connection().pending() == 0);
             assertThat(refused.count()).isZero();
-            pair.write(local, 0, remote, 0, 64).awaitSuccess();
+            pair.write(local, 0, remote, 0, bytes).awaitSuccess();
         }
     }
 

@@ -252,15 +252,14 @@ interface PollerContract extends Contract {
             MemoryRegion local = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));
             long before = pair.initiator().metrics().stalls();
+            // an atomic operation ends on the poller, on whatever transport
             pair.connection()
-                    .write(
-                            local,
-                            0,
+                    .fetchAdd(
                             remote,
                             0,
-                            64,
+                            1,
                             TransferOptions.defaults(),
-                            (transfer, error) -> BoundedWait.pause(Duration.ofMillis(300)));
+                            (transfer, previous, error) -> BoundedWait.pause(Duration.ofMillis(300)));
             until("the stall is counted", () -> pair.initiator().metrics().stalls() > before);
             pair.write(local, 0, remote, 0, 64).awaitSuccess();
         }

@@ -388,7 +388,7 @@ interface PreparedTransferContract extends Contract {
     default void deadlineIsCountedFromEachStart() {
         Duration deadline = Duration.ofSeconds(1);
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion served = pair.served(64);
+            MemoryRegion served = pair.servedByTheTarget(64);
             RemoteRegion remote = pair.attach(served);
             RunEnds runs = new RunEnds();
             PreparedTransfer prepared = pair.connection()

@@ -78,7 +78,7 @@ final class SeveralPeers implements AutoCloseable {
 
     /** Keeps the poller at the other end of a connection from doing anything. */
     Blockade blockade(int index) {
-        return new Blockade(await(accepted.get(index)), target(index), initiator);
+        return new Blockade(await(accepted.get(index)), initiator);
     }
 
     /** The engine at the other end of a connection. */

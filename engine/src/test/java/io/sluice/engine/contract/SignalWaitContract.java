@@ -120,7 +120,8 @@ interface SignalWaitContract extends Contract {
                 }
             }
             for (int i = 0; i < waiters; i++) {
-                assertThat(await(waits.get(i))).isEqualTo(threshold(i, waiters));
+                // where an adapter or the initiator itself changes the word, the target may see several changes as one
+                assertThat(await(waits.get(i))).isBetween(threshold(i, waiters), (long) waiters);
             }
         }
     }

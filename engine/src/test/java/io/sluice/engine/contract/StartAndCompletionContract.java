@@ -80,14 +80,14 @@ interface StartAndCompletionContract extends Contract {
         private final TerminalSignal signal = new TerminalSignal();
         private volatile @Nullable SluiceException error;
         private volatile boolean afterTheCallback;
-        private volatile boolean onAPoller;
+        private volatile @Nullable Thread thread;
 
         @Override
         public void complete(@Nullable SluiceException cause) {
             count.incrementAndGet();
             error = cause;
             afterTheCallback = signal.ended();
-            onAPoller = TransferEngine.isPollerThread(Thread.currentThread());
+            thread = Thread.currentThread();
         }
 
         /** To be given to the same transfer as a callback. */
@@ -104,7 +104,7 @@ interface StartAndCompletionContract extends Contract {
             assertThat(count).as("completions").hasValue(1);
             assertThat(error).isSameAs(ended);
             assertThat(afterTheCallback).as("after the callback").isFalse();
-            assertThat(onAPoller).as("on a poller").isTrue();
+            assertThat(thread).as("the callback's thread").isSameAs(signal.thread());
             BoundedWait.pause(Duration.ofMillis(20));
             assertThat(count).as("completions").hasValue(1);
             assertThat(signal.count()).isEqualTo(1);

@@ -24,7 +24,7 @@ final class TakenWindow implements AutoCloseable {
         assertThat(pair.connection().window().operationLimit()).isEqualTo(1);
         this.pair = pair;
         local = pair.local(8);
-        remote = pair.attach(pair.served(8));
+        remote = pair.attach(pair.servedByTheTarget(8));
         blockade = Blockade.ofTarget(pair);
         holder = pair.fetchAdd(remote, 0, 0);
         until("it holds the only credit", () -> pair.connection().window().operations() == 1);

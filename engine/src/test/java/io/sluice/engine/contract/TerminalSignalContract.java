@@ -317,7 +317,7 @@ interface TerminalSignalContract extends Contract {
             List<TerminalSignal> signals = new ArrayList<>();
             CompletableFuture<Void> submitted = new CompletableFuture<>();
             TerminalSignal first = new TerminalSignal();
-            pair.connection().write(local, 0, remote, 0, 8, TransferOptions.defaults(), (transfer, error) -> {
+            pair.connection().fetchAdd(remote, 0, 1, TransferOptions.defaults(), (transfer, previous, error) -> {
                 await(submitted);
                 waiting.forEach(Transfer::cancel);
                 first.terminated(transfer, error);

@@ -106,4 +106,31 @@ public interface TransportUnderTest {
     default boolean offersAdapterAtomics() {
         return false;
     }
+
+    /**
+     * Whether small writes and reads are carried out in the calling thread, which then gets the callback as well.
+     *
+     * @return false where every callback comes on a poller
+     */
+    default boolean carriesOutInTheCall() {
+        return false;
+    }
+
+    /**
+     * Whether the close of a region over the user's memory waits for the peer's word, or its end, however long that takes.
+     *
+     * @return false where this side can keep the peer from the memory
+     */
+    default boolean closeNeedsThePeersWord() {
+        return false;
+    }
+
+    /**
+     * Whether the regions of the contract are over memory of the test's own, registered, rather than allocated by the engine.
+     *
+     * @return true for registered ones
+     */
+    default boolean registersItsMemory() {
+        return false;
+    }
 }

@@ -122,7 +122,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     byte[] keys() {
-        return onLoop(() -> endpoint.keysOf(region));
+        return onLoop(() -> endpoint.keysOf(0, region));
     }
 
     RemoteKey attach(byte[] keys, long bytes) {
@@ -221,6 +221,9 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     @Override
     public void notificationsSendable() {}
+
+    @Override
+    public void wordsChanged() {}
 
     @Override
     public void established() {

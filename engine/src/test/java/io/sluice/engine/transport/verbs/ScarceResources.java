@@ -45,7 +45,8 @@ final class ScarceResources {
 
     private static EngineOptions options(String device) {
         return EngineOptions.builder()
-                .environment(Map.of("SLUICE_TRANSPORTS", "verbs", "SLUICE_VERBS_DEVICES", device))
+                .environment(
+                        VerbsUnderTest.patient(Map.of("SLUICE_TRANSPORTS", "verbs", "SLUICE_VERBS_DEVICES", device)))
                 .build();
     }
 

@@ -20,7 +20,13 @@ final class VerbsUnderTest implements TransportUnderTest {
     }
 
     private static Map<String, String> devices(String names) {
-        return Map.of("SLUICE_TRANSPORTS", "verbs", "SLUICE_VERBS_DEVICES", names);
+        Map<String, String> environment = Map.of("SLUICE_TRANSPORTS", "verbs", "SLUICE_VERBS_DEVICES", names);
+        return TestDevices.areInThisProcess() ? environment : patient(environment);
+    }
+
+    /** Where the whole machine is emulated, what is alive may be silent for long. */
+    static Map<String, String> patient(Map<String, String> environment) {
+        return added(added(environment, "SLUICE_CONNECT_TIMEOUT", "40s"), "SLUICE_LIVENESS_TIMEOUT", "20s");
     }
 
     /** The same with a further setting on both sides. */

@@ -1,5 +1,7 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
@@ -7,6 +9,8 @@ import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.EnumSet;
+import java.util.Set;
 
 /** An attached region whose words this host's processors change. */
 final class WordRegion implements ExposedRegion {
@@ -41,6 +45,21 @@ final class WordRegion implements ExposedRegion {
         return operation.isAtomic() && offset % Long.BYTES != 0
                 ? CompletionStatus.MISALIGNED
                 : CompletionStatus.SUCCESS;
+    }
+
+    @Override
+    public boolean lease() {
+        return true;
+    }
+
+    @Override
+    public Set<Access> access() {
+        return EnumSet.allOf(Access.class);
+    }
+
+    @Override
+    public AtomicDomain atomicDomain() {
+        return AtomicDomain.TARGET_CPU;
     }
 
     @Override

@@ -1,0 +1,126 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.Errno;
+import io.sluice.jni.PeerMemory;
+import io.sluice.jni.Sockets;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The peer's own memory, by cross-memory attach. The process is held by a descriptor, and looked at before each batch, so that
+ * another that got its number is never written to. On the loop's thread.
+ */
+final class CrossMemory implements AutoCloseable {
+    /** The process has ended, or is about to. */
+    static final int PROCESS_ENDED = -1;
+
+    private final int process;
+    private final int processDescriptor;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment records =
+            arena.allocate((long) PeerMemory.MAX_RECORDS * PeerMemory.RECORD_BYTES, Long.BYTES);
+
+    private CrossMemory(int process, int processDescriptor) {
+        this.process = process;
+        this.processDescriptor = processDescriptor;
+    }
+
+    /** What came of the attempt: one of the two. */
+    record Attempt(@Nullable CrossMemory memory, String refused) {}
+
+    /** Tries to read the peer's probe. */
+    static Attempt attempt(int process, ShmOffer peer) {
+        if (process <= 0) {
+            return new Attempt(null, "the peer's process is in another process namespace");
+        }
+        int descriptor = PeerMemory.openProcess(process);
+        if (descriptor < 0) {
+            return new Attempt(null, "the peer's process cannot be held: " + Errno.message(-descriptor));
+        }
+        CrossMemory memory = new CrossMemory(process, descriptor);
+        String refused = memory.whyNot(peer);
+        if (refused != null) {
+            memory.close();
+            return new Attempt(null, refused);
+        }
+        return new Attempt(memory, "");
+    }
+
+    private @Nullable String whyNot(ShmOffer peer) {
+        try (Arena scratch = Arena.ofConfined()) {
+            MemorySegment seen = scratch.allocate(ShmOffer.PROBE_BYTES);
+            put(0, seen.address(), peer.probeAddress(), ShmOffer.PROBE_BYTES);
+            long read = PeerMemory.read(processDescriptor, process, records.address(), 1);
+            if (read < 0) {
+                int error = (int) -read;
+                return "the kernel refuses: " + Errno.message(error)
+                        + (error == Errno.EPERM
+                                ? " (another user, a container without CAP_SYS_PTRACE, or kernel.yama.ptrace_scope)"
+                                : "");
+            }
+            return read == ShmOffer.PROBE_BYTES && Arrays.equals(seen.toArray(ValueLayout.JAVA_BYTE), peer.probe())
+                    ? null
+                    : "another process answers to the peer's number";
+        }
+    }
+
+    private void put(int index, long local, long peer, long length) {
+        long at = (long) index * PeerMemory.RECORD_BYTES;
+        records.set(ValueLayout.JAVA_LONG, at, local);
+        records.set(ValueLayout.JAVA_LONG, at + 8, peer);
+        records.set(ValueLayout.JAVA_LONG, at + 16, length);
+    }
+
+    /** How many requests one crossing takes. */
+    static int mostRequests() {
+        return PeerMemory.MAX_RECORDS;
+    }
+
+    /**
+     * Carries out requests of one operation.
+     *
+     * @return how many succeeded, from the first on, or {@link #PROCESS_ENDED}
+     */
+    int carryOut(WorkRequest[] batch, int from, int count) {
+        long wanted = 0;
+        for (int i = 0; i < count; i++) {
+            WorkRequest request = batch[from + i];
+            ShmRemoteKey key = (ShmRemoteKey) request.remote();
+            put(i, request.localAddress(), key.keys().start() + request.remoteOffset(), request.length());
+            wanted += request.length();
+        }
+        long moved = batch[from].operation() == WorkRequest.Operation.READ
+                ? PeerMemory.read(processDescriptor, process, records.address(), count)
+                : PeerMemory.write(processDescriptor, process, records.address(), count);
+        if (moved == wanted) {
+            return count;
+        }
+        if (moved == -Errno.ESRCH) {
+            return PROCESS_ENDED;
+        }
+        int done = 0;
+        for (long left = Math.max(0, moved); done < count && left >= batch[from + done].length(); done++) {
+            left -= batch[from + done].length();
+        }
+        return done;
+    }
+
+    /** Why the first of a batch did not succeed though the process goes on. */
+    static CompletionStatus whyFailed(WorkRequest request) {
+        // the kernel does not say whose memory it could not touch
+        return request.local().scope().isAlive()
+                ? CompletionStatus.REMOTE_MEMORY_FAULT
+                : CompletionStatus.LOCAL_MEMORY_FAULT;
+    }
+
+    @Override
+    public void close() {
+        Sockets.close(processDescriptor);
+        arena.close();
+    }
+}

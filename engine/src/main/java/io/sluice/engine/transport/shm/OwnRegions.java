@@ -1,0 +1,177 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RegisteredMemory;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The regions of this engine that the peer reaches by itself: each is leased from its attachment until the peer has said that
+ * it does not use it any more, or has stopped. On the loop's thread.
+ */
+final class OwnRegions {
+    private final EndpointContext context;
+    private final PeerCapabilities peer;
+    private final Map<Long, Exposed> exposed = new HashMap<>();
+    private final ArrayDeque<long[]> unanswered = new ArrayDeque<>();
+
+    OwnRegions(EndpointContext context, PeerCapabilities peer) {
+        this.context = context;
+        this.peer = peer;
+    }
+
+    /** What the peer can do. */
+    interface PeerCapabilities {
+        /** Whether it reaches memory by cross-memory attach. */
+        boolean crossMemoryAttach();
+    }
+
+    private static final class Exposed {
+        private final ExposedRegion region;
+        private final boolean byAddress;
+        private final @Nullable SharedFile file;
+        private boolean ended;
+
+        Exposed(ExposedRegion region, boolean byAddress, @Nullable SharedFile file) {
+            this.region = region;
+            this.byAddress = byAddress;
+            this.file = file;
+        }
+    }
+
+    byte[] keysOf(long handle, ExposedRegion region) {
+        RegisteredMemory registration = region.registration();
+        boolean processors = region.atomicDomain() == AtomicDomain.TARGET_CPU;
+        RegionKeys keys;
+        if (registration instanceof SharedFile.Registration(SharedFile file)) {
+            long start = region.segment().address() - file.segment().address();
+            keys = new RegionKeys(
+                    RegionKeys.Way.MAPPED,
+                    processors,
+                    file.isWritable(),
+                    file.number(),
+                    file.fileBytes(),
+                    file.hasHugePages(),
+                    start);
+            expose(handle, new Exposed(region, false, file));
+        } else if (registration instanceof ForeignMemory && peer.crossMemoryAttach()) {
+            keys = new RegionKeys(
+                    RegionKeys.Way.CROSS_MEMORY,
+                    processors,
+                    true,
+                    0,
+                    0,
+                    false,
+                    region.segment().address());
+            expose(handle, new Exposed(region, true, null));
+        } else {
+            keys = RegionKeys.byWire();
+        }
+        return keys.toBytes();
+    }
+
+    private void expose(long handle, Exposed region) {
+        // without a lease its region is closing, and the peer will be told at once that it has ended
+        if (region.region.lease()) {
+            exposed.put(handle, region);
+        }
+    }
+
+    /** The attachment must not be used any more; the lease ends when the peer has said so. */
+    void ended(long handle) {
+        Exposed region = exposed.get(handle);
+        if (region != null && !region.ended) {
+            region.ended = true;
+            context.send(Message.of(Message.ENDED, handle));
+        }
+    }
+
+    /** The peer does not use it any more. */
+    void released(long handle) {
+        Exposed region = exposed.get(handle);
+        if (region == null || !region.ended) {
+            throw new ProtocolException("the peer gives back a region that it was not asked for");
+        }
+        exposed.remove(handle);
+        region.region.release();
+    }
+
+    /** Whether the peer keeps a region that is closing. */
+    boolean holdsClosedLease() {
+        return exposed.values().stream().anyMatch(region -> region.ended && !region.region.isOpen());
+    }
+
+    // ---- files ----
+
+    void wanted(ByteBuffer handles) {
+        int count = handles.remaining() / Long.BYTES;
+        if (count < 1 || count > Message.MOST_FILES || handles.remaining() != count * Long.BYTES) {
+            throw new ProtocolException("the peer wants files in a damaged message");
+        }
+        if (!unanswered.isEmpty()) {
+            throw new ProtocolException("the peer wants files before it has got those that it wanted");
+        }
+        long[] wanted = new long[count];
+        for (int i = 0; i < count; i++) {
+            wanted[i] = handles.getLong();
+        }
+        unanswered.addLast(wanted);
+    }
+
+    boolean owesFiles() {
+        return !unanswered.isEmpty();
+    }
+
+    /** Sends the files that were wanted, if the socket takes them. */
+    void sendFiles(PeerLink link) {
+        long[] wanted = unanswered.peekFirst();
+        if (wanted == null) {
+            return;
+        }
+        ByteBuffer message =
+                ByteBuffer.allocate(1 + wanted.length * (Long.BYTES + 1)).put(Message.FILES);
+        int[] descriptors = new int[wanted.length];
+        int count = 0;
+        for (long handle : wanted) {
+            Exposed region = exposed.get(handle);
+            SharedFile file = region == null || region.ended ? null : region.file;
+            message.putLong(handle).put((byte) (file == null ? 0 : 1));
+            if (file != null) {
+                descriptors[count++] = file.descriptor();
+            }
+        }
+        if (link.send(message.flip(), Arrays.copyOf(descriptors, count))) {
+            unanswered.removeFirst();
+        }
+    }
+
+    // ---- the end ----
+
+    /** The connection has ended: what is mapped need not be waited for, since its memory is never used again. */
+    void close() {
+        exposed.values().removeIf(region -> {
+            if (!region.byAddress) {
+                region.region.release();
+            }
+            return !region.byAddress;
+        });
+    }
+
+    /** Whether the peer may still reach memory by its address. */
+    boolean isReachableByAddress() {
+        return exposed.values().stream().anyMatch(region -> region.byAddress);
+    }
+
+    /** The peer has stopped. */
+    void peerStopped() {
+        exposed.values().forEach(region -> region.region.release());
+        exposed.clear();
+    }
+}

@@ -1,0 +1,86 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.ProtocolException;
+import java.nio.ByteBuffer;
+
+/**
+ * What the target tells of a region when it is attached: how the initiator reaches it.
+ *
+ * @param way how
+ * @param processorAtomics whether atomic operations on it are the processors'
+ * @param writable whether the initiator may write
+ * @param number the file's, unique in the target's engine; 0 without a file
+ * @param fileBytes the file's size
+ * @param hugePages whether the file is made of huge pages
+ * @param start where the slice begins: in the file, or in the target's address space
+ */
+record RegionKeys(
+        Way way,
+        boolean processorAtomics,
+        boolean writable,
+        long number,
+        long fileBytes,
+        boolean hugePages,
+        long start) {
+    private static final int BYTES = 1 + 1 + 8 + 8 + 8;
+    private static final int PROCESSOR_ATOMICS = 1;
+    private static final int WRITABLE = 2;
+    private static final int HUGE_PAGES = 4;
+
+    /** How a region is reached. */
+    enum Way {
+        /** Over the tcp endpoint beside. */
+        WIRE,
+        /** By mapping its file. */
+        MAPPED,
+        /** By cross-memory attach. */
+        CROSS_MEMORY
+    }
+
+    static RegionKeys byWire() {
+        return new RegionKeys(Way.WIRE, true, true, 0, 0, false, 0);
+    }
+
+    byte[] toBytes() {
+        return ByteBuffer.allocate(BYTES)
+                .put((byte) way.ordinal())
+                .put((byte) ((processorAtomics ? PROCESSOR_ATOMICS : 0)
+                        | (writable ? WRITABLE : 0)
+                        | (hugePages ? HUGE_PAGES : 0)))
+                .putLong(number)
+                .putLong(fileBytes)
+                .putLong(start)
+                .array();
+    }
+
+    /**
+     * Reads the peer's.
+     *
+     * @param keys what its endpoint gave
+     * @param sliceBytes how long the attached slice is
+     * @throws ProtocolException if they are damaged, or the slice leaves its file
+     */
+    static RegionKeys read(ByteBuffer keys, long sliceBytes) {
+        if (keys.remaining() != BYTES) {
+            throw new ProtocolException("the keys of a region are " + keys.remaining() + " bytes");
+        }
+        int way = keys.get();
+        int flags = keys.get();
+        if (way < 0 || way >= Way.values().length) {
+            throw new ProtocolException("a region is to be reached in an unknown way");
+        }
+        RegionKeys read = new RegionKeys(
+                Way.values()[way],
+                (flags & PROCESSOR_ATOMICS) != 0,
+                (flags & WRITABLE) != 0,
+                keys.getLong(),
+                keys.getLong(),
+                (flags & HUGE_PAGES) != 0,
+                keys.getLong());
+        boolean inside = read.start >= 0 && sliceBytes >= 0 && read.start <= read.fileBytes - sliceBytes;
+        if (read.way == Way.MAPPED && !inside) {
+            throw new ProtocolException("a slice leaves its region");
+        }
+        return read;
+    }
+}

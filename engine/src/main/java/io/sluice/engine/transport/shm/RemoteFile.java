@@ -1,0 +1,74 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.transport.MappedSegment;
+import io.sluice.jni.Errno;
+import io.sluice.jni.SharedMemory;
+
+/** A region's file of the peer's, mapped once however often it is attached. On the loop's thread. */
+final class RemoteFile {
+    private final MappedSegment mapped;
+    private final boolean writable;
+    private int users;
+
+    private RemoteFile(long address, RegionKeys keys) {
+        mapped = new MappedSegment(address, keys.fileBytes());
+        writable = keys.writable();
+    }
+
+    /**
+     * Maps one; the descriptor stays the caller's.
+     *
+     * @throws ProtocolException if the file is not as an honest peer makes it; then it is not mapped
+     * @throws RegistrationException if this process has no room for it
+     */
+    static RemoteFile map(int descriptor, RegionKeys keys) {
+        int refused = SharedMemory.check(descriptor, keys.fileBytes(), keys.hugePages());
+        if (refused < 0) {
+            throw new ProtocolException(
+                    "the peer's region is refused, since its memory is not sealed or not of its size: "
+                            + Errno.message(-refused));
+        }
+        long address = SharedMemory.map(descriptor, keys.fileBytes(), keys.writable(), false);
+        if (address == -Errno.EPERM || address == -Errno.EACCES) {
+            throw new ProtocolException("the peer's region cannot be written, though its descriptor says so");
+        }
+        if (address < 0) {
+            throw new RegistrationException("cannot map a region of the peer's of " + keys.fileBytes() + " bytes: "
+                    + Errno.message((int) -address) + "; see the limits of the process (ulimit -v, vm.max_map_count)");
+        }
+        return new RemoteFile(address, keys);
+    }
+
+    /** Whether these keys mean this file as it was mapped. */
+    boolean fits(RegionKeys keys) {
+        return mapped.segment().byteSize() == keys.fileBytes() && writable == keys.writable();
+    }
+
+    long address() {
+        return mapped.segment().address();
+    }
+
+    /** Unmaps it if no attachment uses it; true if so. */
+    boolean closeIfUnused() {
+        if (users > 0) {
+            return false;
+        }
+        mapped.close();
+        return true;
+    }
+
+    void use() {
+        users++;
+    }
+
+    /** One user less; true if it was the last, and the file is unmapped. */
+    boolean leave() {
+        if (--users > 0) {
+            return false;
+        }
+        mapped.close();
+        return true;
+    }
+}

@@ -1,0 +1,98 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.transport.AllocatedMemory;
+import io.sluice.engine.transport.MappedSegment;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.jni.Sockets;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A region's memory as a sealed anonymous file. Once closed it is never used again, since a peer that has mapped it cannot be
+ * made to unmap it.
+ */
+final class SharedFile implements AllocatedMemory {
+    private final int descriptor;
+    private final long number;
+    private final long fileBytes;
+    private final boolean writable;
+    private final boolean hugePages;
+    private final MappedSegment mapped;
+    private final MemorySegment segment;
+
+    /**
+     * Takes a file over.
+     *
+     * @param descriptor of the file
+     * @param number unique in this engine, so that a peer maps the file once
+     * @param fileBytes its size
+     * @param writable whether peers may write
+     * @param hugePages whether it is made of huge pages
+     * @param address where this process has mapped it
+     * @param bytes how much of it the region has
+     */
+    SharedFile(
+            int descriptor,
+            long number,
+            long fileBytes,
+            boolean writable,
+            boolean hugePages,
+            long address,
+            long bytes) {
+        this.descriptor = descriptor;
+        this.number = number;
+        this.fileBytes = fileBytes;
+        this.writable = writable;
+        this.hugePages = hugePages;
+        this.mapped = new MappedSegment(address, fileBytes);
+        this.segment = mapped.segment().asSlice(0, bytes);
+    }
+
+    int descriptor() {
+        return descriptor;
+    }
+
+    long number() {
+        return number;
+    }
+
+    long fileBytes() {
+        return fileBytes;
+    }
+
+    boolean isWritable() {
+        return writable;
+    }
+
+    boolean hasHugePages() {
+        return hugePages;
+    }
+
+    @Override
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    @Override
+    public RegisteredMemory registration() {
+        return new Registration(this);
+    }
+
+    @Override
+    public void close() {
+        mapped.close();
+        Sockets.close(descriptor);
+    }
+
+    /** What the transport knows of the region; it ends with the memory itself. */
+    record Registration(SharedFile file) implements RegisteredMemory {
+        @Override
+        public long lockedBytes() {
+            return 0;
+        }
+
+        @Override
+        public void close() {
+            // the memory is given back right after
+        }
+    }
+}

@@ -1,0 +1,555 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.WorkRequest;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One end of a connection: carries out what it can by itself, and leaves the rest to the tcp endpoint beside. Apart from
+ * {@link #carryOut} everything happens on the loop's thread.
+ */
+final class ShmEndpoint implements Endpoint, NotificationSender {
+    private static final Logger LOG = LoggerFactory.getLogger(ShmEndpoint.class);
+    // after so much the loop looks at its other connections
+    private static final long BYTES_A_TURN = 4 << 20;
+
+    private final EndpointContext context;
+    private final ShmOptions options;
+    private final CrossMemoryProbe probe;
+    private final Handshake handshake;
+    private final Endpoint wire;
+    private final OwnRegions ownRegions;
+    private final PeerRegions peerRegions;
+
+    private @Nullable Path path;
+    private @Nullable CrossMemory crossMemory;
+    private boolean peerAllowsCrossMemory;
+    private String crossMemoryRefused = "";
+    private boolean saidWire;
+    private boolean wireEstablished;
+    private long bytesLeft = BYTES_A_TURN;
+    private boolean owesPostable;
+    private boolean changedWords;
+    private boolean closed;
+    private boolean peerStopped;
+    private boolean stoppedUnsaid;
+
+    ShmEndpoint(
+            EndpointContext context, ShmOptions options, Host host, CrossMemoryProbe probe, Transport wireTransport) {
+        this.context = context;
+        this.options = options;
+        this.probe = probe;
+        this.handshake = new Handshake(context, host, options.directory(), new HandshakeEnd());
+        this.wire = wireTransport.endpoint(new WireContext(context, this::wireEstablished));
+        this.ownRegions = new OwnRegions(context, () -> options.crossMemoryAttach() && peerAllowsCrossMemory);
+        this.peerRegions = new PeerRegions(context, options.trustHugePages());
+    }
+
+    // ---- setting up ----
+
+    @Override
+    public byte[] offer() {
+        boolean allowed = options.crossMemoryAttach();
+        return handshake
+                .offer(
+                        allowed ? probe.address() : 0,
+                        allowed ? probe.bytes() : new byte[ShmOffer.PROBE_BYTES],
+                        wire.offer())
+                .toBytes();
+    }
+
+    @Override
+    public void begin(byte[] peerOffer) {
+        if (closed) {
+            return;
+        }
+        try {
+            ShmOffer peer = ShmOffer.read(peerOffer);
+            peerAllowsCrossMemory = peer.allowsCrossMemoryAttach();
+            wire.begin(peer.wire());
+            if (!closed) {
+                handshake.begin(peer);
+            }
+        } catch (SluiceException e) {
+            context.failed(e);
+        }
+    }
+
+    @Override
+    public void laneOpened(int index, int descriptor) {
+        wire.laneOpened(index, descriptor);
+    }
+
+    private void wireEstablished() {
+        wireEstablished = true;
+        establishedIfComplete();
+    }
+
+    private void establishedIfComplete() {
+        if (wireEstablished && path != null && !closed) {
+            context.established();
+        }
+    }
+
+    /** What the handshake leads to. */
+    private final class HandshakeEnd implements Handshake.End {
+        @Override
+        public void met(PeerLink link, ControlSegment segment, ShmOffer peer) {
+            Path made = new Path(link, segment);
+            path = made;
+            if (options.crossMemoryAttach() && peer.allowsCrossMemoryAttach()) {
+                int process = (int) (link.peer() >>> 32);
+                CrossMemory.Attempt attempt = CrossMemory.attempt(process, peer);
+                crossMemory = attempt.memory();
+                crossMemoryRefused = attempt.refused();
+            }
+            made.begin();
+            establishedIfComplete();
+        }
+
+        @Override
+        public void message(ByteBuffer message, int[] descriptors) {
+            fromLink(message, descriptors);
+        }
+
+        @Override
+        public void failed(SluiceException error) {
+            context.failed(error);
+        }
+
+        @Override
+        public void peerStopped() {
+            stopped();
+        }
+    }
+
+    // ---- regions ----
+
+    @Override
+    public byte[] keysOf(long handle, ExposedRegion region) {
+        return ownRegions.keysOf(handle, region);
+    }
+
+    @Override
+    public RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
+        ShmRemoteKey key = peerRegions.key(handle, descriptor, keys, crossMemory != null);
+        if (key.isByWire()) {
+            sayWire(key);
+        }
+        return key;
+    }
+
+    private void sayWire(ShmRemoteKey key) {
+        if (saidWire) {
+            return;
+        }
+        saidWire = true;
+        String why = switch (key.keys().way()) {
+            case WIRE ->
+                "they are not allocated by the peer's engine, and cross-memory attach is not allowed on both sides"
+                        + " (SLUICE_SHM_CROSS_MEMORY_ATTACH)";
+            case MAPPED -> "they are of huge pages, and the peer is not trusted (SLUICE_SHM_TRUST_HUGE_PAGES)";
+            case CROSS_MEMORY -> "cross-memory attach is not possible: " + crossMemoryRefused;
+        };
+        LOG.info("some regions of the peer's are reached by tcp on this shm connection: {}", why);
+    }
+
+    @Override
+    public void prepare(List<RemoteKey> keys, Consumer<@Nullable SluiceException> done) {
+        peerRegions.prepare(keys, done);
+    }
+
+    @Override
+    public void detached(RemoteKey key) {
+        peerRegions.detached((ShmRemoteKey) key);
+    }
+
+    @Override
+    public void exposureEnded(long handle) {
+        wire.exposureEnded(handle);
+        ownRegions.ended(handle);
+    }
+
+    @Override
+    public void received(ByteBuffer message) {
+        byte type = Message.need(message, 1).get();
+        switch (type) {
+            case Message.ENDED ->
+                peerRegions.ended(Message.need(message, Long.BYTES).getLong());
+            case Message.RELEASED ->
+                ownRegions.released(Message.need(message, Long.BYTES).getLong());
+            case Message.WANTED -> {
+                ownRegions.wanted(message);
+                sendFiles();
+            }
+            default -> throw new ProtocolException("a message of type " + type + " for the shm endpoint");
+        }
+    }
+
+    private void sendFiles() {
+        Path current = path;
+        if (current != null) {
+            ownRegions.sendFiles(current.link);
+        }
+    }
+
+    private void fromLink(ByteBuffer message, int[] descriptors) {
+        byte type = Message.need(message, 1).get();
+        if (type == Message.STOPPED) {
+            stopped();
+        } else if (type == Message.FILES && !closed) {
+            peerRegions.filesCame(message, descriptors);
+        } else if (!closed) {
+            throw new ProtocolException("an unexpected message on the peer's Unix socket");
+        }
+    }
+
+    // ---- work ----
+
+    @Override
+    public boolean carryOut(
+            WorkRequest.Operation operation,
+            MemorySegment local,
+            long localOffset,
+            RemoteKey remote,
+            long remoteOffset,
+            long length) {
+        MemorySegment memory = ((ShmRemoteKey) remote).memory();
+        if (memory == null) {
+            return false;
+        }
+        try {
+            if (operation == WorkRequest.Operation.READ) {
+                MappedMemory.copy(memory, remoteOffset, local, localOffset, length);
+            } else {
+                MappedMemory.copy(local, localOffset, memory, remoteOffset, length);
+            }
+            return true;
+        } catch (IllegalStateException closedMeanwhile) {
+            return false;
+        }
+    }
+
+    @Override
+    public int post(WorkRequest[] batch, int from, int count) {
+        int done = 0;
+        while (done < count && !closed) {
+            int at = from + done;
+            int accepted = switch (wayOf(batch[at])) {
+                case WIRE -> wire.post(batch, at, run(batch, at, count - done));
+                case MAPPED -> postMapped(batch[at]);
+                case CROSS_MEMORY -> postCrossMemory(batch, at, run(batch, at, count - done));
+            };
+            if (accepted == 0) {
+                break;
+            }
+            done += accepted;
+        }
+        tellWords();
+        return done;
+    }
+
+    private static RegionKeys.Way wayOf(WorkRequest request) {
+        ShmRemoteKey key = (ShmRemoteKey) request.remote();
+        if (key.isByWire() || (request.hasSignal() && !((ShmRemoteKey) request.signal()).isMapped())) {
+            return RegionKeys.Way.WIRE;
+        }
+        if (key.isMapped()) {
+            return RegionKeys.Way.MAPPED;
+        }
+        // the words are the target's processors' to change, and its own thread does that over the wire
+        boolean copies = (request.operation() == WorkRequest.Operation.WRITE && !request.hasSignal())
+                || request.operation() == WorkRequest.Operation.READ;
+        return copies ? RegionKeys.Way.CROSS_MEMORY : RegionKeys.Way.WIRE;
+    }
+
+    /** How many of the next ones go the same way, and are of the same operation. */
+    private static int run(WorkRequest[] batch, int from, int count) {
+        RegionKeys.Way way = wayOf(batch[from]);
+        WorkRequest.Operation operation = batch[from].operation();
+        int length = 1;
+        while (length < count && wayOf(batch[from + length]) == way && batch[from + length].operation() == operation) {
+            length++;
+        }
+        return length;
+    }
+
+    private boolean isTurnOver() {
+        if (bytesLeft > 0) {
+            return false;
+        }
+        owesPostable = true;
+        return true;
+    }
+
+    private int postMapped(WorkRequest request) {
+        if (isTurnOver()) {
+            return 0;
+        }
+        bytesLeft -= request.length();
+        CompletionStatus status = MappedMemory.carryOut(request);
+        changedWords |= request.operation().isAtomic() || request.hasSignal();
+        context.completed(request, status);
+        return 1;
+    }
+
+    private int postCrossMemory(WorkRequest[] batch, int from, int run) {
+        if (isTurnOver()) {
+            return 0;
+        }
+        if (((ShmRemoteKey) batch[from].remote()).hasEnded()) {
+            context.completed(batch[from], CompletionStatus.UNKNOWN_REGION);
+            return 1;
+        }
+        int count = 0;
+        while (count < run
+                && count < CrossMemory.mostRequests()
+                && bytesLeft > 0
+                && !((ShmRemoteKey) batch[from + count].remote()).hasEnded()) {
+            bytesLeft -= batch[from + count].length();
+            count++;
+        }
+        CrossMemory memory = crossMemory;
+        int succeeded = memory == null ? CrossMemory.PROCESS_ENDED : memory.carryOut(batch, from, count);
+        for (int i = 0; i < succeeded; i++) {
+            context.completed(batch[from + i], CompletionStatus.SUCCESS);
+        }
+        if (succeeded > 0) {
+            return succeeded;
+        }
+        if (succeeded == CrossMemory.PROCESS_ENDED) {
+            // the end of the connection, which follows, ends it
+            context.loop().execute(this::stopped);
+            return 0;
+        }
+        context.completed(batch[from], CrossMemory.whyFailed(batch[from]));
+        return 1;
+    }
+
+    /** The target's code may wait for a word that was changed. */
+    private void tellWords() {
+        Path current = path;
+        if (changedWords && current != null) {
+            changedWords = false;
+            if (current.outgoing.tellChanged()) {
+                current.wakeIfParked();
+            }
+        }
+    }
+
+    // ---- notifications ----
+
+    @Override
+    public @Nullable NotificationSender notificationSender() {
+        return this;
+    }
+
+    @Override
+    public boolean hasRoom() {
+        Path current = path;
+        return current != null && current.messages.hasRoom();
+    }
+
+    @Override
+    public void send(byte[] payload) {
+        Path current = path;
+        if (current != null && !closed) {
+            current.messages.add(payload);
+            try {
+                current.sendMessages();
+            } catch (ProtocolException e) {
+                context.loop().execute(() -> context.failed(e));
+            }
+        }
+    }
+
+    // ---- the shared path ----
+
+    /** The link and the control segment, polled by the loop. */
+    private final class Path implements EventLoop.Source {
+        private final PeerLink link;
+        private final ControlSegment segment;
+        private final ControlSegment.Direction outgoing;
+        private final ControlSegment.Direction incoming;
+        private final OutgoingMessages messages;
+        private final IncomingMessages notifications;
+        private boolean armed;
+
+        Path(PeerLink link, ControlSegment segment) {
+            this.link = link;
+            this.segment = segment;
+            this.outgoing = segment.direction(context.initiator());
+            this.incoming = segment.direction(!context.initiator());
+            this.messages = new OutgoingMessages(outgoing);
+            this.notifications =
+                    new IncomingMessages(incoming, context.options().maxNotificationBytes(), context::notified);
+        }
+
+        void begin() {
+            context.loop().addSource(this);
+        }
+
+        @Override
+        public int poll() {
+            if (closed) {
+                return 0;
+            }
+            if (armed) {
+                armed = false;
+                incoming.parked(false);
+                outgoing.starved(false);
+            }
+            int work = 0;
+            try {
+                if (incoming.takeChanged()) {
+                    context.wordsChanged();
+                    work++;
+                }
+                if (notifications.take()) {
+                    if (incoming.takeStarved()) {
+                        link.wake();
+                    }
+                    work++;
+                }
+                if (messages.canGoOn()) {
+                    sendMessages();
+                    context.notificationsSendable();
+                    work++;
+                }
+                if (ownRegions.owesFiles()) {
+                    ownRegions.sendFiles(link);
+                    work++;
+                }
+                if (peerRegions.isLingering()) {
+                    peerRegions.letGo();
+                    work++;
+                }
+            } catch (SluiceException e) {
+                context.failed(e);
+            }
+            bytesLeft = BYTES_A_TURN;
+            if (owesPostable && !closed) {
+                owesPostable = false;
+                context.postable();
+                work++;
+            }
+            return work;
+        }
+
+        @Override
+        public boolean arm() {
+            if (closed) {
+                return true;
+            }
+            armed = true;
+            incoming.parked(true);
+            outgoing.starved(messages.isWaiting());
+            return !incoming.hasChanged()
+                    && !notifications.hasSome()
+                    && !messages.canGoOn()
+                    && !ownRegions.owesFiles()
+                    && !peerRegions.isLingering()
+                    && !owesPostable;
+        }
+
+        void sendMessages() {
+            if (messages.goOn()) {
+                wakeIfParked();
+            }
+        }
+
+        void wakeIfParked() {
+            if (outgoing.takeParked()) {
+                link.wake();
+            }
+        }
+    }
+
+    // ---- life ----
+
+    @Override
+    public void regionClosing() {
+        wire.regionClosing();
+    }
+
+    @Override
+    public boolean holdsClosedLease() {
+        return wire.holdsClosedLease() || ownRegions.holdsClosedLease();
+    }
+
+    @Override
+    public @Nullable String stuckLane(long now, long timeoutNanos) {
+        return wire.stuckLane(now, timeoutNanos);
+    }
+
+    /** The peer's endpoint, or its process, has ended. */
+    private void stopped() {
+        peerStopped = true;
+        stoppedUnsaid = false;
+        ownRegions.peerStopped();
+        handshake.close();
+        if (!closed) {
+            context.failed(new SluiceException("the peer has closed its end of the shared memory"));
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        wire.close();
+        peerRegions.close();
+        ownRegions.close();
+        Path current = path;
+        if (current != null) {
+            context.loop().removeSource(current);
+            current.segment.close();
+        }
+        CrossMemory memory = crossMemory;
+        if (memory != null) {
+            crossMemory = null;
+            memory.close();
+        }
+        if (peerStopped || !ownRegions.isReachableByAddress()) {
+            handshake.close();
+        } else {
+            // until the peer has stopped as well
+            stoppedUnsaid = true;
+            sayStopped();
+        }
+    }
+
+    private void sayStopped() {
+        Path current = path;
+        if (stoppedUnsaid && current != null) {
+            stoppedUnsaid = !current.link.send(ByteBuffer.wrap(new byte[] {Message.STOPPED, 0}));
+        }
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        sayStopped();
+        if (peerRegions.isLingering()) {
+            peerRegions.letGo();
+        }
+        return wire.isQuiescent() && !peerRegions.isLingering() && !ownRegions.isReachableByAddress();
+    }
+}

@@ -1,0 +1,71 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.transport.AllocatedMemory;
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.engine.transport.Transport;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The transport of one engine. It has a tcp transport inside, for the regions that peers cannot map. */
+final class ShmTransport implements Transport {
+    private static final long LARGEST_MESSAGE = 1L << 30;
+
+    private final ShmOptions options;
+    private final Capabilities capabilities;
+    private final Transport wire;
+    private final Host host;
+    private final SharedFiles files;
+    private final CrossMemoryProbe probe = new CrossMemoryProbe();
+
+    ShmTransport(ShmOptions options, Transport wire) {
+        this.options = options;
+        this.capabilities = new Capabilities(
+                true, Capabilities.CompletionLevel.VISIBLE, LARGEST_MESSAGE, true, options.callerThreadBytes());
+        this.wire = wire;
+        this.host = Host.here(options.directory());
+        this.files = new SharedFiles(options);
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        return capabilities;
+    }
+
+    @Override
+    public String reach() {
+        return host.text();
+    }
+
+    @Override
+    public @Nullable String whyOutOfReach(String peer) {
+        return host.whyOutOfReach(Host.read(peer));
+    }
+
+    @Override
+    public @Nullable AllocatedMemory allocate(long bytes, Set<Access> access) {
+        // what no peer reaches needs no file
+        return access.isEmpty() ? null : files.allocate(bytes, access);
+    }
+
+    @Override
+    public @Nullable RegisteredMemory register(MemorySegment segment, Set<Access> access, AtomicDomain domain) {
+        return options.crossMemoryAttach() && !access.isEmpty() ? new ForeignMemory(segment.address()) : null;
+    }
+
+    @Override
+    public Endpoint endpoint(EndpointContext context) {
+        return new ShmEndpoint(context, options, host, probe, wire);
+    }
+
+    @Override
+    public void close() {
+        wire.close();
+        probe.close();
+    }
+}
