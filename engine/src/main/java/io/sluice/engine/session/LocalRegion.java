@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A region of this engine. Whoever lets the kernel or a loop touch its bytes holds a lease meanwhile. */
@@ -40,6 +41,7 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
             RegionOptions options,
             MemorySegment segment,
             Registrations registrations,
+            Consumer<LocalRegion> whenAwaited,
             Runnable giveBack) {
         this.engine = engine;
         this.registrations = registrations;
@@ -47,7 +49,7 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
         this.options = options;
         this.segment = segment;
         this.giveBack = giveBack;
-        this.words = new RegionWords(segment);
+        this.words = new RegionWords(segment, () -> whenAwaited.accept(this));
     }
 
     /**

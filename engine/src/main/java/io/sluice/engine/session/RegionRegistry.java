@@ -93,7 +93,8 @@ final class RegionRegistry {
             @Nullable RegisteredMemory made,
             Runnable giveBack) {
         Registrations registrations = Registrations.make(engine.transports().all(), segment, options, madeBy, made);
-        LocalRegion region = new LocalRegion(engine, next.getAndIncrement(), options, segment, registrations, giveBack);
+        LocalRegion region = new LocalRegion(
+                engine, next.getAndIncrement(), options, segment, registrations, engine::awaited, giveBack);
         String name = options.name();
         if (name != null && byName.putIfAbsent(name, region) != null) {
             registrations.close();

@@ -48,7 +48,6 @@ record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at
     @Override
     public CompletableFuture<Long> awaitAtLeast(long value) {
         SignalWaits.Wait wait = new SignalWaits.Wait(value);
-        owner.engine().awaited(owner);
         owner.words().waits().enter(at, wait);
         if (wait.isDone()) {
             return wait;

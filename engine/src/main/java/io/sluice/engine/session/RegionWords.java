@@ -12,10 +12,11 @@ final class RegionWords {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
     private final MemorySegment segment;
-    private final SignalWaits waits = new SignalWaits();
+    private final SignalWaits waits;
 
-    RegionWords(MemorySegment segment) {
+    RegionWords(MemorySegment segment, Runnable whenAwaited) {
         this.segment = segment;
+        this.waits = new SignalWaits(whenAwaited);
     }
 
     SignalWaits waits() {

@@ -25,7 +25,17 @@ final class SignalWaits {
     private final AtomicInteger count = new AtomicInteger();
     // made when somebody waits: most regions have no signals
     private final AtomicReference<@Nullable AtomicReferenceArray<@Nullable Entry>> buckets = new AtomicReference<>();
+    private final Runnable whenAwaited;
     private volatile @Nullable SluiceException closed;
+
+    /**
+     * With nobody waiting.
+     *
+     * @param whenAwaited is run before the first wait enters itself, perhaps more than once
+     */
+    SignalWaits(Runnable whenAwaited) {
+        this.whenAwaited = whenAwaited;
+    }
 
     /** One wait. It leaves when it ends, whoever ends it. */
     static final class Wait extends CompletableFuture<Long> {
@@ -62,6 +72,8 @@ final class SignalWaits {
     private AtomicReferenceArray<@Nullable Entry> buckets() {
         AtomicReferenceArray<@Nullable Entry> all = buckets.get();
         if (all == null) {
+            // before anybody can enter himself: whoever changes a counter from then on must know of this
+            whenAwaited.run();
             AtomicReferenceArray<@Nullable Entry> fresh = new AtomicReferenceArray<>(BUCKETS);
             AtomicReferenceArray<@Nullable Entry> other = buckets.compareAndExchange(null, fresh);
             all = other == null ? fresh : other;

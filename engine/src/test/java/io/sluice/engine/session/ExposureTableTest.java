@@ -25,6 +25,7 @@ class ExposureTableTest {
                 RegionOptions.readWrite(),
                 MemorySegment.ofArray(new byte[64]),
                 Registrations.none(),
+                awaited -> {},
                 () -> {});
     }
 

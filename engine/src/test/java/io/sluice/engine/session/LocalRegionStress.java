@@ -38,6 +38,7 @@ final class LocalRegionStress {
                 RegionOptions.readWrite(),
                 MemorySegment.ofArray(new long[1]),
                 Registrations.none(),
+                awaited -> {},
                 givenBack::incrementAndGet);
 
         /** Holds a lease for a moment, and says what it saw. */

@@ -25,7 +25,13 @@ final class SignalWaitsStress {
     private static class OneSignal {
         // no region is closed here, so no engine is asked
         private final LocalRegion region = new LocalRegion(
-                null, 1, RegionOptions.readWrite(), MemorySegment.ofArray(new long[1]), Registrations.none(), () -> {});
+                null,
+                1,
+                RegionOptions.readWrite(),
+                MemorySegment.ofArray(new long[1]),
+                Registrations.none(),
+                awaited -> {},
+                () -> {});
         final Signal signal = region.signal(0);
         CompletableFuture<Long> wait;
 
@@ -225,7 +231,7 @@ final class SignalWaitsStress {
     @Outcome(id = "false, .*", expect = FORBIDDEN, desc = "It waits for what nobody will change any more.")
     @State
     public static class WaitAgainstClose {
-        private final SignalWaits waits = new SignalWaits();
+        private final SignalWaits waits = new SignalWaits(() -> {});
         private final SignalWaits.Wait wait = new SignalWaits.Wait(1);
 
         @Actor
