@@ -3,9 +3,10 @@ package io.sluice.engine.flow;
 import io.sluice.engine.EngineMetrics.Operation;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What an engine's callers have carried out in their own threads; all of it has succeeded. Any thread. */
+/** What an engine's callers have carried out in their own threads. Any thread. */
 public final class CallerThreadCounters {
     private final LongAdder[] operations = adders();
+    private final LongAdder[] cancelled = adders();
     private final LongAdder[] bytes = adders();
 
     /** All zero. */
@@ -24,8 +25,22 @@ public final class CallerThreadCounters {
         bytes[operation.ordinal()].add(moved);
     }
 
+    void countCancelled(Operation operation, long count) {
+        cancelled[operation.ordinal()].add(count);
+    }
+
     /**
-     * How many have ended.
+     * How many have been cancelled when all their bytes had been moved, but their signal had not been given.
+     *
+     * @param operation of which kind
+     * @return the count
+     */
+    public long cancelled(Operation operation) {
+        return cancelled[operation.ordinal()].sum();
+    }
+
+    /**
+     * How many have succeeded.
      *
      * @param operation of which kind
      * @return the count

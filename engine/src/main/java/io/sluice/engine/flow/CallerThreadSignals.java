@@ -4,8 +4,8 @@ import io.sluice.engine.TransferCancelledException;
 import java.util.ArrayDeque;
 
 /**
- * The terminal signals that a thread owes for transfers that it has carried out itself. A callback that starts another transfer
- * gets its signal after it has returned, so that a chain of them never deepens the stack; and a long chain goes over to the
+ * The terminal signals that a thread owes for transfers that it has carried out itself. A callback of one that starts
+ * another gets its signal after it has returned, so that a chain of them never deepens the stack; and a long chain goes over to the
  * poller, so that it does not keep the caller for ever.
  */
 final class CallerThreadSignals {
@@ -52,6 +52,7 @@ final class CallerThreadSignals {
             transfer.elementsCarriedOut();
             cancelled = transfer.isCancelRequested();
         }
+        transfer.flow().countCarriedOut(transfer, cancelled);
         // from here on it may be started again, also by its own callback
         transfer.endRun(true);
         transfer.signal(cancelled ? new TransferCancelledException("the transfer was cancelled") : null);

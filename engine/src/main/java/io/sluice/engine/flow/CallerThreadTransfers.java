@@ -42,9 +42,17 @@ final class CallerThreadTransfers {
             return false;
         }
         transfer.beginRun();
-        counters.count(transfer.kind(), transfer.elements(), transfer.callerThreadBytes());
         signals.give(transfer);
         return true;
+    }
+
+    /** Counts one that this has carried out, before it may be started again. */
+    void count(DataTransfer transfer, boolean cancelled) {
+        if (cancelled) {
+            counters.countCancelled(transfer.kind(), transfer.elements());
+        } else {
+            counters.count(transfer.kind(), transfer.elements(), transfer.callerThreadBytes());
+        }
     }
 
     /** The elements follow one another, so there is one in flight at a time. */
@@ -52,10 +60,12 @@ final class CallerThreadTransfers {
         if (window.tryAcquireOperation(flow) != ConnectionWindow.Grant.GRANTED) {
             return false;
         }
-        boolean done = copyHoldingOperation(transfer);
-        window.releaseOperation();
-        flow.creditsReturned();
-        return done;
+        try {
+            return copyHoldingOperation(transfer);
+        } finally {
+            window.releaseOperation();
+            flow.creditsReturned();
+        }
     }
 
     private boolean copyHoldingOperation(DataTransfer transfer) {
@@ -63,12 +73,15 @@ final class CallerThreadTransfers {
         if (window.tryAcquireBytes(flow, bytes) != ConnectionWindow.Grant.GRANTED) {
             return false;
         }
-        boolean done = true;
-        for (int element = 0; done && element < transfer.elements(); element++) {
-            done = copy(transfer, element);
+        try {
+            boolean done = true;
+            for (int element = 0; done && element < transfer.elements(); element++) {
+                done = copy(transfer, element);
+            }
+            return done;
+        } finally {
+            window.releaseBytes(bytes);
         }
-        window.releaseBytes(bytes);
-        return done;
     }
 
     private boolean copy(DataTransfer transfer, int element) {

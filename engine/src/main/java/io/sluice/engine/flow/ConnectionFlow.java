@@ -211,6 +211,14 @@ public final class ConnectionFlow {
         schedule();
     }
 
+    /** A caller's thread gives the signal of what it has carried out. */
+    void countCarriedOut(DataTransfer transfer, boolean cancelled) {
+        CallerThreadTransfers here = callerThread;
+        if (here != null) {
+            here.count(transfer, cancelled);
+        }
+    }
+
     /** A caller's thread has given credits back, which transfers that came meanwhile may lack. */
     void creditsReturned() {
         if (pending.get() != 0) {

@@ -306,8 +306,10 @@ public final class Poller implements EventLoop {
     }
 
     private int runTasks() {
+        // not those that these hand over in turn: a chain of them must not keep the cycle from ending
+        int due = Math.min(tasks.size(), MAX_TASKS_A_CYCLE);
         int count = 0;
-        while (count < MAX_TASKS_A_CYCLE) {
+        while (count < due) {
             Runnable task = tasks.relaxedPoll();
             if (task == null) {
                 break;

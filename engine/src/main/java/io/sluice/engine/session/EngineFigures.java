@@ -36,8 +36,11 @@ final class EngineFigures implements EngineMetrics {
 
     @Override
     public long operations(Operation operation, Outcome outcome) {
-        long byCallers =
-                outcome == Outcome.SUCCESS ? engine.callerThreadCounters().operations(operation) : 0;
+        long byCallers = switch (outcome) {
+            case SUCCESS -> engine.callerThreadCounters().operations(operation);
+            case CANCELLED -> engine.callerThreadCounters().cancelled(operation);
+            case ERROR, TIMEOUT -> 0;
+        };
         return sum(FlowCounters.operations(operation, outcome)) + byCallers;
     }
 

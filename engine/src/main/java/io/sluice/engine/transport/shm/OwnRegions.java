@@ -78,7 +78,7 @@ final class OwnRegions {
     }
 
     private void expose(long handle, Exposed region) {
-        // without a lease its region is closing, and the peer will be told at once that it has ended
+        // without a lease its region is closing: its file is not sent, and what the peer wants of it is refused there
         if (region.region.lease()) {
             exposed.put(handle, region);
         }

@@ -17,6 +17,8 @@ final class PeerLink implements AutoCloseable {
     /** The longest message, in bytes. */
     static final int MOST_BYTES = 4096;
 
+    // what is left makes the socket readable again
+    private static final int MOST_AT_ONCE = 64;
     private static final byte WAKE = 0;
     private static final int DESCRIPTOR_BYTES = Integer.BYTES;
 
@@ -96,7 +98,7 @@ final class PeerLink implements AutoCloseable {
      * @throws ProtocolException if what has come is damaged
      */
     boolean receive(Listener listener) {
-        while (!closed) {
+        for (int count = 0; count < MOST_AT_ONCE && !closed; count++) {
             long received = LocalSockets.receive(
                     socket, message.address(), MOST_BYTES, descriptors.address(), LocalSockets.MAX_DESCRIPTORS);
             if (received == -Errno.EAGAIN) {

@@ -191,7 +191,7 @@ final class PeerRegions {
             files.remove(key.keys().number());
         }
         keys.remove(key.handle());
-        if (key.owesWord() && !closed) {
+        if (key.takeOwedWord() && !closed) {
             context.send(Message.of(Message.RELEASED, key.handle()));
         }
         return true;

@@ -231,7 +231,8 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
             long remoteOffset,
             long length) {
         MemorySegment memory = ((ShmRemoteKey) remote).memory();
-        if (memory == null) {
+        // a dishonest peer may say so of what its descriptor lets be written; posted, it is refused
+        if (memory == null || (memory.isReadOnly() && operation != WorkRequest.Operation.READ)) {
             return false;
         }
         try {

@@ -108,7 +108,10 @@ final class ShmRemoteKey extends RemoteKey {
         wordOwed = true;
     }
 
-    boolean owesWord() {
-        return wordOwed;
+    /** Whether the word is owed, which is told once. */
+    boolean takeOwedWord() {
+        boolean owed = wordOwed;
+        wordOwed = false;
+        return owed;
     }
 }
