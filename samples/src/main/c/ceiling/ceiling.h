@@ -1,6 +1,7 @@
 /*
  * What a plain C program reaches on this machine: acknowledged one-sided puts and gets over a socket, the round trip of
- * a spinning ping-pong, and memcpy. An initiator measures; a target, in another process, has the memory.
+ * a spinning ping-pong, memcpy within private and within shared memory, and process_vm_writev. An initiator measures; a
+ * target, in another process, has the memory.
  */
 #ifndef CEILING_H
 #define CEILING_H
@@ -83,9 +84,17 @@ int ping_pong_serve(int socket, const struct plan *plan);
 
 /* memory_copy.c: copies of a size from one span of memory to another one, block after block. */
 int memory_copy(const struct plan *plan, uint64_t span, struct figures *figures);
+/* The same between two mappings of shared memory, such as processes have in common. */
+int shared_memory_copy(const struct plan *plan, uint64_t span, struct figures *figures);
+
+/* cross_memory_write.c: writes of a size into the private memory of a child, the same range each time. */
+int cross_memory_write(const struct plan *plan, struct figures *figures);
 
 /* memory.c: memory that every page of has been touched; NULL, and has said so, if there is none. */
 unsigned char *memory_of(uint64_t size);
+/* The same of a file in memory, mapped shared; to be released with its size. */
+unsigned char *shared_memory_of(uint64_t size);
+void shared_memory_release(unsigned char *memory, uint64_t size);
 
 /* complaint.c: says on standard error what went wrong, with errno's text unless that is 0; gives -1. */
 int complain(const char *what, int error);

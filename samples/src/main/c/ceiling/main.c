@@ -15,7 +15,8 @@ static int usage(void) {
     fputs("usage: ceiling target PORT\n"
           "       ceiling put|get PORT SIZE INFLIGHT WARMUP_MS DURATION_MS\n"
           "       ceiling ping-pong PORT spin|yield WARMUP_MS DURATION_MS\n"
-          "       ceiling memcpy SIZE SPAN WARMUP_MS DURATION_MS\n",
+          "       ceiling memcpy|shared-memcpy SIZE SPAN WARMUP_MS DURATION_MS\n"
+          "       ceiling process-vm-writev SIZE WARMUP_MS DURATION_MS\n",
             stderr);
     return STATUS_USAGE;
 }
@@ -93,22 +94,28 @@ static int initiate(uint64_t port, const struct plan *plan, struct figures *figu
 }
 
 /* An exit status. */
-static int measure(const char *mode, uint64_t port, const struct plan *plan) {
-    struct figures figures;
-    if (initiate(port, plan, &figures) != 0) {
+static int measured(const char *mode, const struct plan *plan, int result, const struct figures *figures) {
+    if (result != 0) {
         return STATUS_FAILED;
     }
-    print(mode, plan, &figures);
+    print(mode, plan, figures);
     return 0;
 }
 
-static int measure_memory_copy(uint64_t span, const struct plan *plan) {
+static int measure(const char *mode, uint64_t port, const struct plan *plan) {
     struct figures figures;
-    if (memory_copy(plan, span, &figures) != 0) {
-        return STATUS_FAILED;
-    }
-    print("memcpy", plan, &figures);
-    return 0;
+    return measured(mode, plan, initiate(port, plan, &figures), &figures);
+}
+
+static int measure_memory_copy(const char *mode, uint64_t span, const struct plan *plan) {
+    struct figures figures;
+    int result = strcmp(mode, "memcpy") == 0 ? memory_copy(plan, span, &figures) : shared_memory_copy(plan, span, &figures);
+    return measured(mode, plan, result, &figures);
+}
+
+static int measure_cross_memory_write(const char *mode, const struct plan *plan) {
+    struct figures figures;
+    return measured(mode, plan, cross_memory_write(plan, &figures), &figures);
 }
 
 int main(int count, char **arguments) {
@@ -132,10 +139,14 @@ int main(int count, char **arguments) {
                 && number(arguments[2], 1, UINT16_MAX, &port) && times(arguments + 4, &plan);
         return valid ? measure(mode, port, &plan) : usage();
     }
-    if (count == 6 && strcmp(mode, "memcpy") == 0) {
+    if (count == 6 && (strcmp(mode, "memcpy") == 0 || strcmp(mode, "shared-memcpy") == 0)) {
         bool valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size)
                 && number(arguments[3], plan.size, MAXIMUM_SIZE, &span) && times(arguments + 4, &plan);
-        return valid ? measure_memory_copy(span, &plan) : usage();
+        return valid ? measure_memory_copy(mode, span, &plan) : usage();
+    }
+    if (count == 5 && strcmp(mode, "process-vm-writev") == 0) {
+        bool valid = number(arguments[2], 1, MAXIMUM_SIZE, &plan.size) && times(arguments + 3, &plan);
+        return valid ? measure_cross_memory_write(mode, &plan) : usage();
     }
     return usage();
 }

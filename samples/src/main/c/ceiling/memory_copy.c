@@ -29,3 +29,15 @@ int memory_copy(const struct plan *plan, uint64_t span, struct figures *figures)
     free(to);
     return there ? 0 : -1;
 }
+
+int shared_memory_copy(const struct plan *plan, uint64_t span, struct figures *figures) {
+    unsigned char *from = shared_memory_of(span);
+    unsigned char *to = shared_memory_of(span);
+    bool there = from != NULL && to != NULL;
+    if (there) {
+        run(plan, span, to, from, figures);
+    }
+    shared_memory_release(from, span);
+    shared_memory_release(to, span);
+    return there ? 0 : -1;
+}

@@ -13,6 +13,7 @@ import java.util.List;
  * @param iov elements of a transfer; 1 if it is not vectored
  * @param connections how many, all driven alike
  * @param buffers which memory the elements use
+ * @param regions whose memory that is, on this side
  * @param duration how long to measure each size
  * @param warmup how long to run before
  * @param verify whether every element's bytes are compared
@@ -25,6 +26,7 @@ public record BenchPlan(
         int iov,
         int connections,
         Buffers buffers,
+        RegionMemory regions,
         Duration duration,
         Duration warmup,
         boolean verify) {

@@ -18,11 +18,13 @@ import org.jspecify.annotations.Nullable;
  * @param iov elements of a transfer
  * @param connections how many
  * @param buffers which memory the elements used
+ * @param regions whose memory that was, on this side
  * @param seconds measured time, without that of checks
  * @param transfers transfers that ended in it, in whatever way
  * @param elements elements of those
  * @param bytes of the elements of those that succeeded
- * @param latencyMicros how long transfers took
+ * @param latencyMicros how long transfers took; of those that ended in the calls that started them, one in 7, unless there
+ *     was one at a time
  * @param errors transfers that failed, the warm-up's too
  * @param verified whether all that arrived, in the warm-up too, was what was sent; {@code null} if nobody has looked
  * @param maxInflightOps most operations seen in flight at once on one connection, the warm-up's too
@@ -42,6 +44,7 @@ import org.jspecify.annotations.Nullable;
     "iov",
     "connections",
     "buffers",
+    "regions",
     "seconds",
     "transfers",
     "elements",
@@ -66,6 +69,7 @@ public record BenchResult(
         @JsonProperty("iov") int iov,
         @JsonProperty("connections") int connections,
         @JsonProperty("buffers") String buffers,
+        @JsonProperty("regions") String regions,
         @JsonProperty("seconds") double seconds,
         @JsonProperty("transfers") long transfers,
         @JsonProperty("elements") long elements,

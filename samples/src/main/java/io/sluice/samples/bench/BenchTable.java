@@ -12,7 +12,7 @@ public final class BenchTable {
     public static String head(BenchResult result) {
         return String.format(
                 Locale.ROOT,
-                "%s over %s, %s API, %d in flight, %d %s, %s buffers%s%n%9s %9s %12s %10s %10s %10s %10s %8s %8s %8s %8s"
+                "%s over %s, %s API, %d in flight, %d %s, %s buffers in %s memory%s%n%9s %9s %12s %10s %10s %10s %10s %8s %8s %8s %8s"
                         + "%n",
                 result.op(),
                 result.transport(),
@@ -21,6 +21,7 @@ public final class BenchTable {
                 result.connections(),
                 result.connections() == 1 ? "connection" : "connections",
                 result.buffers(),
+                result.regions(),
                 result.iov() > 1 ? ", " + result.iov() + " elements a transfer" : "",
                 "size",
                 "GB/s",
@@ -41,7 +42,7 @@ public final class BenchTable {
         Double server = result.serverCpuSeconds();
         return String.format(
                 Locale.ROOT,
-                "%9s %9.3f %,12.0f %10.1f %10.1f %10.1f %10.1f %8.0f %8s %8.1f %8s%s%n",
+                "%9s %9.3f %,12.0f %10.2f %10.2f %10.2f %10.2f %8.0f %8s %8.1f %8s%s%n",
                 ByteSize.format(result.size()),
                 result.gigabytesPerSecond(),
                 result.transfersPerSecond(),

@@ -1,65 +1,104 @@
 package io.sluice.samples.bench;
 
-import io.sluice.engine.Connection;
+import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a connection's transfers going, from the completion of one to the start of the next, all on the connection's
- * poller: no thread waits between, so that one core is enough, and nothing is allocated for a transfer.
+ * Keeps a connection's transfers going, from the completion of one to the start of the next. Nothing is allocated for a
+ * transfer.
+ *
+ * <p>One thread drives a round, and which one the round's first transfer tells. If that ends on the connection's poller,
+ * all goes on there: no thread waits between, so that one core is enough. If it ends before the call that starts it has
+ * returned, the transport carries transfers out in the caller's thread, and the thread that has begun the round goes on; a
+ * transfer that ends on the poller nevertheless is handed over to it. As such transfers may take little longer than it
+ * takes to look at the clock, not each of them is timed then.
  */
 final class Driver {
 
     /** Stands for what the results of elements have told. */
     static final Throwable ELEMENT_FAILED = new IllegalStateException("an element failed");
 
+    /** Of transfers that end within the call, one of so many is timed, unless there is one at a time. A prime: all slots are. */
+    private static final long TIMED_OF = 7;
+
     private static final long LONGEST_NANOS = 3_600_000_000_000L;
     private static final int DIGITS = 3;
 
-    private final Connection connection;
     private final Submission submission;
     private final int differentTransfers;
     private final boolean inTurn;
     private final Slot[] slots;
     private final FetchedValues fetched = new FetchedValues();
     private final Histogram latencies = new Histogram(LONGEST_NANOS, DIGITS);
+
+    /** Slots whose transfers have ended in the calls that have started them. */
+    private final ArrayDeque<Slot> endedHere;
+
+    /** The last of the slots whose transfers have ended on the poller while another thread drives. */
+    private final AtomicReference<@Nullable Slot> endedElsewhere = new AtomicReference<>();
+
     private CompletableFuture<Void> ended = new CompletableFuture<>();
+    private @Nullable Thread beginner;
+
+    /** Written by whoever finds out, which is one thread; what others see of it before does not matter to them. */
+    private Place place = Place.UNKNOWN;
+
+    private int nesting;
+
+    /** When this thread has last looked at the clock, and whether that was just now. */
+    private long clock;
+
+    private boolean clockIsRight;
     private long budget;
     private long submitted;
     private long durationNanos;
     private long startedAt;
     private long endedAt;
     private long transfers;
+    private long succeeded;
     private long errors;
     private @Nullable Throwable firstError;
     private int outstanding;
     private int mostOutstanding;
     private volatile boolean stopped;
 
+    /** Where a round is driven. */
+    private enum Place {
+        /** The first transfer has not ended. */
+        UNKNOWN,
+        /** On the thread that has begun it. */
+        BEGINNER,
+        /** On the connection's poller. */
+        POLLER
+    }
+
     /**
      * A driver that does nothing yet.
      *
-     * @param connection whose transfers
-     * @param submission starts one of them
+     * @param submission starts a transfer
      * @param slots how many it keeps going
      * @param differentTransfers how many there are to choose from
      * @param inTurn whether each takes the next one, rather than each slot its own
      */
-    Driver(Connection connection, Submission submission, int slots, int differentTransfers, boolean inTurn) {
-        this.connection = connection;
+    Driver(Submission submission, int slots, int differentTransfers, boolean inTurn) {
         this.submission = submission;
         this.differentTransfers = differentTransfers;
         this.inTurn = inTurn;
         this.slots = new Slot[slots];
+        this.endedHere = new ArrayDeque<>(slots);
         for (int i = 0; i < slots; i++) {
             this.slots[i] = new Slot(this, i);
         }
     }
 
-    /** Makes it ready for a round; call it before {@link #start()}, when the last round has ended. */
+    /** Makes it ready for a round; call it before {@link #run()}, when the last round has ended. */
     void prepare(long mostTransfers, long nanos) {
         ended = new CompletableFuture<>();
+        place = Place.UNKNOWN;
         budget = mostTransfers;
         durationNanos = nanos;
         submitted = 0;
@@ -69,14 +108,32 @@ final class Driver {
     void reset() {
         latencies.reset();
         transfers = 0;
+        succeeded = 0;
     }
 
-    /** Starts a round, on the poller. */
-    void start() {
-        startedAt = System.nanoTime();
+    /**
+     * Begins a round, and drives it to its end unless the poller does. For a thread that may be occupied for as long as the
+     * round lasts, so not for pollers.
+     */
+    synchronized void run() {
+        // Locked, as the thread that has begun the last round may not have left yet.
+        beginner = Thread.currentThread();
         outstanding = slots.length;
-        for (Slot slot : slots) {
-            next(slot, startedAt);
+        startedAt = System.nanoTime();
+        clock = startedAt;
+        clockIsRight = true;
+        if (!next(slots[0])) {
+            place = Place.BEGINNER;
+        }
+        // If the poller drives, it may be changing this now, but not to what is asked for.
+        if (place == Place.BEGINNER) {
+            startOthers();
+            while (outstanding > 0) {
+                Slot slot = awaitEnded();
+                finish(slot);
+                next(slot);
+            }
+            complete();
         }
     }
 
@@ -90,39 +147,135 @@ final class Driver {
         return ended;
     }
 
-    private void next(Slot slot, long now) {
-        if (submitted >= budget || stopped || (submitted >= slots.length && now - startedAt >= durationNanos)) {
-            retire();
-            return;
+    private void startOthers() {
+        for (int i = 1; i < slots.length; i++) {
+            next(slots[i]);
+        }
+    }
+
+    /** Starts a slot's next transfer, if there is one; false if not. */
+    private boolean next(Slot slot) {
+        if (submitted >= budget || stopped || (submitted >= slots.length && clock - startedAt >= durationNanos)) {
+            outstanding--;
+            return false;
         }
         long turn = inTurn ? submitted : slot.index();
         submitted++;
         mostOutstanding = Math.max(mostOutstanding, outstanding);
-        slot.start(now);
+        start(slot);
         try {
             submission.submit(slot, (int) (turn % differentTransfers));
+            return true;
         } catch (RuntimeException e) {
             // Nothing was started, so nothing will end.
             failed(e);
-            retire();
+            outstanding--;
+            return false;
         }
     }
 
-    void ended(Slot slot, @Nullable Throwable error) {
-        long now = System.nanoTime();
-        transfers++;
-        if (error == null) {
-            latencies.recordValue(Math.min(now - slot.startedAt(), LONGEST_NANOS));
+    private void start(Slot slot) {
+        if (place == Place.BEGINNER && slots.length > 1 && submitted % TIMED_OF != 0) {
+            slot.startUntimed();
         } else {
-            failed(error);
+            if (!clockIsRight) {
+                clock = System.nanoTime();
+            }
+            slot.start(clock);
         }
-        next(slot, now);
+        clockIsRight = false;
     }
 
-    /** An atomic operation has found this. */
-    void fetched(long previous) {
-        if (inTurn) {
-            fetched.add(previous);
+    private void lookAtClockOf(Slot slot) {
+        if (slot.isTimed()) {
+            clock = slot.endedAt();
+            clockIsRight = true;
+        }
+    }
+
+    /** A slot's transfer has ended. Called by whatever thread has ended it. */
+    void ended(Slot slot) {
+        if (Thread.currentThread().equals(beginner)) {
+            place = Place.BEGINNER;
+            lookAtClockOf(slot);
+            endedHere.addLast(slot);
+        } else if (place == Place.BEGINNER) {
+            handOver(slot);
+        } else {
+            goOn(slot);
+        }
+    }
+
+    // ---- on the poller ----
+
+    /** Starts the next from the callback: it is for the engine to see to it that this ends and that others are served. */
+    private void goOn(Slot slot) {
+        boolean first = place == Place.UNKNOWN;
+        place = Place.POLLER;
+        nesting++;
+        finish(slot);
+        lookAtClockOf(slot);
+        next(slot);
+        if (first) {
+            startOthers();
+        }
+        nesting--;
+        if (nesting == 0 && outstanding == 0) {
+            complete();
+        }
+    }
+
+    private void handOver(Slot slot) {
+        @Nullable Slot last;
+        do {
+            last = endedElsewhere.get();
+            slot.precede(last);
+        } while (!endedElsewhere.compareAndSet(last, slot));
+        LockSupport.unpark(beginner);
+    }
+
+    // ---- on the thread that has begun the round ----
+
+    private Slot awaitEnded() {
+        for (; ; ) {
+            if (endedElsewhere.getPlain() != null || endedHere.isEmpty()) {
+                takeOver();
+            }
+            Slot slot = endedHere.pollFirst();
+            if (slot != null) {
+                return slot;
+            }
+            LockSupport.park(this);
+        }
+    }
+
+    private void takeOver() {
+        Slot slot = endedElsewhere.getAndSet(null);
+        // Time has passed since a transfer ended here.
+        clockIsRight = false;
+        while (slot != null) {
+            Slot before = slot.next();
+            endedHere.addLast(slot);
+            slot = before;
+        }
+    }
+
+    // ---- on whichever drives ----
+
+    private void finish(Slot slot) {
+        transfers++;
+        submission.ended(slot);
+        Throwable error = slot.error();
+        if (error != null) {
+            failed(error);
+            return;
+        }
+        succeeded++;
+        if (slot.isTimed()) {
+            latencies.recordValue(Math.min(slot.endedAt() - slot.startedAt(), LONGEST_NANOS));
+        }
+        if (inTurn && slot.hasFetched()) {
+            fetched.add(slot.fetched());
         }
     }
 
@@ -135,25 +288,13 @@ final class Driver {
         stopped = true;
     }
 
-    private void retire() {
-        outstanding--;
-        if (outstanding == 0) {
-            endedAt = System.nanoTime();
-            ended.complete(null);
-        }
-    }
-
-    /** The round never began. */
-    void abandon(Throwable error) {
-        failed(error);
+    /** The last that this thread does in a round: another one may begin the next at once. */
+    private void complete() {
+        endedAt = System.nanoTime();
         ended.complete(null);
     }
 
     // ---- after a round ----
-
-    Connection connection() {
-        return connection;
-    }
 
     long startedAt() {
         return startedAt;
@@ -170,6 +311,11 @@ final class Driver {
 
     long transfers() {
         return transfers;
+    }
+
+    /** Those of {@link #transfers} that have not failed. */
+    long succeeded() {
+        return succeeded;
     }
 
     long errors() {

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import org.HdrHistogram.Histogram;
 
 /**
- * From the submission, or subscription, of a transfer to its terminal signal, in microseconds.
+ * From the submission, or subscription, of a transfer to its terminal signal, in microseconds. Not all have to be timed.
  *
  * @param p50 the median
  * @param p90 nine of ten are at most this

@@ -10,13 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts transfers of the engine's own interface that were prepared before: each is started again and again, and prepared
- * once more only while all those like it are running. Confined to the connection's poller.
+ * once more only while all those like it are running.
  */
 final class PreparedSubmission implements Submission {
 
     private final Preparation preparation;
     private final @Nullable Aim aim;
     private final @Nullable Prepared[] idle;
+    private final @Nullable Prepared[] running;
 
     /** Prepares one of the different transfers. */
     @FunctionalInterface
@@ -30,15 +31,16 @@ final class PreparedSubmission implements Submission {
         void aim(PreparedTransfer prepared, int transfer);
     }
 
-    private PreparedSubmission(int kinds, Preparation preparation, @Nullable Aim aim) {
+    private PreparedSubmission(int slots, int kinds, Preparation preparation, @Nullable Aim aim) {
         this.preparation = preparation;
         this.aim = aim;
         this.idle = new Prepared[kinds];
+        this.running = new Prepared[slots];
     }
 
     /** Each of the different transfers is prepared by itself, here and now. */
-    static Submission each(int differentTransfers, Preparation preparation) {
-        PreparedSubmission submission = new PreparedSubmission(differentTransfers, preparation, null);
+    static Submission each(int slots, int differentTransfers, Preparation preparation) {
+        PreparedSubmission submission = new PreparedSubmission(slots, differentTransfers, preparation, null);
         for (int transfer = 0; transfer < differentTransfers; transfer++) {
             submission.idle[transfer] = submission.prepared(transfer, transfer);
         }
@@ -46,8 +48,8 @@ final class PreparedSubmission implements Submission {
     }
 
     /** What is prepared for one can be turned into any other. */
-    static Submission any(Preparation preparation, Aim aim) {
-        return new PreparedSubmission(1, preparation, aim);
+    static Submission any(int slots, Preparation preparation, Aim aim) {
+        return new PreparedSubmission(slots, 1, preparation, aim);
     }
 
     @Override
@@ -59,7 +61,15 @@ final class PreparedSubmission implements Submission {
         } else {
             idle[kind] = prepared.next;
         }
+        running[slot.index()] = prepared;
         prepared.start(slot, transfer);
+    }
+
+    @Override
+    public void ended(Slot slot) {
+        Prepared prepared = Objects.requireNonNull(running[slot.index()], "it was started");
+        prepared.next = idle[prepared.kind];
+        idle[prepared.kind] = prepared;
     }
 
     private Prepared prepared(int kind, int transfer) {
@@ -89,13 +99,6 @@ final class PreparedSubmission implements Submission {
             mine.start();
         }
 
-        /** Before the slot hears of the end, as it starts the next one from there. */
-        private Slot rest() {
-            next = idle[kind];
-            idle[kind] = this;
-            return slot();
-        }
-
         private Slot slot() {
             return Objects.requireNonNull(slot, "started before anything is heard of it");
         }
@@ -107,12 +110,12 @@ final class PreparedSubmission implements Submission {
 
         @Override
         public void terminated(Transfer ended, @Nullable SluiceException error) {
-            rest().terminated(ended, error);
+            slot().terminated(ended, error);
         }
 
         @Override
         public void terminated(Transfer ended, long previous, @Nullable SluiceException error) {
-            rest().terminated(ended, previous, error);
+            slot().terminated(ended, previous, error);
         }
     }
 }

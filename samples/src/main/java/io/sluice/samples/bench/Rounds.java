@@ -1,52 +1,42 @@
 package io.sluice.samples.bench;
 
-import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.RemoteRegion;
-import io.sluice.engine.TransferOptions;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the drivers of all connections, round by round. Without verification a phase is one round; with it a round ends when
- * each target was used once, its bytes are compared while the clock stands still, and another one follows.
+ * each target was used once, its bytes are compared while the clock stands still, and another one follows. Each driver
+ * begins a round on a thread of its own, which it keeps if the transport carries transfers out on the caller's.
  */
-final class Rounds {
+final class Rounds implements AutoCloseable {
 
     private static final Duration LOOK = Duration.ofMillis(100);
     private static final Duration GRACE = Duration.ofSeconds(120);
 
     private final List<Driver> drivers;
-    private final MemoryRegion local;
-    private final RemoteRegion[] remotes;
     private final @Nullable Content checked;
     private final long roundTransfers;
     private final BooleanSupplier interrupted;
+    private final ExecutorService threads = Executors.newCachedThreadPool(
+            Thread.ofPlatform().daemon().name("bench-driver-", 0).factory());
     private long differing;
 
     /**
      * For these.
      *
      * @param drivers one for each connection
-     * @param local for what starts a round
-     * @param remotes for each connection, for the same
      * @param checked what to compare after each round; {@code null} for nothing
      * @param roundTransfers how many each driver makes in a round
      * @param interrupted whether to break off
      */
-    Rounds(
-            List<Driver> drivers,
-            MemoryRegion local,
-            List<RemoteRegion> remotes,
-            @Nullable Content checked,
-            long roundTransfers,
-            BooleanSupplier interrupted) {
+    Rounds(List<Driver> drivers, @Nullable Content checked, long roundTransfers, BooleanSupplier interrupted) {
         this.drivers = List.copyOf(drivers);
-        this.local = local;
-        this.remotes = remotes.toArray(RemoteRegion[]::new);
         this.checked = checked;
         this.roundTransfers = roundTransfers;
         this.interrupted = interrupted;
@@ -71,9 +61,7 @@ final class Rounds {
         }
         drivers.forEach(driver -> driver.prepare(roundTransfers, nanos));
         usage.begin();
-        for (int i = 0; i < remotes.length; i++) {
-            start(drivers.get(i), remotes[i]);
-        }
+        drivers.forEach(driver -> threads.execute(driver::run));
         await(nanos);
         usage.end();
         long began = drivers.stream().mapToLong(Driver::startedAt).min().orElse(0);
@@ -83,17 +71,6 @@ final class Rounds {
             differing +=
                     checked.differing(drivers.stream().map(Driver::submitted).toList());
         }
-    }
-
-    /** On its poller, so that what it starts is handed over as one: a transfer of no bytes brings us there. */
-    private void start(Driver driver, RemoteRegion remote) {
-        driver.connection().read(local, 0, remote, 0, 0, TransferOptions.defaults(), (transfer, error) -> {
-            if (error == null) {
-                driver.start();
-            } else {
-                driver.abandon(error);
-            }
-        });
     }
 
     private void await(long nanos) {
@@ -119,5 +96,12 @@ final class Rounds {
             Thread.currentThread().interrupt();
             throw BenchException.failed("interrupted");
         }
+    }
+
+    /** Gives the threads back. What goes on still, because waiting for it has ended early, is told to stop. */
+    @Override
+    public void close() {
+        drivers.forEach(Driver::stop);
+        threads.shutdown();
     }
 }

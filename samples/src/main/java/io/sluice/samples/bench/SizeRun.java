@@ -6,6 +6,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -20,6 +21,7 @@ final class SizeRun implements AutoCloseable {
     private final BenchPlan plan;
     private final Layout layout;
     private final SideChannel side;
+    private final Arena arena = Arena.ofShared();
     private final MemoryRegion local;
     private final List<Connection> connections = new ArrayList<>();
     private final List<RemoteRegion> remotes = new ArrayList<>();
@@ -31,8 +33,8 @@ final class SizeRun implements AutoCloseable {
         this.plan = plan;
         this.layout = Layout.of(plan, size);
         this.side = side;
-        this.local = engine.allocate(
-                Math.multiplyExact(layout.localBytes(), (long) plan.connections()), RegionOptions.local());
+        long bytes = Math.multiplyExact(layout.localBytes(), (long) plan.connections());
+        this.local = plan.regions().region(engine, bytes, RegionOptions.local(), arena);
     }
 
     /** Connects, warms up, measures. */
@@ -46,11 +48,12 @@ final class SizeRun implements AutoCloseable {
         }
         content = content(drivers);
         Content checked = plan.verify() ? content : null;
-        Rounds rounds = new Rounds(drivers, local, remotes, checked, layout.roundTransfers(), interrupted);
-        rounds.run(plan.warmup(), new Usage(side));
-        Usage usage = new Usage(side);
-        rounds.run(plan.duration(), usage);
-        return result(drivers, usage, rounds.differing());
+        try (Rounds rounds = new Rounds(drivers, checked, layout.roundTransfers(), interrupted)) {
+            rounds.run(plan.warmup(), new Usage(side));
+            Usage usage = new Usage(side);
+            rounds.run(plan.duration(), usage);
+            return result(drivers, usage, rounds.differing());
+        }
     }
 
     private Driver driver(int index) {
@@ -70,9 +73,9 @@ final class SizeRun implements AutoCloseable {
                             remotes.get(index),
                             index * layout.remoteBytes(),
                             layout)
-                    .of(plan.operation(), plan.api(), plan.iov());
+                    .of(plan.operation(), plan.api(), plan.iov(), plan.transfersAtATime());
         }
-        return new Driver(connection, submission, plan.transfersAtATime(), layout.transfers(plan.iov()), inTurn);
+        return new Driver(submission, plan.transfersAtATime(), layout.transfers(plan.iov()), inTurn);
     }
 
     private @Nullable Content content(List<Driver> drivers) {
@@ -98,15 +101,16 @@ final class SizeRun implements AutoCloseable {
                 plan.iov(),
                 plan.connections(),
                 plan.buffers().toString(),
+                plan.regions().toString(),
                 usage.seconds(),
                 transfers,
                 transfers * plan.iov(),
-                latencies.getTotalCount() * plan.iov() * layout.size(),
+                drivers.stream().mapToLong(Driver::succeeded).sum() * plan.iov() * layout.size(),
                 LatencyMicros.of(latencies),
                 drivers.stream().mapToLong(Driver::errors).sum(),
                 plan.verify() ? differing == 0 && drivers.stream().noneMatch(Driver::isStopped) : null,
-                drivers.stream().mapToLong(this::mostOperations).max().orElse(0),
-                drivers.stream().mapToLong(this::mostBytes).max().orElse(0),
+                mostOperations(drivers),
+                mostBytes(drivers),
                 usage.cpuSeconds(),
                 usage.serverCpuSeconds(),
                 transfers == 0 ? 0 : (double) usage.allocatedBytes() / transfers,
@@ -119,16 +123,26 @@ final class SizeRun implements AutoCloseable {
     }
 
     /** Notifications take no credits of the window: they are counted as they are submitted. */
-    private long mostOperations(Driver driver) {
+    private long mostOperations(List<Driver> drivers) {
         return plan.operation() == Operation.NOTIFY
-                ? driver.mostOutstanding()
-                : driver.connection().window().maxOperationsSeen();
+                ? mostOutstanding(drivers)
+                : connections.stream()
+                        .mapToLong(connection -> connection.window().maxOperationsSeen())
+                        .max()
+                        .orElse(0);
     }
 
-    private long mostBytes(Driver driver) {
+    private long mostBytes(List<Driver> drivers) {
         return plan.operation() == Operation.NOTIFY
-                ? driver.mostOutstanding() * layout.size()
-                : driver.connection().window().maxBytesSeen();
+                ? mostOutstanding(drivers) * layout.size()
+                : connections.stream()
+                        .mapToLong(connection -> connection.window().maxBytesSeen())
+                        .max()
+                        .orElse(0);
+    }
+
+    private static long mostOutstanding(List<Driver> drivers) {
+        return drivers.stream().mapToLong(Driver::mostOutstanding).max().orElse(0);
     }
 
     @Override
@@ -139,5 +153,7 @@ final class SizeRun implements AutoCloseable {
         }
         connections.forEach(connection -> Waiting.await(connection.close(), "closing a connection"));
         Waiting.await(local.close(), "giving memory back");
+        // Only now: nothing can touch the region's memory any more.
+        arena.close();
     }
 }

@@ -10,15 +10,22 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 
 /**
- * One of the transfers that a connection keeps going: when one ends it starts the next. It is the callback and the
- * subscriber of them all, so that a transfer costs no object here. Confined to the connection's poller.
+ * One of the transfers that a connection keeps going, one after the other. It is the callback and the subscriber of them
+ * all, so that a transfer costs no object here, and keeps how the last one ended until its driver looks. A transfer may
+ * end before the call that starts it has returned, or on another thread.
  */
 final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscriber<Object> {
 
     private final Driver driver;
     private final int index;
+    private boolean timed;
     private long startedAt;
+    private long endedAt;
+    private @Nullable Throwable error;
     private boolean elementFailed;
+    private boolean hasFetched;
+    private long fetched;
+    private @Nullable Slot next;
 
     Slot(Driver driver, int index) {
         this.driver = driver;
@@ -29,33 +36,97 @@ final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscri
         return index;
     }
 
+    /** A transfer is about to be started, whose latency counts. */
+    void start(long now) {
+        timed = true;
+        startedAt = now;
+        prepare();
+    }
+
+    /** A transfer is about to be started, and nobody asks how long it takes. */
+    void startUntimed() {
+        timed = false;
+        prepare();
+    }
+
+    private void prepare() {
+        error = null;
+        elementFailed = false;
+        hasFetched = false;
+    }
+
+    private void end(@Nullable Throwable cause) {
+        error = cause;
+        if (timed) {
+            endedAt = System.nanoTime();
+        }
+        driver.ended(this);
+    }
+
+    private void fetch(long previous) {
+        hasFetched = true;
+        fetched = previous;
+    }
+
+    // ---- how the last transfer ended ----
+
+    boolean isTimed() {
+        return timed;
+    }
+
+    /** If it was timed. */
     long startedAt() {
         return startedAt;
     }
 
-    void start(long now) {
-        startedAt = now;
-        elementFailed = false;
+    /** If it was timed. */
+    long endedAt() {
+        return endedAt;
+    }
+
+    @Nullable
+    Throwable error() {
+        return error;
+    }
+
+    /** Whether it was an atomic operation, which has found {@link #fetched}. */
+    boolean hasFetched() {
+        return hasFetched;
+    }
+
+    long fetched() {
+        return fetched;
+    }
+
+    // ---- a list of slots, which each is in one of at most ----
+
+    @Nullable
+    Slot next() {
+        return next;
+    }
+
+    void precede(@Nullable Slot other) {
+        next = other;
     }
 
     // ---- the engine's callback ----
 
     @Override
-    public void element(int element, @Nullable SluiceException error) {
-        elementFailed |= error != null;
+    public void element(int element, @Nullable SluiceException failure) {
+        // The terminal signal tells of it, too.
     }
 
     @Override
-    public void terminated(Transfer transfer, @Nullable SluiceException error) {
-        driver.ended(this, error);
+    public void terminated(Transfer transfer, @Nullable SluiceException failure) {
+        end(failure);
     }
 
     @Override
-    public void terminated(Transfer transfer, long previous, @Nullable SluiceException error) {
-        if (error == null) {
-            driver.fetched(previous);
+    public void terminated(Transfer transfer, long previous, @Nullable SluiceException failure) {
+        if (failure == null) {
+            fetch(previous);
         }
-        driver.ended(this, error);
+        end(failure);
     }
 
     // ---- Reactor's subscriber ----
@@ -69,18 +140,18 @@ final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscri
     public void onNext(Object result) {
         switch (result) {
             case TransferResult element -> elementFailed |= !element.succeeded();
-            case Long previous -> driver.fetched(previous);
+            case Long previous -> fetch(previous);
             default -> throw new IllegalArgumentException("no operation gives " + result);
         }
     }
 
     @Override
-    public void onError(Throwable error) {
-        driver.ended(this, error);
+    public void onError(Throwable failure) {
+        end(failure);
     }
 
     @Override
     public void onComplete() {
-        driver.ended(this, elementFailed ? Driver.ELEMENT_FAILED : null);
+        end(elementFailed ? Driver.ELEMENT_FAILED : null);
     }
 }

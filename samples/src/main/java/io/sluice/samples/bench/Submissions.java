@@ -48,45 +48,63 @@ final class Submissions {
         this.layout = layout;
     }
 
-    /** For all but notifications. */
-    Submission of(Operation operation, Api api, int iov) {
-        return api == Api.ENGINE ? engine(operation, iov) : reactor(operation, iov);
+    /**
+     * For all but notifications.
+     *
+     * @param slots transfers at a time
+     */
+    Submission of(Operation operation, Api api, int iov, int slots) {
+        return api == Api.ENGINE ? engine(operation, iov, slots) : reactor(operation, iov);
     }
 
-    private Submission engine(Operation operation, int iov) {
+    private Submission engine(Operation operation, int iov, int slots) {
         TransferOperations<PreparedTransfer> prepared = connection.prepared();
         long size = layout.size();
         int transfers = layout.transfers(iov);
-        PreparedSubmission.Aim aim = (transfer, which) -> transfer.aim(localOffset(which), remoteOffset(which), size);
         return switch (operation) {
             case WRITE ->
-                PreparedSubmission.any(
+                single(
+                        slots,
+                        transfers,
                         (transfer, callback) -> prepared.write(
-                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, callback),
-                        aim);
+                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, callback));
             case READ ->
-                PreparedSubmission.any(
+                single(
+                        slots,
+                        transfers,
                         (transfer, callback) -> prepared.read(
-                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, callback),
-                        aim);
+                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS, callback));
             case WRITEV ->
                 PreparedSubmission.each(
+                        slots,
                         transfers,
                         (transfer, callback) -> prepared.writeVectored(elements(transfer, iov), OPTIONS, callback));
             case READV ->
                 PreparedSubmission.each(
+                        slots,
                         transfers,
                         (transfer, callback) -> prepared.readVectored(elements(transfer, iov), OPTIONS, callback));
             case FETCH_ADD ->
                 PreparedSubmission.each(
+                        slots,
                         transfers,
                         (transfer, callback) ->
                                 prepared.fetchAdd(remote, remoteOffset(transfer), 1, OPTIONS, callback));
             case SIGNAL ->
                 PreparedSubmission.each(
-                        transfers, (transfer, callback) -> prepared.signal(update(transfer), OPTIONS, callback));
+                        slots, transfers, (transfer, callback) -> prepared.signal(update(transfer), OPTIONS, callback));
             case NOTIFY -> throw new IllegalArgumentException("a notification has no ranges");
         };
+    }
+
+    /** There may be far more different ones, with verification, than need to be prepared. */
+    private Submission single(int slots, int transfers, PreparedSubmission.Preparation preparation) {
+        return transfers <= slots
+                ? PreparedSubmission.each(slots, transfers, preparation)
+                : PreparedSubmission.any(
+                        slots,
+                        preparation,
+                        (transfer, which) -> transfer.aim(localOffset(which), remoteOffset(which), layout.size()));
     }
 
     private Submission reactor(Operation operation, int iov) {

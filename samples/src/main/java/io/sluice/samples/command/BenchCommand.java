@@ -7,6 +7,7 @@ import io.sluice.samples.bench.Bench;
 import io.sluice.samples.bench.BenchPlan;
 import io.sluice.samples.bench.Buffers;
 import io.sluice.samples.bench.Operation;
+import io.sluice.samples.bench.RegionMemory;
 import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.DurationText;
 import java.io.IOException;
@@ -44,6 +45,10 @@ import picocli.CommandLine.Spec;
             "",
             "The engine's window holds, too: of large elements, no more are in flight than SLUICE_WINDOW_BYTES, and"
                     + " those of more than an eighth of it go in several operations.",
+            "",
+            "A transport that carries transfers out in the thread that asks for them, as shm does with short ones, has"
+                    + " one in flight at a time, on a thread for each connection. Of its transfers one in 7 is timed, and all"
+                    + " with --inflight 1.",
             ""
         },
         footer = {
@@ -132,6 +137,19 @@ final class BenchCommand implements Callable<Integer> {
                 "Default: ${DEFAULT-VALUE}."
             })
     private Buffers buffers = Buffers.SINGLE;
+
+    @Option(
+            names = "--regions",
+            paramLabel = "WHOSE",
+            defaultValue = "allocated",
+            description = {
+                "allocated: the engines have allocated the memory, on both sides;"
+                        + " registered: it is the program's own, registered with them (with --connect: here; 'sluice"
+                        + " serve' has the same option). shm reaches the latter by cross-memory attach, if"
+                        + " SLUICE_SHM_CROSS_MEMORY_ATTACH=true is set on both sides.",
+                "Default: ${DEFAULT-VALUE}."
+            })
+    private RegionMemory regions = RegionMemory.ALLOCATED;
 
     @Option(
             names = "--duration",
@@ -249,7 +267,17 @@ final class BenchCommand implements Callable<Integer> {
         require(!duration.isZero(), "--duration: give more than 0");
         try {
             BenchPlan plan = new BenchPlan(
-                    operation, api, sizes(), inflight, elements(), connections, buffers, duration, warmup, verify);
+                    operation,
+                    api,
+                    sizes(),
+                    inflight,
+                    elements(),
+                    connections,
+                    buffers,
+                    regions,
+                    duration,
+                    warmup,
+                    verify);
             plan.serverBytes();
             return plan;
         } catch (ArithmeticException e) {

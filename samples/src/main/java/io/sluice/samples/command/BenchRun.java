@@ -44,7 +44,13 @@ final class BenchRun {
      */
     int againstOwnProcess(List<String> launcher) throws IOException {
         List<String> serve = new ArrayList<>(List.of(
-                "serve", "--listen", ListenAddress.LOOPBACK.toString(), "--memory", Long.toString(plan.serverBytes())));
+                "serve",
+                "--listen",
+                ListenAddress.LOOPBACK.toString(),
+                "--memory",
+                Long.toString(plan.serverBytes()),
+                "--regions",
+                plan.regions().toString()));
         if (!transports.isEmpty()) {
             serve.addAll(List.of("--transport", String.join(",", transports)));
         }

@@ -33,6 +33,9 @@ import picocli.CommandLine.Spec;
                     + " another. Prints the median of the rounds for both sides of each comparison, and the ratio, ours by"
                     + " theirs. All use one buffer on each side.",
             "",
+            "Some comparisons have no other program beside them but a fixed figure, which the ratio is taken of. They are"
+                    + " made for one interface each, whatever --api says.",
+            "",
             "What is missing, of iperf3, ucx-utils and a C compiler, is installed as root on Debian, unless"
                     + " SLUICE_NO_INSTALL=1 is set; else what needs it is left out.",
             ""
@@ -41,19 +44,27 @@ import picocli.CommandLine.Spec;
             "",
             "The peers:",
             "  iperf3     one stream; it measures whole seconds, and nobody acknowledges but the kernel",
-            "  ucx        ucp_put_bw and ucp_get over tcp; a put counts when its source may be reused",
+            "  ucx        ucp_put_bw and ucp_get, beside shm with UCX_TLS=posix,sysv,cma, else over tcp; a put counts when",
+            "             its source may be reused",
             "  ceiling    plain C over a socket: a put, or a get, in a system call on each side, acknowledged",
             "  ping-pong  plain C, both sides spinning on the socket; the engines' pollers never park either",
-            "  memcpy     copies within one process; up to 1 MiB within the cache, larger ones beyond it",
+            "  memcpy     copies within one process: beside shm between two shared mappings as large as a transfer;",
+            "             else of private memory, up to 1 MiB within the cache, larger ones beyond it",
+            "  process-vm-writev",
+            "             plain C that writes into a child's memory in one system call, beside cross-memory attach",
+            "  rate       a fixed number of transfers, or of a vectored one's elements, a second",
+            "  latency    a fixed median, with one transfer in flight",
             "",
-            "A comparison is called after the transfer and the peer, such as write-4KiB/ucx. With --json there is an"
+            "A comparison is called after the transfer and the peer, such as write-4KiB/ucx; those over shm begin with shm-"
+                    + " or, by cross-memory attach, with cross-memory-. With --json there is an"
                     + " object a line for each: its figures in each round, the medians, the ratio, the goal and whether it"
                     + " is met, and the problem, if there is one. While ucx_perftest runs it listens on all interfaces.",
             "",
             "Examples:",
             "  sluice compare",
             "  sluice compare --only goals --check",
-            "  sluice compare --only read-8B,iperf3 --api engine,reactor --rounds 3 --json compare.json"
+            "  sluice compare --only read-8B,iperf3 --api engine,reactor --rounds 3 --json compare.json",
+            "  sluice compare --transport shm --only goals"
         },
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
@@ -87,9 +98,10 @@ final class CompareCommand implements Callable<Integer> {
     @Option(
             names = "--warmup",
             paramLabel = "TIME",
-            defaultValue = "1s",
+            defaultValue = "2s",
             converter = DurationText.class,
-            description = "How long to run before each. Default: ${DEFAULT-VALUE}.")
+            description = "How long to run before each, which is as long as it takes a JVM on one processor to compile"
+                    + " what is measured. Default: ${DEFAULT-VALUE}.")
     private Duration warmup = Duration.ZERO;
 
     @Option(
@@ -110,6 +122,14 @@ final class CompareCommand implements Callable<Integer> {
                     "Make these comparisons alone: names such as write-4KiB/ucx, or either half of one, or goals for"
                             + " those with a goal. Separated by commas.")
     private List<String> only = new ArrayList<>();
+
+    @Option(
+            names = "--transport",
+            paramLabel = "NAME",
+            split = ",",
+            description = "Make the comparisons alone whose transfers go over these transports: tcp, shm. Separated by"
+                    + " commas. Default: all; those over a transport that is not available here are left out.")
+    private List<String> transports = new ArrayList<>();
 
     @Option(names = "--check", description = "End with status 1 if a goal is not met, or could not be measured.")
     private boolean check;
@@ -189,9 +209,9 @@ final class CompareCommand implements Callable<Integer> {
 
     private Compare chosen() {
         try {
-            return new Compare(apis, only);
+            return new Compare(apis, only, transports);
         } catch (IllegalArgumentException e) {
-            throw CommandFailure.usage("--only: " + e.getMessage());
+            throw CommandFailure.usage((transports.isEmpty() ? "--only: " : "--only, --transport: ") + e.getMessage());
         }
     }
 

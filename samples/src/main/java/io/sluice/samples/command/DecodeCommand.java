@@ -4,6 +4,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.decode.DecodeNode;
+import io.sluice.samples.decode.PoolMemory;
 import io.sluice.samples.decode.SessionReport;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.replay.DefaultPool;
@@ -64,6 +65,13 @@ final class DecodeCommand implements Callable<Integer> {
     private @Nullable Long poolBytes;
 
     @Option(
+            names = "--touch",
+            description =
+                    "Touch all of the page pool before a prefill process is served, so that no write waits for the"
+                            + " kernel to find memory.")
+    private boolean touch;
+
+    @Option(
             names = "--ready-file",
             paramLabel = "FILE",
             description = "Write this file once it listens: JSON with host, port and address.")
@@ -100,7 +108,8 @@ final class DecodeCommand implements Callable<Integer> {
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
         try (ReadyMark ready = new ReadyMark(readyFile);
                 TransferEngine engine = TransferEngine.open(options)) {
-            DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry);
+            PoolMemory memory = touch ? PoolMemory.TOUCHED : PoolMemory.ON_DEMAND;
+            DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry, memory);
             // Whoever finds the file may connect at once, and a connection that nobody expects yet waits.
             ready.set(ReadyFile.of(node.address()));
             say("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())

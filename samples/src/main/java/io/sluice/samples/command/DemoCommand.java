@@ -1,15 +1,19 @@
 package io.sluice.samples.command;
 
+import io.sluice.samples.decode.PoolMemory;
+import io.sluice.samples.prefill.Phases;
 import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.replay.ReplayPlan;
 import io.sluice.samples.replay.TraceChoice;
 import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.DurationText;
+import io.sluice.samples.report.ReplaySummary;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -26,9 +30,19 @@ import picocli.CommandLine.Spec;
             "",
             "A replay of a generated trace with everything at its default; both processes are started and ended for"
                     + " you. 'sluice replay' takes a trace of your own, and more options.",
+            "",
+            "Requests are replayed one at a time, and pages are filled before they are written and checked after, so"
+                    + " that it can be told at the end how fast the writes alone were: once more with --transport shows"
+                    + " how fast another transport is. 'sluice replay' does all that at the same time.",
             ""
         },
-        footer = {"", "Examples:", "  sluice demo", "  sluice demo --model qwen2.5-7b --duration 1m"})
+        footer = {
+            "",
+            "Examples:",
+            "  sluice demo",
+            "  sluice demo --transport tcp",
+            "  sluice demo --model qwen2.5-7b --duration 1m"
+        })
 final class DemoCommand implements Callable<Integer> {
 
     private static final long SEED = 1;
@@ -62,21 +76,24 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        long poolBytes = DefaultPool.bytes(model.model());
+        long poolBytes = DefaultPool.bytesForOne(model.model());
         ReplaySettings settings = new ReplaySettings(
                 new TraceChoice.Generated(Long.MAX_VALUE, SEED),
-                new ReplayPlan(Long.MAX_VALUE, Pacing.unlimited(), duration),
+                new ReplayPlan(Long.MAX_VALUE, Pacing.unlimited(), duration, Phases.SEPARATE),
                 model.model(),
                 SEED,
                 poolBytes,
+                PoolMemory.TOUCHED,
                 transport.engineOptions().listenNowhere().build(),
                 transport.names(),
                 null,
                 json);
         introduce(poolBytes);
-        int status = new ReplayRun(settings, termination, spec.commandLine()).run();
-        if (status == ExitCodes.OK) {
-            conclude();
+        ReplayRun run = new ReplayRun(settings, termination, spec.commandLine());
+        int status = run.run();
+        ReplaySummary summary = run.summary();
+        if (status == ExitCodes.OK && summary != null) {
+            conclude(summary);
         }
         return status;
     }
@@ -99,11 +116,33 @@ final class DemoCommand implements Callable<Integer> {
         out.flush();
     }
 
-    private void conclude() {
+    private void conclude(ReplaySummary summary) {
         PrintWriter out = spec.commandLine().getOut();
         out.println();
         out.println("Every page is accounted for, and every page that was moved arrived as it was sent.");
-        out.println("To replay a recorded trace: sluice replay --trace FILE");
+        out.println();
+        out.println(writesAlone(summary));
+        out.println(
+                "The clock ran from the submission of a burst of pages to the completion of its last write, and stood");
+        out.println(
+                "still while prefill filled the pages of the next burst and while decode checked those of a request:");
+        out.println(
+                "as there was one request at a time, neither side did anything else while it ran. The page pool had been");
+        out.println("touched before, so no write waited for the kernel to find memory.");
+        out.println();
+        out.println("To compare with another transport: sluice demo --transport NAME; 'sluice info' lists them.");
+        out.println("To replay a recorded trace, with all of that at the same time: sluice replay --trace FILE");
         out.flush();
+    }
+
+    /** The line to compare. */
+    private static String writesAlone(ReplaySummary summary) {
+        return String.format(
+                Locale.ROOT,
+                "The writes alone, over %s: %.3f GB/s (%s in %.3f s).",
+                summary.transport(),
+                summary.writeGigabytesPerSecond(),
+                ByteSize.format(summary.bytes()),
+                summary.writeSeconds());
     }
 }

@@ -1,8 +1,10 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineAddress;
+import io.sluice.samples.decode.PoolMemory;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
+import io.sluice.samples.prefill.Phases;
 import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.replay.ReplayPlan;
@@ -135,10 +137,11 @@ final class ReplayCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         ReplaySettings settings = new ReplaySettings(
                 traceChoice(),
-                new ReplayPlan(requestLimit(), pacing, duration),
+                new ReplayPlan(requestLimit(), pacing, duration, Phases.OVERLAPPING),
                 model.model(),
                 seed,
                 poolBytes(model.model()),
+                PoolMemory.ON_DEMAND,
                 transport.engineOptions().listenNowhere().build(),
                 transport.names(),
                 connect,

@@ -3,6 +3,7 @@ package io.sluice.samples.command;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.samples.decode.PoolMemory;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.prefill.PrefillSession;
 import io.sluice.samples.replay.Replay;
@@ -37,6 +38,7 @@ final class ReplayRun {
     private final Termination termination;
     private final PrintWriter out;
     private final PrintWriter err;
+    private @Nullable ReplaySummary summary;
 
     ReplayRun(ReplaySettings settings, Termination termination, CommandLine command) {
         this.settings = settings;
@@ -81,6 +83,12 @@ final class ReplayRun {
         }
     }
 
+    /** What it has found; {@code null} if it has not come so far. */
+    @Nullable
+    ReplaySummary summary() {
+        return summary;
+    }
+
     private DecodeSide decodeSide() throws IOException {
         if (settings.decode() != null) {
             return DecodeSide.elsewhere(settings.decode());
@@ -89,6 +97,9 @@ final class ReplayRun {
                 "--listen", ListenAddress.LOOPBACK.toString(),
                 "--model", settings.model().name(),
                 "--pool", Long.toString(settings.poolBytes())));
+        if (settings.poolMemory() == PoolMemory.TOUCHED) {
+            options.add("--touch");
+        }
         if (!settings.transports().isEmpty()) {
             options.addAll(List.of("--transport", String.join(",", settings.transports())));
         }
@@ -116,10 +127,11 @@ final class ReplayRun {
             line.finish(replay.progress());
         }
         boolean interrupted = termination.isRequested();
-        ReplaySummary summary = replay.summary(settings.model().name(), interrupted);
-        report(summary, trace);
+        ReplaySummary found = replay.summary(settings.model().name(), interrupted);
+        summary = found;
+        report(found, trace);
         session.close().timeout(GOODBYE).onErrorResume(ReplayRun::noGoodbye).block();
-        return status(summary, replay.requestsUnaccounted());
+        return status(found, replay.requestsUnaccounted());
     }
 
     private static Mono<Void> noGoodbye(Throwable error) {
@@ -128,26 +140,26 @@ final class ReplayRun {
         return Mono.empty();
     }
 
-    private void report(ReplaySummary summary, TraceSource trace) throws IOException {
+    private void report(ReplaySummary found, TraceSource trace) throws IOException {
         trace.skipped().descriptions().forEach(description -> err.println("sluice: left out " + description));
         long described = trace.skipped().descriptions().size();
         if (trace.skipped().count() > described) {
             err.println("sluice: left out " + (trace.skipped().count() - described) + " more lines");
         }
-        if (summary.interrupted()) {
+        if (found.interrupted()) {
             out.println("Interrupted: these are the figures of the requests that had ended.");
         }
-        out.print(ReplaySummaryTable.render(summary));
+        out.print(ReplaySummaryTable.render(found));
         out.flush();
         Path json = settings.json();
         if (json != null) {
-            WholeFile.write(json, summary.toJson() + "\n");
+            WholeFile.write(json, found.toJson() + "\n");
         }
     }
 
-    private int status(ReplaySummary summary, long requestsUnaccounted) {
-        if (summary.corruptedPages() > 0) {
-            err.println("sluice: corrupted pages: " + summary.corruptedPages()
+    private int status(ReplaySummary found, long requestsUnaccounted) {
+        if (found.corruptedPages() > 0) {
+            err.println("sluice: corrupted pages: " + found.corruptedPages()
                     + "; they are not what was sent, and the decode side has kept them out of its cache");
         }
         if (requestsUnaccounted > 0) {
@@ -155,6 +167,6 @@ final class ReplayRun {
                     + requestsUnaccounted);
         }
         err.flush();
-        return summary.corruptedPages() > 0 || requestsUnaccounted > 0 ? ExitCodes.FAILED : ExitCodes.OK;
+        return found.corruptedPages() > 0 || requestsUnaccounted > 0 ? ExitCodes.FAILED : ExitCodes.OK;
     }
 }

@@ -2,6 +2,7 @@ package io.sluice.samples.command;
 
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
+import io.sluice.samples.decode.PoolMemory;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.replay.ReplayPlan;
 import io.sluice.samples.replay.TraceChoice;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param model whose pages move
  * @param seed for the content of the pages
  * @param poolBytes size of the page pool of the decode process that is started
+ * @param poolMemory whether that process touches its pool first
  * @param engine settings of the prefill side's engine, which does not listen
  * @param transports for the decode process that is started; none for the default
  * @param decode where a decode side runs already, or {@code null} to start one
@@ -28,6 +30,7 @@ record ReplaySettings(
         ModelPreset model,
         long seed,
         long poolBytes,
+        PoolMemory poolMemory,
         EngineOptions engine,
         List<String> transports,
         @Nullable EngineAddress decode,

@@ -5,9 +5,11 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.samples.bench.BenchResponder;
+import io.sluice.samples.bench.RegionMemory;
 import io.sluice.samples.report.ByteSize;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -25,7 +27,7 @@ import reactor.core.publisher.Mono;
         header = "Offer memory that other processes read and write one-sidedly.",
         description = {
             "",
-            "Allocates one memory region, zeroed, and offers it under a name to whoever may connect, until it gets"
+            "Makes one memory region, zeroed, and offers it under a name to whoever may connect, until it gets"
                     + " SIGTERM or SIGINT. A peer connects with TransferEngine.connect, and finds the region with"
                     + " Connection.lookup, or attaches the descriptor from the ready file.",
             "",
@@ -70,6 +72,14 @@ final class ServeCommand implements Callable<Integer> {
     private long memoryBytes;
 
     @Option(
+            names = "--regions",
+            paramLabel = "WHOSE",
+            defaultValue = "allocated",
+            description = "allocated: the engine allocates the memory; registered: it is this program's own, registered"
+                    + " with the engine. Default: ${DEFAULT-VALUE}.")
+    private RegionMemory regions = RegionMemory.ALLOCATED;
+
+    @Option(
             names = "--name",
             paramLabel = "NAME",
             defaultValue = DEFAULT_NAME,
@@ -107,9 +117,11 @@ final class ServeCommand implements Callable<Integer> {
         RegionOptions region = region();
         EngineOptions options =
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
+        // The engine is closed before the memory goes that it may be given.
         try (ReadyMark ready = new ReadyMark(readyFile);
+                Arena arena = Arena.ofShared();
                 TransferEngine engine = TransferEngine.open(options)) {
-            MemoryRegion memory = engine.allocate(memoryBytes, region);
+            MemoryRegion memory = regions.region(engine, memoryBytes, region, arena);
             engine.onConnection(BenchResponder::attend);
             ready.set(ReadyFile.of(engine.address(), memory.descriptor()));
             say("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());

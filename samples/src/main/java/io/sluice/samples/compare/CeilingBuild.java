@@ -25,6 +25,7 @@ final class CeilingBuild {
     private static final List<String> SOURCES = List.of(
             "clock.c",
             "complaint.c",
+            "cross_memory_write.c",
             "get.c",
             "hello.c",
             "main.c",

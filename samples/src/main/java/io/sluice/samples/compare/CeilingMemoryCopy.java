@@ -2,6 +2,7 @@ package io.sluice.samples.compare;
 
 import io.sluice.samples.report.ByteSize;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -9,8 +10,23 @@ import java.util.Map;
  *
  * @param size of a copy, in bytes
  * @param span the memory that copies go through, one after the other, in bytes
+ * @param memory what is copied from and to
  */
-record CeilingMemoryCopy(long size, long span) implements Measurement {
+record CeilingMemoryCopy(long size, long span, Memory memory) implements Measurement {
+
+    /** Kinds of memory. */
+    enum Memory {
+        /** Of one process alone. */
+        PRIVATE("memcpy"),
+        /** Two files in memory, mapped as those that processes share. */
+        SHARED("shared-memcpy");
+
+        private final String mode;
+
+        Memory(String mode) {
+            this.mode = mode;
+        }
+    }
 
     @Override
     public Program program() {
@@ -19,7 +35,8 @@ record CeilingMemoryCopy(long size, long span) implements Measurement {
 
     @Override
     public String label() {
-        return "memcpy of " + ByteSize.format(size) + " within " + ByteSize.format(span);
+        return "memcpy of " + ByteSize.format(size) + " within " + ByteSize.format(span) + " of "
+                + memory.name().toLowerCase(Locale.ROOT) + " memory";
     }
 
     @Override
@@ -30,7 +47,7 @@ record CeilingMemoryCopy(long size, long span) implements Measurement {
                 Map.of(),
                 List.of(
                         workbench.ceiling(),
-                        "memcpy",
+                        memory.mode,
                         Long.toString(size),
                         Long.toString(span),
                         Long.toString(timing.warmup().toMillis()),

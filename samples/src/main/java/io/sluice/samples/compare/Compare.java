@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 /** Measures comparisons by turns. */
@@ -18,13 +17,16 @@ public final class Compare {
     /**
      * Of some comparisons.
      *
-     * @param apis through what transfers are started; each comparison is made for all of them
+     * @param apis through what transfers are started; each comparison is made for all of them, but for those that are
+     *     about one interface alone
      * @param names of comparisons, of either half of their names, or {@code goals} for those that have one; none for all
-     * @throws IllegalArgumentException if a name is of none; the message says which there are
+     * @param transports that our transfers go over; none for all
+     * @throws IllegalArgumentException if a name or transport is of none, or none is left; the message says which there
+     *     are
      */
-    public Compare(List<Api> apis, List<String> names) {
+    public Compare(List<Api> apis, List<String> names, List<String> transports) {
         this.apis = List.copyOf(new LinkedHashSet<>(apis));
-        this.comparisons = Comparisons.chosen(names);
+        this.comparisons = Comparisons.chosen(names, transports);
     }
 
     /**
@@ -34,48 +36,64 @@ public final class Compare {
      * @throws IOException if files cannot be written
      */
     public CompareReport run(Workbench workbench, RoundsProgress progress) throws IOException {
+        Obstacles obstacles = Obstacles.onRoutesOf(comparisons);
         Set<Program> needed = EnumSet.noneOf(Program.class);
-        comparisons.forEach(comparison -> needed.add(comparison.theirs().program()));
-        Map<Program, String> absent;
+        comparisons.stream()
+                .filter(comparison -> obstacles.of(comparison) == null)
+                .forEach(comparison -> needed.add(comparison.theirs().program()));
         try {
-            absent = Preparation.prepare(needed, workbench, progress.err());
+            obstacles.add(Preparation.prepare(needed, workbench, progress.err()));
         } catch (BrokenOffException e) {
             return new CompareReport(List.of(), true);
         }
-        Set<Measurement> measurements = measurements(absent);
+        Set<Measurement> measurements = measurements(obstacles);
         InterleavedRounds rounds = new InterleavedRounds(measurements, workbench, progress);
         if (!measurements.isEmpty()) {
             Timing timing = workbench.timing();
             progress.begin(measurements.size(), timing.rounds(), timing.expected(measurements.size()));
             rounds.run();
         }
-        return report(absent, rounds);
+        return report(obstacles, rounds);
     }
 
     /** Each comparison's two one after the other; what several comparisons share is measured once. */
-    private Set<Measurement> measurements(Map<Program, String> absent) {
+    private Set<Measurement> measurements(Obstacles obstacles) {
         Set<Measurement> measurements = new LinkedHashSet<>();
         for (Comparison comparison : comparisons) {
-            Measurement theirs = comparison.theirs();
-            if (!absent.containsKey(theirs.program())) {
-                apis.forEach(api -> measurements.add(comparison.ours(api)));
-                measurements.add(theirs);
+            if (obstacles.of(comparison) == null) {
+                comparison.apis(apis).forEach(api -> measurements.add(comparison.ours(api)));
+                if (!(comparison.theirs() instanceof Mark)) {
+                    measurements.add(comparison.theirs());
+                }
             }
         }
         return measurements;
     }
 
-    private CompareReport report(Map<Program, String> absent, InterleavedRounds rounds) {
+    /** One interface after the other; what is about one alone comes last. */
+    private CompareReport report(Obstacles obstacles, InterleavedRounds rounds) {
         List<ComparisonResult> results = new ArrayList<>();
         for (Api api : apis) {
             for (Comparison comparison : comparisons) {
-                Measurement theirs = comparison.theirs();
-                String leftOut = absent.get(theirs.program());
-                // Another comparison may have measured the same transfers.
-                Series ours = leftOut == null ? rounds.of(comparison.ours(api)) : new Series();
-                results.add(ComparisonResult.of(comparison, api, ours, rounds.of(theirs), leftOut));
+                if (comparison.api() == null) {
+                    results.add(result(comparison, api, obstacles, rounds));
+                }
+            }
+        }
+        for (Comparison comparison : comparisons) {
+            if (comparison.api() != null) {
+                results.add(result(comparison, comparison.api(), obstacles, rounds));
             }
         }
         return new CompareReport(results, rounds.isBrokenOff());
+    }
+
+    private static ComparisonResult result(
+            Comparison comparison, Api api, Obstacles obstacles, InterleavedRounds rounds) {
+        String leftOut = obstacles.of(comparison);
+        // Another comparison may have measured the same transfers.
+        Series ours = leftOut == null ? rounds.of(comparison.ours(api)) : new Series();
+        Series theirs = comparison.theirs() instanceof Mark mark ? mark.series() : rounds.of(comparison.theirs());
+        return ComparisonResult.of(comparison, api, ours, theirs, leftOut);
     }
 }

@@ -16,8 +16,7 @@ public final class CompareReport {
 
     /** As a table for people. */
     public String table() {
-        return ComparisonTable.head()
-                + results.stream().map(ComparisonTable::line).collect(Collectors.joining())
+        return ComparisonTable.of(results)
                 + (brokenOff ? "Interrupted: these are the figures until then." + System.lineSeparator() : "");
     }
 

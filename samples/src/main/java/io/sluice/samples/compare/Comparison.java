@@ -1,50 +1,47 @@
 package io.sluice.samples.compare;
 
 import io.sluice.samples.bench.Api;
-import io.sluice.samples.bench.Operation;
-import io.sluice.samples.report.ByteSize;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A line of the table: transfers of this engine beside something else.
  *
- * @param operation what a transfer does
- * @param size in bytes
- * @param inflight transfers in flight
- * @param idle what the pollers do while there is nothing to do
- * @param peer what they are compared with
- * @param quantity by what
+ * @param subject our transfers
+ * @param api through what they are started, if this is about one interface alone; {@code null} for whichever is chosen
+ * @param peer what the other thing is called
+ * @param theirs how it is measured
+ * @param quantity by what they are compared
  * @param goal what the ratio, ours by theirs, is to be, or {@code null}
  */
 record Comparison(
-        Operation operation,
-        long size,
-        int inflight,
-        IdlePollers idle,
-        Peer peer,
+        Subject subject,
+        @Nullable Api api,
+        String peer,
+        Measurement theirs,
         Quantity quantity,
         @Nullable Goal goal) {
 
-    /** Its name, by which it can be chosen. */
-    String name() {
-        return subject() + "/" + peer;
+    static Comparison with(Peer peer, Subject subject, Quantity quantity) {
+        return new Comparison(subject, null, peer.toString(), peer.measurement(subject), quantity, null);
     }
 
-    /** The first half of the name: what of this engine is measured. */
-    String subject() {
-        return operation + "-" + ByteSize.format(size).replace(" ", "");
+    /** Its name, by which it can be chosen. Those for one interface alone share it. */
+    String name() {
+        return subject.name() + "/" + peer;
     }
 
     /** The same with a goal. */
     Comparison with(Goal wanted) {
-        return new Comparison(operation, size, inflight, idle, peer, quantity, wanted);
+        return new Comparison(subject, api, peer, theirs, quantity, wanted);
     }
 
-    OwnTransfers ours(Api api) {
-        return new OwnTransfers(operation, api, size, inflight, idle);
+    /** The interfaces that it is made for, of those that are chosen. */
+    List<Api> apis(List<Api> chosen) {
+        return api == null ? chosen : List.of(api);
     }
 
-    Measurement theirs() {
-        return peer.measurement(operation, size, inflight);
+    OwnTransfers ours(Api through) {
+        return new OwnTransfers(subject, through);
     }
 }

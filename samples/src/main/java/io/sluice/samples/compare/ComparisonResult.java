@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param name of the comparison
  * @param api through what our transfers were started
  * @param op what they do
- * @param size in bytes
- * @param inflight how many were in flight
+ * @param transport that they went over
+ * @param size of an element, in bytes
+ * @param inflight how many elements were in flight
  * @param unit of all figures
  * @param sluice our figures
  * @param peer the other ones
@@ -31,6 +32,7 @@ record ComparisonResult(
         @JsonProperty("name") String name,
         @JsonProperty("api") String api,
         @JsonProperty("op") String op,
+        @JsonProperty("transport") String transport,
         @JsonProperty("size") long size,
         @JsonProperty("inflight") int inflight,
         @JsonProperty("unit") String unit,
@@ -71,6 +73,7 @@ record ComparisonResult(
      * @param leftOut why nothing was measured, or {@code null} if it was
      */
     static ComparisonResult of(Comparison comparison, Api api, Series ours, Series theirs, @Nullable String leftOut) {
+        Subject subject = comparison.subject();
         Quantity quantity = comparison.quantity();
         Side sluice = Side.of(comparison.ours(api), ours, quantity);
         Side peer = Side.of(comparison.theirs(), theirs, quantity);
@@ -82,9 +85,10 @@ record ComparisonResult(
         return new ComparisonResult(
                 comparison.name(),
                 api.toString(),
-                comparison.operation().toString(),
-                comparison.size(),
-                comparison.inflight(),
+                subject.operation().toString(),
+                subject.route().transport(),
+                subject.size(),
+                subject.inflight(),
                 quantity.unit(),
                 sluice,
                 peer,

@@ -1,5 +1,6 @@
 package io.sluice.samples.compare;
 
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -8,14 +9,23 @@ final class ComparisonTable {
 
     private static final String NONE = "-";
 
+    private static final int SHORTEST_NAME = 20;
+
     private ComparisonTable() {}
 
-    /** What the columns are. */
-    static String head() {
+    /** The table, several lines each ending in a line separator. */
+    static String of(List<ComparisonResult> results) {
+        int width = results.stream().mapToInt(result -> result.name().length()).reduce(SHORTEST_NAME, Math::max);
+        StringBuilder table = new StringBuilder(head(width));
+        results.forEach(result -> table.append(line(width, result)));
+        return table.toString();
+    }
+
+    private static String head(int width) {
         return String.format(
                 Locale.ROOT,
-                "%-20s %-8s %9s %12s %12s  %-11s %7s  %-8s %s%n",
-                "comparison",
+                "%s %-8s %9s %12s %12s  %-11s %7s  %-8s %s%n",
+                padded("comparison", width),
                 "api",
                 "in flight",
                 "sluice",
@@ -26,14 +36,13 @@ final class ComparisonTable {
                 "met");
     }
 
-    /** The line of a comparison. */
-    static String line(ComparisonResult result) {
+    private static String line(int width, ComparisonResult result) {
         Double ratio = result.ratio();
         Goal goal = result.goal();
         String line = String.format(
                 Locale.ROOT,
-                "%-20s %-8s %9d %12s %12s  %-11s %7s  %-8s %s",
-                result.name(),
+                "%s %-8s %9d %12s %12s  %-11s %7s  %-8s %s",
+                padded(result.name(), width),
                 result.api(),
                 result.inflight(),
                 figure(result, result.sluice().median()),
@@ -46,6 +55,10 @@ final class ComparisonTable {
         return line.stripTrailing()
                 + System.lineSeparator()
                 + (problem == null ? "" : "    " + problem + System.lineSeparator());
+    }
+
+    private static String padded(String text, int width) {
+        return text + " ".repeat(width - text.length());
     }
 
     private static String figure(ComparisonResult result, @Nullable Double value) {

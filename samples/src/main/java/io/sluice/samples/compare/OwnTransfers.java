@@ -5,21 +5,19 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.Buffers;
-import io.sluice.samples.bench.Operation;
-import io.sluice.samples.report.ByteSize;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
  * Transfers of this engine, as {@code sluice bench} measures them, between processes of their own.
  *
- * @param operation what a transfer does
- * @param api through what it is started
- * @param size in bytes
- * @param inflight transfers in flight
- * @param idle what the pollers do while there is nothing to do
+ * @param transfers which
+ * @param api through what they are started
  */
-record OwnTransfers(Operation operation, Api api, long size, int inflight, IdlePollers idle) implements Measurement {
+record OwnTransfers(Subject transfers, Api api) implements Measurement {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -30,32 +28,30 @@ record OwnTransfers(Operation operation, Api api, long size, int inflight, IdleP
 
     @Override
     public String label() {
-        return "sluice " + operation + " of " + ByteSize.format(size) + ", " + inflight + " in flight, " + api + " API";
+        return "sluice " + transfers.description() + ", " + api + " API";
     }
 
     @Override
     public Figures run(Workbench workbench) throws MeasurementFailedException {
-        Timing timing = workbench.timing();
-        List<String> arguments = List.of(
-                "bench",
-                "--loopback",
-                "--op",
-                operation.toString(),
-                "--api",
-                api.toString(),
-                "--size",
-                Long.toString(size),
-                "--inflight",
-                Integer.toString(inflight),
-                "--buffers",
-                Buffers.SINGLE.toString(),
-                "--duration",
-                timing.duration().toMillis() + "ms",
-                "--warmup",
-                timing.warmup().toMillis() + "ms",
-                "--json",
-                "-");
-        return figures(workbench.runOwn(label(), idle.environment(), arguments));
+        Map<String, String> environment = new HashMap<>(transfers.idle().environment());
+        environment.putAll(transfers.route().environment());
+        return figures(workbench.runOwn(label(), environment, arguments(workbench.timing())));
+    }
+
+    private List<String> arguments(Timing timing) {
+        List<String> arguments = new ArrayList<>(List.of("bench", "--loopback"));
+        arguments.addAll(List.of("--transport", transfers.route().transport()));
+        arguments.addAll(List.of("--regions", transfers.route().regions().toString()));
+        arguments.addAll(List.of("--op", transfers.operation().toString(), "--api", api.toString()));
+        arguments.addAll(List.of("--size", Long.toString(transfers.size())));
+        if (transfers.operation().isVectored()) {
+            arguments.addAll(List.of("--iov", Integer.toString(transfers.iov())));
+        }
+        arguments.addAll(List.of("--inflight", Integer.toString(transfers.inflight())));
+        arguments.addAll(List.of("--buffers", Buffers.SINGLE.toString()));
+        arguments.addAll(List.of("--duration", timing.duration().toMillis() + "ms"));
+        arguments.addAll(List.of("--warmup", timing.warmup().toMillis() + "ms", "--json", "-"));
+        return arguments;
     }
 
     /** Of the line of JSON that the program prints, beside which the JVM may print warnings. */
@@ -72,10 +68,17 @@ record OwnTransfers(Operation operation, Api api, long size, int inflight, IdleP
         if (line.path("errors").asLong(-1) != 0) {
             throw new MeasurementFailedException("transfers that failed: " + line.path("errors"));
         }
-        return new Figures(Map.of(
-                Quantity.GIGABYTES_PER_SECOND, line.path("gigabytes_per_second").asDouble(),
-                Quantity.TRANSFERS_PER_SECOND, line.path("transfers_per_second").asDouble(),
+        Map<Quantity, Double> values = new EnumMap<>(Quantity.class);
+        values.put(
+                Quantity.GIGABYTES_PER_SECOND, line.path("gigabytes_per_second").asDouble());
+        double transfersPerSecond = line.path("transfers_per_second").asDouble();
+        values.put(Quantity.TRANSFERS_PER_SECOND, transfersPerSecond);
+        values.put(
+                Quantity.ELEMENTS_PER_SECOND,
+                transfersPerSecond * line.path("iov").asInt(1));
+        values.put(
                 Quantity.MEDIAN_MICROSECONDS,
-                        line.path("latency_us").path("p50").asDouble()));
+                line.path("latency_us").path("p50").asDouble());
+        return new Figures(values);
     }
 }

@@ -1,52 +1,66 @@
 package io.sluice.samples.compare;
 
-import io.sluice.samples.bench.Operation;
+import io.sluice.samples.compare.CeilingMemoryCopy.Memory;
 import java.util.Locale;
-import java.util.Map;
 
 /** What transfers are compared with. */
 enum Peer {
     /** A stream of bytes that nobody acknowledges but the kernel; for writes. */
     IPERF3 {
         @Override
-        Measurement measurement(Operation operation, long size, int inflight) {
-            return new IperfStream(Math.min(size, IperfStream.MOST_BYTES));
+        Measurement measurement(Subject subject) {
+            return new IperfStream(Math.min(subject.size(), IperfStream.MOST_BYTES));
         }
     },
-    /** UCX over tcp with its defaults. */
+    /** UCX with its defaults, over tcp or over shared memory. */
     UCX {
         @Override
-        Measurement measurement(Operation operation, long size, int inflight) {
-            return new UcxTransfers(operation, size, inflight, Map.of());
+        Measurement measurement(Subject subject) {
+            UcxTransfers.Transports transports =
+                    subject.route() == Route.TCP ? UcxTransfers.Transports.TCP : UcxTransfers.Transports.SHARED_MEMORY;
+            return new UcxTransfers(subject.operation(), subject.size(), subject.inflight(), transports);
         }
     },
     /** Plain C over a socket, a system call for each frame. */
     CEILING {
         @Override
-        Measurement measurement(Operation operation, long size, int inflight) {
-            return new CeilingTransfers(operation, size, inflight);
+        Measurement measurement(Subject subject) {
+            return new CeilingTransfers(subject.operation(), subject.size(), subject.inflight());
         }
     },
     /** Plain C that spins on a socket; for the latency of 8 bytes. */
     PING_PONG {
         @Override
-        Measurement measurement(Operation operation, long size, int inflight) {
+        Measurement measurement(Subject subject) {
             return new CeilingPingPong();
         }
     },
-    /** {@code memcpy}, in the processor's cache for sizes that fit, else beyond it. */
+    /**
+     * {@code memcpy}. Beside tcp it goes through private memory, within the processor's cache for sizes that fit, else
+     * beyond it. Beside shm it copies what shm does: from one range of shared memory to one other.
+     */
     MEMCPY {
         @Override
-        Measurement measurement(Operation operation, long size, int inflight) {
-            return new CeilingMemoryCopy(size, size <= CACHED_BYTES ? size : UNCACHED_SPAN_BYTES);
+        Measurement measurement(Subject subject) {
+            long size = subject.size();
+            return subject.route() == Route.TCP
+                    ? new CeilingMemoryCopy(size, size <= CACHED_BYTES ? size : UNCACHED_SPAN_BYTES, Memory.PRIVATE)
+                    : new CeilingMemoryCopy(size, size, Memory.SHARED);
+        }
+    },
+    /** Plain C that writes into another process's memory with one system call; for cross-memory attach. */
+    PROCESS_VM_WRITEV {
+        @Override
+        Measurement measurement(Subject subject) {
+            return new CeilingCrossMemoryWrite(subject.size());
         }
     };
 
     private static final long CACHED_BYTES = 1L << 20;
     private static final long UNCACHED_SPAN_BYTES = 256L << 20;
 
-    /** What to measure of it, beside transfers of an operation, a size and so many in flight. */
-    abstract Measurement measurement(Operation operation, long size, int inflight);
+    /** What to measure of it, beside our transfers. */
+    abstract Measurement measurement(Subject subject);
 
     /** Its name in tables and options. */
     @Override

@@ -6,6 +6,8 @@ enum Quantity {
     GIGABYTES_PER_SECOND("GB/s", "%,.3f"),
     /** Transfers that ended in each second. */
     TRANSFERS_PER_SECOND("transfers/s", "%,.0f"),
+    /** Elements of transfers that ended in each second. */
+    ELEMENTS_PER_SECOND("elements/s", "%,.0f"),
     /** What half of the transfers took at most, in microseconds. */
     MEDIAN_MICROSECONDS("us p50", "%,.2f");
 

@@ -4,22 +4,33 @@ import io.sluice.samples.bench.Operation;
 import io.sluice.samples.report.ByteSize;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * One-sided puts or gets of UCX over tcp, as {@code ucx_perftest} measures them. It uses one buffer, and counts a put when
- * its source may be reused.
+ * One-sided puts or gets of UCX, as {@code ucx_perftest} measures them. It uses one buffer, and counts a put when its
+ * source may be reused.
  *
  * @param operation a write for {@code ucp_put_bw}, a read for {@code ucp_get}
  * @param size in bytes
  * @param inflight outstanding at most
- * @param settings UCX's own variables, beyond those that choose tcp on the loopback interface
+ * @param transports what it may use
  */
-record UcxTransfers(Operation operation, long size, int inflight, Map<String, String> settings) implements Measurement {
+record UcxTransfers(Operation operation, long size, int inflight, Transports transports) implements Measurement {
 
-    private static final Map<String, String> LOOPBACK = Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo");
+    /** Of UCX, among which it chooses by itself. */
+    enum Transports {
+        /** tcp on the loopback interface. */
+        TCP(Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo")),
+        /** Those between processes on one machine: shared mappings and cross-memory attach. */
+        SHARED_MEMORY(Map.of("UCX_TLS", "posix,sysv,cma"));
+
+        private final Map<String, String> environment;
+
+        Transports(Map<String, String> environment) {
+            this.environment = environment;
+        }
+    }
 
     /** It takes a number of transfers, not a time: a short run tells how many there are in a second. */
     private static final long PROBE_BYTES = 64L << 20;
@@ -28,10 +39,6 @@ record UcxTransfers(Operation operation, long size, int inflight, Map<String, St
     private static final long MOST_PROBES = 20_000;
     private static final double NANOS_PER_SECOND = 1e9;
 
-    UcxTransfers {
-        settings = Map.copyOf(settings);
-    }
-
     @Override
     public Program program() {
         return Program.UCX;
@@ -39,7 +46,8 @@ record UcxTransfers(Operation operation, long size, int inflight, Map<String, St
 
     @Override
     public String label() {
-        return "ucx_perftest " + test() + " of " + ByteSize.format(size) + ", " + inflight + " outstanding";
+        return "ucx_perftest " + test() + " of " + ByteSize.format(size) + " over "
+                + transports.environment.get("UCX_TLS") + ", " + inflight + " outstanding";
     }
 
     private String test() {
@@ -67,12 +75,10 @@ record UcxTransfers(Operation operation, long size, int inflight, Map<String, St
     }
 
     private UcxOutput measure(Workbench workbench, long transfers, long warmup) throws MeasurementFailedException {
-        Map<String, String> environment = new HashMap<>(LOOPBACK);
-        environment.putAll(settings);
         String executable = program().executable();
         return UcxOutput.of(workbench.runPair(
                 label(),
-                environment,
+                transports.environment,
                 port -> List.of(executable, "-p", Integer.toString(port)),
                 port -> command(executable, port, transfers, warmup)));
     }

@@ -31,6 +31,7 @@ public final class DecodeNode {
     private final ReactiveTransferEngine engine;
     private final ModelPreset model;
     private final PageGeometry geometry;
+    private final PoolMemory memory;
     private final AtomicBoolean occupied = new AtomicBoolean();
     private final Scheduler conversation = Schedulers.newSingle("decode-conversation", true);
     private final Scheduler checks = Schedulers.newParallel("decode-check", checkThreads(), true);
@@ -41,11 +42,13 @@ public final class DecodeNode {
      * @param engine listens
      * @param model whose pages are expected
      * @param geometry of each page pool
+     * @param memory whether a pool is touched before its prefill process is served
      */
-    public DecodeNode(ReactiveTransferEngine engine, ModelPreset model, PageGeometry geometry) {
+    public DecodeNode(ReactiveTransferEngine engine, ModelPreset model, PageGeometry geometry, PoolMemory memory) {
         this.engine = engine;
         this.model = model;
         this.geometry = geometry;
+        this.memory = memory;
     }
 
     private static int checkThreads() {
@@ -77,20 +80,26 @@ public final class DecodeNode {
                             "the decode side serves another prefill process; try later")
                     .then(Mono.empty());
         }
-        ReceivedPages memory;
-        try {
-            memory = ReceivedPages.allocate(engine.engine(), geometry);
-        } catch (RegistrationException e) {
-            occupied.set(false);
-            LOG.error("no memory for a page pool of {} bytes: {}", geometry.poolBytes(), e.getMessage());
-            String text =
-                    "the decode side has no memory for its page pool (" + e.getMessage() + "): give a smaller --pool";
-            return refuse(connection, RefusalReason.POOL_TOO_SMALL, text).thenReturn(new SessionReport(0, 0, 0, e));
-        }
-        return new DecodeSession(connection, model, memory, conversation, checks)
-                .run()
-                .delayUntil(report -> Mono.fromFuture(memory.close()))
+        // On a poller it would hold up all connections: finding memory for a large pool takes seconds. What the prefill
+        // process says in the meantime waits.
+        return Mono.fromCallable(() -> ReceivedPages.allocate(engine.engine(), geometry))
+                .subscribeOn(checks)
+                .flatMap(received -> serve(connection, received))
+                .onErrorResume(RegistrationException.class, error -> refuseWithoutMemory(connection, error))
                 .doOnNext(report -> occupied.set(false));
+    }
+
+    private Mono<SessionReport> serve(ReactiveConnection connection, ReceivedPages received) {
+        Mono<Void> ready = memory == PoolMemory.TOUCHED ? received.touch(checks) : Mono.empty();
+        return ready.then(Mono.defer(() -> new DecodeSession(connection, model, received, conversation, checks).run()))
+                .delayUntil(report -> Mono.fromFuture(received.close()));
+    }
+
+    private Mono<SessionReport> refuseWithoutMemory(ReactiveConnection connection, RegistrationException error) {
+        LOG.error("no memory for a page pool of {} bytes: {}", geometry.poolBytes(), error.getMessage());
+        String text =
+                "the decode side has no memory for its page pool (" + error.getMessage() + "): give a smaller --pool";
+        return refuse(connection, RefusalReason.POOL_TOO_SMALL, text).thenReturn(new SessionReport(0, 0, 0, error));
     }
 
     private static Mono<Void> refuse(ReactiveConnection connection, RefusalReason reason, String text) {

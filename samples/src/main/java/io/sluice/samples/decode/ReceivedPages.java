@@ -14,11 +14,17 @@ import java.util.EnumSet;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /** The memory that a prefill process writes into: the page pool, and the table of seals beside it. */
 final class ReceivedPages {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReceivedPages.class);
+
+    /** What one thread touches at a time. */
+    private static final long TOUCHED_BYTES = 64L << 20;
 
     private final PageGeometry geometry;
     private final SealTable sealTable;
@@ -37,6 +43,19 @@ final class ReceivedPages {
         RegionOptions writable = new RegionOptions(EnumSet.of(Access.REMOTE_WRITE), null);
         MemoryRegion pages = engine.allocate(geometry.poolBytes(), writable);
         return new ReceivedPages(geometry, pages, engine.allocate(new SealTable(geometry).bytes(), writable));
+    }
+
+    /** Has the kernel find memory for all pages. For what nobody knows yet: it overwrites them. */
+    Mono<Void> touch(Scheduler threads) {
+        MemorySegment pool = pages.segment();
+        return Flux.range(0, Math.toIntExact(Math.ceilDiv(pool.byteSize(), TOUCHED_BYTES)))
+                .flatMap(slice -> Mono.fromRunnable(() -> touch(pool, slice * TOUCHED_BYTES))
+                        .subscribeOn(threads))
+                .then();
+    }
+
+    private static void touch(MemorySegment pool, long offset) {
+        pool.asSlice(offset, Math.min(TOUCHED_BYTES, pool.byteSize() - offset)).fill((byte) 0);
     }
 
     PageGeometry geometry() {

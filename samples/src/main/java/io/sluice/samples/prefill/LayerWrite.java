@@ -2,17 +2,13 @@ package io.sluice.samples.prefill;
 
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferResult;
-import io.sluice.samples.kvcache.PageSeal;
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
 /**
  * One layer of one request: its elements, which are made, pages filled and all, as the connection asks for them, and
- * what happens as they end. The pages come in batches of one staging buffer each. An element is a run of pages, or of
- * seals, that are neighbours on the decode side.
+ * what happens as they end. The pages come in batches of one staging buffer each.
  */
 final class LayerWrite {
 
@@ -33,8 +29,7 @@ final class LayerWrite {
     LayerWrite(RequestWrite request, int layer) {
         this.request = request;
         this.layer = layer;
-        this.batches =
-                (request.pages.count() + request.staging.pagesPerBuffer() - 1) / request.staging.pagesPerBuffer();
+        this.batches = PageBatch.countInLayer(request);
         this.buffers = new StagingBuffer[batches];
         this.firstElements = new int[batches + 1];
         this.elementsEnded = new int[batches];
@@ -63,7 +58,7 @@ final class LayerWrite {
         elementsEnded[batch]++;
         if (elementsEnded[batch] == firstElements[batch + 1] - firstElements[batch]) {
             request.staging.release(buffers[batch]);
-            request.moved(end(batch) - start(batch));
+            request.moved(PageBatch.of(request, layer, batch).pages());
         }
     }
 
@@ -72,58 +67,11 @@ final class LayerWrite {
         return found >= 0 ? found : -found - 2;
     }
 
-    private int start(int batch) {
-        return batch * request.staging.pagesPerBuffer();
-    }
-
-    private int end(int batch) {
-        return Math.min(request.pages.count(), start(batch) + request.staging.pagesPerBuffer());
-    }
-
     private List<TransferElement> fill(int batch, StagingBuffer buffer) {
-        int start = start(batch);
-        int end = end(batch);
-        fillPages(start, end, buffer);
-        request.filled(layer, end);
-        List<TransferElement> made = new ArrayList<>();
-        addRuns(made, start, end, buffer);
+        List<TransferElement> made = PageBatch.of(request, layer, batch).fill(buffer);
         elements += made.size();
         buffers[batch] = buffer;
         firstElements[batch + 1] = elements;
         return made;
-    }
-
-    private void fillPages(int start, int end, StagingBuffer buffer) {
-        MovedPages pages = request.pages;
-        MemorySegment memory = request.staging.region().segment();
-        int pageBytes = request.target.geometry().pageBytes();
-        for (int i = start; i < end; i++) {
-            MemorySegment page = memory.asSlice(buffer.pagesAt() + (long) (i - start) * pageBytes, pageBytes);
-            request.filler.fill(page, pages.blockHash(i), pages.pageInBlock(i), layer);
-            int seal = PageSeal.of(page, request.requestId, pages.blockHash(i), pages.pageInBlock(i), layer);
-            PageSeal.store(memory, buffer.sealsAt() + (long) (i - start) * PageSeal.BYTES, seal);
-        }
-    }
-
-    private void addRuns(List<TransferElement> to, int start, int end, StagingBuffer buffer) {
-        DecodeMemory target = request.target;
-        int pageBytes = target.geometry().pageBytes();
-        for (int i = start; i < end; ) {
-            int next = request.pages.endOfRun(i, end);
-            int pageId = request.pages.pageId(i);
-            to.add(new TransferElement(
-                    request.staging.region(),
-                    buffer.pagesAt() + (long) (i - start) * pageBytes,
-                    target.pages(),
-                    target.geometry().offset(layer, pageId),
-                    (long) (next - i) * pageBytes));
-            to.add(new TransferElement(
-                    request.staging.region(),
-                    buffer.sealsAt() + (long) (i - start) * PageSeal.BYTES,
-                    target.seals(),
-                    target.sealTable().offset(layer, pageId),
-                    (long) (next - i) * PageSeal.BYTES));
-            i = next;
-        }
     }
 }

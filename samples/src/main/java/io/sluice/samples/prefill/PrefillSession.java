@@ -14,6 +14,7 @@ import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.kvcache.TokenLayout;
 import io.sluice.samples.trace.TraceRequest;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -29,6 +30,7 @@ public final class PrefillSession {
     private final PageFiller filler;
     private final Scheduler compute;
     private final LongAdder bytesMoved = new LongAdder();
+    private final AtomicBoolean separate = new AtomicBoolean();
 
     private PrefillSession(
             ReactiveConnection connection,
@@ -111,14 +113,29 @@ public final class PrefillSession {
      * Moves what the decode side lacks of a request's pages, and has it checked.
      *
      * @param requestId unique in this session
+     * @param phases whether filling and writing overlap. If not, this is for one request at a time; another one fails
+     *     with {@link IllegalStateException}
      */
-    public Mono<RequestOutcome> replay(long requestId, TraceRequest request) {
+    public Mono<RequestOutcome> replay(long requestId, TraceRequest request, Phases phases) {
+        Mono<RequestOutcome> outcome = outcome(requestId, request, phases);
+        return phases == Phases.SEPARATE ? alone(outcome) : outcome;
+    }
+
+    /** Each needs all of the staging area. */
+    private <T> Mono<T> alone(Mono<T> request) {
+        return Mono.defer(() -> separate.compareAndSet(false, true)
+                // Before whoever waits for the end asks for the next one.
+                ? request.doOnTerminate(() -> separate.set(false)).doOnCancel(() -> separate.set(false))
+                : Mono.error(new IllegalStateException("in separate phases there is one request at a time")));
+    }
+
+    private Mono<RequestOutcome> outcome(long requestId, TraceRequest request, Phases phases) {
         return decode.allocate(requestId, request)
-                .flatMap(assignment -> move(requestId, request, assignment))
+                .flatMap(assignment -> move(requestId, request, assignment, phases))
                 .onErrorResume(SluiceException.class, decode::explain);
     }
 
-    private Mono<RequestOutcome> move(long requestId, TraceRequest request, PageAssignment assignment) {
+    private Mono<RequestOutcome> move(long requestId, TraceRequest request, PageAssignment assignment, Phases phases) {
         MovedPages pages = MovedPages.of(
                 request.inputTokens(),
                 request.blockHashes(),
@@ -127,7 +144,7 @@ public final class PrefillSession {
         RequestWrite write =
                 new RequestWrite(requestId, pages, connection, target, staging, filler, compute, bytesMoved);
         Mono<Result> result = decode.result(requestId);
-        return write.run()
+        return write.run(phases)
                 .then(decode.last(requestId))
                 .then(Mono.fromSupplier(() -> transferNanos(write)))
                 .flatMap(nanos -> result.map(checked -> outcome(request, write, checked, nanos)));
@@ -146,6 +163,7 @@ public final class PrefillSession {
                 checked.checkedPages(),
                 checked.corruptedPages(),
                 write.pagesMoved() * geometry.pageBytes(),
+                write.writeNanos(),
                 transferNanos);
     }
 

@@ -9,6 +9,8 @@ package io.sluice.samples.prefill;
  * @param pagesChecked pages that the decode side has checked
  * @param pagesCorrupted those that were not as they had been filled
  * @param bytes bytes of pages that were moved
+ * @param writeNanos how long writes were under way in {@linkplain Phases#SEPARATE separate phases}: of each burst from its
+ *     submission to its last completion, without filling and checking; 0 if phases overlapped
  * @param transferNanos from the last filled page to the last visible page; {@link #NOTHING_MOVED} if no page was moved
  */
 public record RequestOutcome(
@@ -18,6 +20,7 @@ public record RequestOutcome(
         long pagesChecked,
         long pagesCorrupted,
         long bytes,
+        long writeNanos,
         long transferNanos) {
 
     /** Stands for a transfer time that does not exist. */

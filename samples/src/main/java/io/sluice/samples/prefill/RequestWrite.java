@@ -12,7 +12,7 @@ import reactor.core.scheduler.Scheduler;
 
 /**
  * Fills and writes the pages of one request: one vectored write a layer, layer after layer as a model computes them.
- * While a layer is on its way the next is being filled.
+ * While a layer is on its way the next is being filled; or, in separate phases, in bursts ({@link BurstWrite}).
  */
 final class RequestWrite {
 
@@ -30,6 +30,7 @@ final class RequestWrite {
     final Scheduler compute;
     private final LongAdder bytesMoved;
     private final LongAdder pagesMoved = new LongAdder();
+    private final LongAdder writeNanos = new LongAdder();
     private volatile long lastFilledNanos;
 
     /**
@@ -64,10 +65,14 @@ final class RequestWrite {
     }
 
     /** Moves all pages of all layers; completes when the decode side has acknowledged them. */
-    Mono<Void> run() {
+    Mono<Void> run(Phases phases) {
         if (pages.count() == 0) {
             return Mono.empty();
         }
+        return phases == Phases.SEPARATE ? new BurstWrite(this).run() : runOverlapping();
+    }
+
+    private Mono<Void> runOverlapping() {
         // Each opens when its layer is filled.
         List<Sinks.Empty<Void>> filled = Stream.generate(Sinks::<Void>empty)
                 .limit(target.geometry().layers())
@@ -95,6 +100,11 @@ final class RequestWrite {
         return pagesMoved.sum();
     }
 
+    /** How long writes were under way while this side did nothing else; 0 if it did. */
+    long writeNanos() {
+        return writeNanos.sum();
+    }
+
     /** When the last page was filled, as {@link System#nanoTime}. */
     long lastFilledNanos() {
         return lastFilledNanos;
@@ -105,6 +115,11 @@ final class RequestWrite {
         if (layer == target.geometry().layers() - 1 && endOfPages == pages.count()) {
             lastFilledNanos = System.nanoTime();
         }
+    }
+
+    /** Writes took so long, from the submission of the first to the completion of the last, and nothing else was done. */
+    void wrote(long nanos) {
+        writeNanos.add(nanos);
     }
 
     /** Some pages of a layer are acknowledged. */

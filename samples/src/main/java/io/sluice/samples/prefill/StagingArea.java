@@ -52,6 +52,11 @@ final class StagingArea {
         return region;
     }
 
+    /** How many buffers there are. */
+    int buffers() {
+        return BUFFERS;
+    }
+
     /** How many pages a buffer has room for. */
     int pagesPerBuffer() {
         return pagesPerBuffer;

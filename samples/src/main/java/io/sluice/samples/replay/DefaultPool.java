@@ -31,8 +31,17 @@ public final class DefaultPool {
         return bytes(model, availableMemory());
     }
 
+    /** The same with room for one of the longest inputs: it is soon written through. */
+    public static long bytesForOne(ModelPreset model) {
+        return bytes(model, 1, availableMemory());
+    }
+
     static long bytes(ModelPreset model, long availableMemory) {
-        long wanted = CONVERSATIONS * LONGEST_TOKENS * model.layers() * model.bytesPerToken();
+        return bytes(model, CONVERSATIONS, availableMemory);
+    }
+
+    private static long bytes(ModelPreset model, long conversations, long availableMemory) {
+        long wanted = conversations * LONGEST_TOKENS * model.layers() * model.bytesPerToken();
         return Math.min(wanted, availableMemory / SHARE_OF_MEMORY);
     }
 

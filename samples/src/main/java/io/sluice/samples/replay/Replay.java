@@ -1,5 +1,6 @@
 package io.sluice.samples.replay;
 
+import io.sluice.samples.prefill.Phases;
 import io.sluice.samples.prefill.PrefillSession;
 import io.sluice.samples.report.Progress;
 import io.sluice.samples.report.ReplaySummary;
@@ -12,8 +13,9 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Sends the requests of a trace through a session and counts what becomes of them. A few are under way at once, so that
- * while one waits for room or for its checks another one's pages move; memory does not grow with the trace.
+ * Sends the requests of a trace through a session and counts what becomes of them. Unless phases are to be separate, a few
+ * are under way at once, so that while one waits for room or for its checks another one's pages move; memory does not grow
+ * with the trace.
  */
 public final class Replay {
 
@@ -47,7 +49,9 @@ public final class Replay {
                 reading -> Mono.fromRunnable(tally::start)
                         .thenMany(due(reading))
                         .index()
-                        .flatMap(numbered -> session.replay(numbered.getT1(), numbered.getT2()), REQUESTS_IN_FLIGHT)
+                        .flatMap(
+                                numbered -> session.replay(numbered.getT1(), numbered.getT2(), plan.phases()),
+                                plan.phases() == Phases.SEPARATE ? 1 : REQUESTS_IN_FLIGHT)
                         .doOnNext(tally::add)
                         .then(),
                 Scheduler::dispose);
@@ -106,6 +110,7 @@ public final class Replay {
                 tally.pagesCorrupted(),
                 tally.bytes(),
                 tally.seconds(),
+                plan.phases() == Phases.SEPARATE ? tally.writeSeconds() : null,
                 tally.transferMillis(),
                 session.window().maxOperationsSeen(),
                 session.window().maxBytesSeen());

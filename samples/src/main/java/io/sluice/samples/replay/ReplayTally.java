@@ -18,6 +18,7 @@ final class ReplayTally {
     private long pagesCorrupted;
     private long requestsUnaccounted;
     private long bytes;
+    private long writeNanos;
 
     /** The first request is about to be sent. */
     synchronized void start() {
@@ -34,6 +35,7 @@ final class ReplayTally {
         pagesCorrupted += outcome.pagesCorrupted();
         requestsUnaccounted += outcome.accountedFor() ? 0 : 1;
         bytes += outcome.bytes();
+        writeNanos += outcome.writeNanos();
         if (outcome.transferNanos() != RequestOutcome.NOTHING_MOVED) {
             transferNanos.recordValue(Math.max(0, outcome.transferNanos()));
         }
@@ -67,6 +69,11 @@ final class ReplayTally {
     /** Bytes of the pages moved. */
     synchronized long bytes() {
         return bytes;
+    }
+
+    /** How long writes were under way while nothing else was done. */
+    synchronized double writeSeconds() {
+        return writeNanos / 1e9;
     }
 
     /** From the start to the end of the last request that has ended. */

@@ -1,9 +1,11 @@
 package io.sluice.samples.report;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The outcome of a replay. As JSON its fields are in snake case.
@@ -18,6 +20,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
  * @param corruptedPages pages whose checksum was wrong after the transfer
  * @param bytes bytes transferred
  * @param seconds wall-clock time from the first request to the end of the last
+ * @param writeSeconds how long writes were under way while neither side filled or checked pages; {@code null}, and then
+ *     left out, if that was done meanwhile
  * @param transferMillis how long transfers took
  * @param maxInflightOps most operations seen in flight at once
  * @param maxInflightBytes most bytes seen in flight at once
@@ -35,6 +39,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
     "bytes",
     "seconds",
     "gigabytes_per_second",
+    "write_seconds",
+    "write_gigabytes_per_second",
     "transfer_ms",
     "max_inflight_ops_seen",
     "max_inflight_bytes_seen"
@@ -50,6 +56,10 @@ public record ReplaySummary(
         @JsonProperty("corrupted_pages") long corruptedPages,
         @JsonProperty("bytes") long bytes,
         @JsonProperty("seconds") double seconds,
+
+        @JsonProperty("write_seconds") @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable
+        Double writeSeconds,
+
         @JsonProperty("transfer_ms") TransferMillis transferMillis,
         @JsonProperty("max_inflight_ops_seen") long maxInflightOps,
         @JsonProperty("max_inflight_bytes_seen") long maxInflightBytes) {
@@ -60,6 +70,19 @@ public record ReplaySummary(
     @JsonProperty("gigabytes_per_second")
     public double gigabytesPerSecond() {
         return seconds > 0 ? bytes / seconds / 1e9 : 0;
+    }
+
+    /**
+     * Bytes transferred in each second of {@link #writeSeconds}, in units of 10<sup>9</sup> bytes; {@code null} without
+     * that, 0 if no time passed.
+     */
+    @JsonProperty("write_gigabytes_per_second")
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public @Nullable Double writeGigabytesPerSecond() {
+        if (writeSeconds == null) {
+            return null;
+        }
+        return writeSeconds > 0 ? bytes / writeSeconds / 1e9 : 0;
     }
 
     /** The share of pages that did not have to be moved, from 0 to 1; 0 if there were no pages. */

@@ -25,6 +25,10 @@ public final class ReplaySummaryTable {
         table.row("bytes moved", count(summary.bytes()) + " (" + ByteSize.format(summary.bytes()) + ")");
         table.row("time", decimal("%.3f s", summary.seconds()));
         table.row("throughput", decimal("%.3f GB/s", summary.gigabytesPerSecond()));
+        Double writes = summary.writeGigabytesPerSecond();
+        if (writes != null) {
+            table.row("writes alone", decimal("%.3f GB/s", writes));
+        }
         table.row("transfer p50", millis(summary.transferMillis().p50()));
         table.row("transfer p90", millis(summary.transferMillis().p90()));
         table.row("transfer p99", millis(summary.transferMillis().p99()));

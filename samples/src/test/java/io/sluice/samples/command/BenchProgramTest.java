@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -57,6 +58,95 @@ class BenchProgramTest {
         }
     }
 
+    /** Small ones end in the calls that start them, large ones on the poller, and what the engine copies is right. */
+    @ParameterizedTest
+    @CsvSource({
+        "write,  engine,  8;64KiB;65537;1MiB, single,   allocated",
+        "write,  reactor, 8;64KiB;1MiB,       distinct, allocated",
+        "read,   engine,  8;64KiB;1MiB,       distinct, allocated",
+        "read,   reactor, 8;64KiB;65537;1MiB, single,   allocated",
+        "writev, engine,  8;64KiB;1MiB,       distinct, allocated",
+        "readv,  reactor, 8;64KiB;1MiB,       single,   allocated",
+        "notify, engine,  8;4KiB,             single,   allocated",
+        "fetch-add, engine,  8, distinct, allocated",
+        "fetch-add, reactor, 8, single,   allocated",
+        "signal, engine,     8, single,   allocated",
+        "write,  engine,  8;64KiB;1MiB, distinct, registered",
+        "readv,  reactor, 8;64KiB;1MiB, single,   registered"
+    })
+    void measuresAndVerifiesOverShm(String operation, String api, String sizes, String buffers, String regions)
+            throws IOException {
+        List<String> arguments =
+                new ArrayList<>(List.of("bench", "--loopback", "--transport", "shm", "--op", operation, "--api", api));
+        arguments.addAll(List.of("--buffers", buffers, "--regions", regions, "--size", sizes.replace(';', ',')));
+        arguments.addAll(List.of("--duration", "50ms", "--warmup", "20ms", "--verify", "--json", "-"));
+        try (SluiceProcess bench = SluiceProcess.start(
+                folder, Map.of("SLUICE_SHM_CROSS_MEMORY_ATTACH", "true"), arguments.toArray(String[]::new))) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            List<JsonNode> lines = lines(bench.out());
+            assertThat(lines).hasSameSizeAs(sizes.split(";", -1)).allSatisfy(line -> {
+                assertThat(line.get("transport").asText()).isEqualTo("shm");
+                assertThat(line.get("regions").asText()).isEqualTo(regions);
+                assertThat(line.get("verified").asBoolean()).isTrue();
+                assertThat(line.get("errors").asLong(-1)).isZero();
+                assertThat(line.get("transfers").asLong()).isPositive();
+                assertThat(line.get("bytes").asLong())
+                        .isEqualTo(
+                                line.get("elements").asLong() * line.get("size").asLong());
+                assertThat(line.get("latency_us").get("p50").asDouble()).isPositive();
+            });
+        }
+    }
+
+    @Test
+    void severalConnectionsOverShmAreAllDriven() throws IOException {
+        try (SluiceProcess bench = SluiceProcess.run(
+                folder,
+                "bench",
+                "--loopback",
+                "--transport",
+                "shm",
+                "--connections",
+                "3",
+                "--size",
+                "8,1MiB",
+                "--duration",
+                "100ms",
+                "--warmup",
+                "20ms",
+                "--verify",
+                "--json",
+                "-")) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            assertThat(lines(bench.out())).hasSize(2).allSatisfy(line -> {
+                assertThat(line.get("connections").asInt()).isEqualTo(3);
+                assertThat(line.get("verified").asBoolean()).isTrue();
+            });
+        }
+    }
+
+    /** Even while the thread that starts transfers never waits for any. */
+    @Test
+    void sigtermEndsWhatIsDrivenByTheCaller() throws IOException {
+        try (SluiceProcess bench = SluiceProcess.start(
+                folder,
+                "bench",
+                "--loopback",
+                "--transport",
+                "shm",
+                "--size",
+                "8",
+                "--warmup",
+                "0",
+                "--duration",
+                "5m",
+                "--verify")) {
+            bench.awaitChild();
+            bench.signal("TERM");
+            assertThat(bench.awaitEnd()).as(bench::toString).isEqualTo(143);
+        }
+    }
+
     private static void assertPlausible(JsonNode line, String operation, String api, String buffers) {
         assertThat(line.fieldNames())
                 .toIterable()
@@ -69,6 +159,7 @@ class BenchProgramTest {
                         "iov",
                         "connections",
                         "buffers",
+                        "regions",
                         "seconds",
                         "transfers",
                         "elements",
@@ -90,6 +181,7 @@ class BenchProgramTest {
         assertThat(line.get("op").asText()).isEqualTo(operation);
         assertThat(line.get("api").asText()).isEqualTo(api);
         assertThat(line.get("buffers").asText()).isEqualTo(buffers);
+        assertThat(line.get("regions").asText()).isEqualTo("allocated");
         assertThat(line.get("verified").isBoolean()).isTrue();
         assertThat(line.get("verified").asBoolean()).isTrue();
         assertThat(line.get("errors").asLong(-1)).isZero();
@@ -115,6 +207,8 @@ class BenchProgramTest {
                 folder,
                 "bench",
                 "--loopback",
+                "--transport",
+                "tcp",
                 "--connections",
                 "3",
                 "--size",
@@ -133,6 +227,39 @@ class BenchProgramTest {
             assertThat(line.get("max_inflight_ops_seen").asInt()).isEqualTo(7);
             assertThat(line.get("verified").isNull()).isTrue();
             assertThat(bench.err()).contains("write over tcp", "3 connections");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"write, engine", "read, reactor", "writev, engine", "fetch-add, engine"})
+    void measuresMemoryThatIsRegisteredOnBothSides(String operation, String api) throws IOException {
+        try (SluiceProcess bench = SluiceProcess.run(
+                folder,
+                "bench",
+                "--loopback",
+                "--transport",
+                "tcp",
+                "--regions",
+                "registered",
+                "--op",
+                operation,
+                "--api",
+                api,
+                "--size",
+                "8",
+                "--duration",
+                "50ms",
+                "--warmup",
+                "20ms",
+                "--verify",
+                "--json",
+                "-")) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            JsonNode line = lines(bench.out()).getFirst();
+            assertThat(line.get("regions").asText()).isEqualTo("registered");
+            assertThat(line.get("verified").asBoolean()).isTrue();
+            assertThat(line.get("transfers").asLong()).isPositive();
+            assertThat(bench.err()).contains("in registered memory");
         }
     }
 
@@ -258,6 +385,8 @@ class BenchProgramTest {
                             "bench",
                             "--connect",
                             "127.0.0.1:" + proxy.port(),
+                            "--transport",
+                            "tcp",
                             "--op",
                             operation,
                             "--api",

@@ -35,6 +35,7 @@ class BenchUsageTest {
                 "bench --loopback --duration 0 | --duration",
                 "bench --loopback --api soap | soap",
                 "bench --loopback --buffers none | none",
+                "bench --loopback --regions borrowed | borrowed",
                 "bench --loopback --cpu first | names no processors",
                 "bench --loopback --cpu 654321 | may be used",
                 "bench --connect 127.0.0.1:7000 --server-cpu 0 | --server-cpu is for",

@@ -50,6 +50,31 @@ class CompareProgramTest {
         assertNothingIsLeft();
     }
 
+    @Test
+    void comparesShmWithMemcpyAndWithFixedFigures() throws IOException {
+        String names = "shm-write-64KiB/memcpy,shm-writev-8B,shm-write-8B/latency";
+        try (SluiceProcess compare = SluiceProcess.start(
+                folder, NO_INSTALL, arguments(names, "--transport", "shm", "--api", "engine", "--json", "-"))) {
+            assertThat(compare.awaitEnd()).as(compare::toString).isZero();
+            List<JsonNode> lines = lines(compare.out());
+            assertThat(lines)
+                    .extracting(line ->
+                            line.get("name").asText() + " " + line.get("api").asText())
+                    .containsExactly(
+                            "shm-write-64KiB/memcpy engine",
+                            "shm-writev-8B/rate engine",
+                            "shm-write-8B/latency engine",
+                            "shm-write-8B/latency reactor");
+            assertThat(lines).allSatisfy(line -> {
+                assertThat(line.get("transport").asText()).isEqualTo("shm");
+                assertThat(line.get("ratio").asDouble()).isPositive();
+                assertThat(line.get("met").isBoolean()).isTrue();
+                assertThat(line.get("peer").get("rounds")).hasSize(1);
+            });
+        }
+        assertNothingIsLeft();
+    }
+
     private static void assertPlausible(JsonNode line) {
         double ours = line.get("sluice").get("median").asDouble();
         double theirs = line.get("peer").get("median").asDouble();

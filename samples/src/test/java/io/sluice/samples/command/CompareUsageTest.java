@@ -25,6 +25,8 @@ class CompareUsageTest {
                 "compare --api soap | soap",
                 "compare --only rdma | no comparison is called 'rdma'",
                 "compare --only read-8B,rdma | write-4KiB/ucx",
+                "compare --transport pigeon | no comparison is made over 'pigeon'",
+                "compare --transport shm --only iperf3 | none of these comparisons is made over shm",
                 "compare --cpu first | names no processors",
                 "compare --cpu 654321 | --cpu: not all of the processors",
                 "compare --server-cpu 654321 | --server-cpu: not all of the processors",

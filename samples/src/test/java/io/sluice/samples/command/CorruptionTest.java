@@ -31,6 +31,8 @@ class CorruptionTest {
                             "replay",
                             "--connect",
                             "127.0.0.1:" + proxy.port(),
+                            "--transport",
+                            "tcp",
                             "--requests",
                             "10",
                             "--json",

@@ -24,7 +24,9 @@ class InterruptionTest {
             assertThat(replay.awaitEnd()).as(replay::toString).isEqualTo(130);
             assertGone(decode);
             assertThat(replay.out()).contains("Interrupted", "(interrupted)", "corrupted pages      0");
-            assertThat(replay.err()).doesNotContain("WARN", "ERROR", "Exception");
+            // a machine with no processor to spare is not what is looked for here
+            assertThat(replay.err().lines().filter(line -> !line.contains("was held up for")))
+                    .noneMatch(line -> line.contains("WARN") || line.contains("ERROR") || line.contains("Exception"));
             assertThat(SluiceProcess.json(folder.resolve("out.json"))
                             .get("interrupted")
                             .asBoolean())

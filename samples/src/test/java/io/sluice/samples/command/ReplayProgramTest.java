@@ -45,7 +45,16 @@ class ReplayProgramTest {
     void everyPageIsAccountedForAndWentOverTheWire() throws IOException {
         long sentBefore = LoopbackCounter.sentBytes();
         try (SluiceProcess replay = SluiceProcess.run(
-                folder, "replay", "--trace", trace.toString(), "--pool", ROOM_FOR_ONE, "--json", json.toString())) {
+                folder,
+                "replay",
+                "--transport",
+                "tcp",
+                "--trace",
+                trace.toString(),
+                "--pool",
+                ROOM_FOR_ONE,
+                "--json",
+                json.toString())) {
             assertThat(replay.awaitEnd()).as(replay::toString).isZero();
             JsonNode summary = SluiceProcess.json(json);
             // Moved: all of the first; the second's second block, 30 whole pages; the third's second block again, which

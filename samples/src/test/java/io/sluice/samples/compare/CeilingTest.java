@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.samples.bench.Operation;
+import io.sluice.samples.compare.CeilingMemoryCopy.Memory;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The C program, built with the address and undefined-behaviour sanitizers where this machine has them. */
 class CeilingTest {
@@ -73,8 +75,10 @@ class CeilingTest {
                 new CeilingTransfers(Operation.READ, 4096, 32),
                 new CeilingTransfers(Operation.READ, 4 << 20, 3),
                 new CeilingPingPong(),
-                new CeilingMemoryCopy(8, 100),
-                new CeilingMemoryCopy(1 << 20, 1 << 20));
+                new CeilingMemoryCopy(8, 100, Memory.PRIVATE),
+                new CeilingMemoryCopy(1 << 20, 1 << 20, Memory.PRIVATE),
+                new CeilingMemoryCopy(8, 100, Memory.SHARED),
+                new CeilingMemoryCopy(1 << 20, 4 << 20, Memory.SHARED));
     }
 
     @ParameterizedTest
@@ -82,6 +86,22 @@ class CeilingTest {
     void measures(Measurement measurement) throws Exception {
         Figures figures = measurement.run(workbench).checked();
         assertThat(figures.values()).isNotEmpty();
+    }
+
+    /** Containers may forbid it, and so may a kernel that is told to. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 5000, 1 << 20})
+    void writesIntoAnotherProcess(long size) throws Exception {
+        try {
+            assertThat(new CeilingCrossMemoryWrite(size)
+                            .run(workbench)
+                            .checked()
+                            .values())
+                    .isNotEmpty();
+        } catch (MeasurementFailedException e) {
+            assertThat(e).hasMessageContaining("process_vm_writev");
+            Assumptions.abort(e.getMessage());
+        }
     }
 
     @Test
@@ -104,7 +124,7 @@ class CeilingTest {
         assertThatThrownBy(() -> workbench.runAlone("ceiling", Map.of(), command))
                 .isInstanceOf(MeasurementFailedException.class)
                 .hasMessageContaining("status 2")
-                .hasMessageContaining("ceiling memcpy SIZE SPAN");
+                .hasMessageContaining("ceiling process-vm-writev SIZE");
     }
 
     static Stream<List<String>> wrongArguments() {
@@ -118,6 +138,9 @@ class CeilingTest {
                 List.of("get", "1", "8", "1", "0", "0"),
                 List.of("ping-pong", "1", "sleep", "0", "1"),
                 List.of("memcpy", "100", "99", "0", "1"),
+                List.of("shared-memcpy", "100", "99", "0", "1"),
+                List.of("process-vm-writev", "0", "0", "1"),
+                List.of("process-vm-writev", "8", "0"),
                 List.of("dance", "1", "2", "3", "4"));
     }
 

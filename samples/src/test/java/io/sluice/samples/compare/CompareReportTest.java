@@ -12,12 +12,9 @@ import org.junit.jupiter.api.Test;
 
 class CompareReportTest {
 
-    private static final Comparison STREAM =
-            Comparisons.chosen(List.of("write-1MiB/iperf3")).getFirst();
-    private static final Comparison ROUND_TRIP =
-            Comparisons.chosen(List.of("read-8B/ping-pong")).getFirst();
-    private static final Comparison WITHOUT_GOAL =
-            Comparisons.chosen(List.of("write-1MiB/memcpy")).getFirst();
+    private static final Comparison STREAM = chosen("write-1MiB/iperf3");
+    private static final Comparison ROUND_TRIP = chosen("read-8B/ping-pong");
+    private static final Comparison WITHOUT_GOAL = chosen("write-1MiB/memcpy");
 
     @Test
     void aLineHasBothMediansTheirRatioAndTheGoal() {
@@ -73,6 +70,7 @@ class CompareReportTest {
                         "name",
                         "api",
                         "op",
+                        "transport",
                         "size",
                         "inflight",
                         "unit",
@@ -85,13 +83,47 @@ class CompareReportTest {
         assertThat(line.get("name").asText()).isEqualTo("write-1MiB/iperf3");
         assertThat(line.get("unit").asText()).isEqualTo("GB/s");
         assertThat(line.get("sluice").toString())
-                .isEqualTo("{\"measured\":\"sluice write of 1 MiB, 32 in flight, engine API\",\"median\":5.0,"
+                .isEqualTo("{\"measured\":\"sluice write of 1 MiB over tcp, 32 in flight, engine API\",\"median\":5.0,"
                         + "\"rounds\":[9.0,1.0]}");
+        assertThat(line.get("transport").asText()).isEqualTo("tcp");
         assertThat(line.get("peer").get("rounds").toString()).isEqualTo("[5.0,null]");
         assertThat(line.get("ratio").asDouble()).isEqualTo(1);
         assertThat(line.get("goal").toString()).isEqualTo("{\"at_least\":0.8}");
         assertThat(line.get("met").asBoolean()).isTrue();
         assertThat(line.get("problem").asText()).isEqualTo("failed: iperf3: no");
+    }
+
+    @Test
+    void aFixedFigureStandsWhereAnotherProgramsWould() throws IOException {
+        Comparison rate = chosen("shm-write-8B/rate");
+        Series theirs = ((Mark) rate.theirs()).series();
+        CompareReport report = report(result(rate, rates(4_000_000, 6_000_000, 7_500_000), theirs, null));
+        assertThat(report.table())
+                .containsPattern(
+                        "shm-write-8B/rate +engine +32 +6,000,000 +5,000,000 +transfers/s +1\\.20 +>= 1\\.00 +yes");
+        assertThat(report.meetsGoals()).isTrue();
+        JsonNode line = new ObjectMapper().readTree(report.json());
+        assertThat(line.get("transport").asText()).isEqualTo("shm");
+        assertThat(line.get("peer").toString())
+                .isEqualTo("{\"measured\":\"5,000,000 transfers/s, a fixed figure\",\"median\":5000000.0,"
+                        + "\"rounds\":[5000000.0]}");
+    }
+
+    @Test
+    void aLongNameMakesTheColumnWider() {
+        Comparison crossMemory = chosen("cross-memory-write-1MiB/process-vm-writev");
+        String[] lines = report(
+                        result(STREAM, bandwidths(4), bandwidths(5), null),
+                        result(crossMemory, bandwidths(9), bandwidths(10), null))
+                .table()
+                .split("\\R", -1);
+        assertThat(lines[0].indexOf(" api")).isEqualTo(lines[2].indexOf(" engine"));
+        assertThat(lines[1].indexOf(" engine")).isEqualTo(lines[2].indexOf(" engine"));
+        assertThat(lines[2]).contains("0.90  >= 0.90  yes");
+    }
+
+    private static Comparison chosen(String name) {
+        return Comparisons.chosen(List.of(name), List.of()).getFirst();
     }
 
     private static CompareReport report(ComparisonResult... results) {
@@ -107,6 +139,14 @@ class CompareReportTest {
         Series series = new Series();
         for (double value : gigabytesPerSecond) {
             series.add(Figures.ofBandwidth(value));
+        }
+        return series;
+    }
+
+    private static Series rates(double... transfersPerSecond) {
+        Series series = new Series();
+        for (double value : transfersPerSecond) {
+            series.add(Figures.ofRate(value, 8));
         }
         return series;
     }

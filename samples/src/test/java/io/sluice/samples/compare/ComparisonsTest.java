@@ -11,54 +11,113 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class ComparisonsTest {
 
+    private static final List<String> ALL = List.of();
+
     @Test
     void eachHasANameOfItsOwn() {
-        assertThat(Comparisons.all()).extracting(Comparison::name).doesNotHaveDuplicates();
+        assertThat(Comparisons.all())
+                .extracting(comparison -> comparison.name() + comparison.apis(List.of(Api.values())))
+                .doesNotHaveDuplicates();
     }
 
     @Test
     void theGoals() {
-        assertThat(Comparisons.chosen(List.of("goals")))
+        assertThat(Comparisons.chosen(List.of("goals"), List.of("tcp")))
                 .extracting(comparison -> comparison.name() + " " + comparison.goal())
                 .containsExactly(
                         "write-1MiB/iperf3 >= 0.80",
                         "write-4KiB/ucx >= 1.50",
                         "read-1MiB/ucx >= 1.20",
                         "read-8B/ping-pong <= 1.60");
+        assertThat(Comparisons.chosen(List.of("goals"), List.of("shm")))
+                .extracting(comparison -> comparison.name() + " " + comparison.goal() + " of "
+                        + comparison.theirs().label())
+                .containsExactly(
+                        "shm-write-64KiB/memcpy >= 0.80 of memcpy of 64 KiB within 64 KiB of shared memory",
+                        "shm-read-64KiB/memcpy >= 0.80 of memcpy of 64 KiB within 64 KiB of shared memory",
+                        "shm-write-1MiB/memcpy >= 0.90 of memcpy of 1 MiB within 1 MiB of shared memory",
+                        "shm-read-1MiB/memcpy >= 0.90 of memcpy of 1 MiB within 1 MiB of shared memory",
+                        "shm-write-16MiB/memcpy >= 0.90 of memcpy of 16 MiB within 16 MiB of shared memory",
+                        "shm-read-16MiB/memcpy >= 0.90 of memcpy of 16 MiB within 16 MiB of shared memory",
+                        "cross-memory-write-1MiB/process-vm-writev >= 0.90 of C process_vm_writev of 1 MiB",
+                        "shm-write-8B/rate >= 1.00 of 5,000,000 transfers/s, a fixed figure",
+                        "shm-write-8B/rate >= 1.00 of 1,500,000 transfers/s, a fixed figure",
+                        "shm-writev-8B/rate >= 1.00 of 20,000,000 elements/s, a fixed figure",
+                        "shm-write-8B/latency <= 1.00 of 0.50 us p50, a fixed figure",
+                        "shm-write-8B/latency <= 1.00 of 1.00 us p50, a fixed figure");
+    }
+
+    @Test
+    void whatIsAboutOneInterfaceIsMadeForThatAlone() {
+        List<Comparison> rates = Comparisons.chosen(List.of("shm-write-8B/rate"), ALL);
+        assertThat(rates)
+                .extracting(comparison -> comparison.apis(List.of(Api.REACTOR)))
+                .containsExactly(List.of(Api.ENGINE), List.of(Api.REACTOR));
+        assertThat(Comparisons.chosen(List.of("shm-write-64KiB/ucx"), ALL))
+                .allMatch(comparison -> comparison.apis(List.of(Api.REACTOR)).equals(List.of(Api.REACTOR)));
+    }
+
+    @Test
+    void ucxGoesTheSameWayAsWeDo() {
+        assertThat(Comparisons.chosen(List.of("ucx"), List.of("shm")))
+                .hasSize(6)
+                .allMatch(comparison -> comparison.theirs().label().contains("over posix,sysv,cma"));
+        assertThat(Comparisons.chosen(List.of("ucx"), List.of("tcp")))
+                .allMatch(comparison -> comparison.theirs().label().contains("over tcp"));
     }
 
     @ParameterizedTest
-    @CsvSource({"write-1MiB/iperf3, 1", "read-8B, 2", "ping-pong, 1", "memcpy, 2", "iperf3, 2"})
+    @CsvSource({
+        "write-1MiB/iperf3, 1",
+        "read-8B, 2",
+        "ping-pong, 1",
+        "memcpy, 8",
+        "shm-write-8B, 4",
+        "latency, 2",
+        "iperf3, 2"
+    })
     void aNameOrOneOfItsHalvesChooses(String name, int count) {
-        assertThat(Comparisons.chosen(List.of(name)))
+        assertThat(Comparisons.chosen(List.of(name), ALL))
                 .hasSize(count)
                 .allMatch(comparison -> comparison.name().contains(name));
     }
 
     @Test
     void severalNamesChooseTheUnionInOrder() {
-        assertThat(Comparisons.chosen(List.of("read-8B/ceiling", "write-8B", "goals")))
+        assertThat(Comparisons.chosen(List.of("read-8B/ceiling", "write-8B", "goals"), List.of("tcp")))
                 .extracting(Comparison::name)
                 .containsSubsequence("write-1MiB/iperf3", "read-8B/ping-pong", "write-8B/ceiling", "read-8B/ceiling")
                 .hasSize(6);
-        assertThat(Comparisons.chosen(List.of())).isEqualTo(Comparisons.all());
+        assertThat(Comparisons.chosen(List.of(), ALL)).isEqualTo(Comparisons.all());
     }
 
     @Test
     void anUnknownNameIsToldTheKnownOnes() {
-        assertThatThrownBy(() -> Comparisons.chosen(List.of("ucx", "rdma")))
+        assertThatThrownBy(() -> Comparisons.chosen(List.of("ucx", "rdma"), ALL))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("'rdma'")
                 .hasMessageContaining("write-4KiB/ucx");
     }
 
     @Test
+    void aTransportWithoutComparisonsIsTold() {
+        assertThatThrownBy(() -> Comparisons.chosen(ALL, List.of("tcp", "pigeon")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("'pigeon'")
+                .hasMessageContaining("tcp, shm");
+        assertThatThrownBy(() -> Comparisons.chosen(List.of("iperf3"), List.of("shm")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("over shm");
+    }
+
+    @Test
     void comparisonsShareEqualMeasurements() {
-        Comparison one = Comparisons.chosen(List.of("write-1MiB/iperf3")).getFirst();
-        Comparison other = Comparisons.chosen(List.of("write-1MiB/ceiling")).getFirst();
+        Comparison one = Comparisons.chosen(List.of("write-1MiB/iperf3"), ALL).getFirst();
+        Comparison other =
+                Comparisons.chosen(List.of("write-1MiB/ceiling"), ALL).getFirst();
         assertThat(one.ours(Api.ENGINE)).isEqualTo(other.ours(Api.ENGINE)).isNotEqualTo(one.ours(Api.REACTOR));
         assertThat(one.theirs())
-                .isEqualTo(Comparisons.chosen(List.of("write-16MiB/iperf3"))
+                .isEqualTo(Comparisons.chosen(List.of("write-16MiB/iperf3"), ALL)
                         .getFirst()
                         .theirs());
     }

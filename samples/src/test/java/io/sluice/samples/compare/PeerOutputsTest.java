@@ -12,9 +12,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the programs print, and what is made of it. */
 class PeerOutputsTest {
 
-    private static final String BENCH = "{\"transport\":\"tcp\",\"op\":\"write\",\"size\":4096,\"transfers\":27840,"
-            + "\"gigabytes_per_second\":0.37962935722674,\"transfers_per_second\":92682.94854168457,"
-            + "\"latency_us\":{\"p50\":161.663,\"p90\":498.431},\"errors\":0}\n";
+    private static final String BENCH =
+            "{\"transport\":\"tcp\",\"op\":\"write\",\"size\":4096,\"iov\":1,\"transfers\":27840,"
+                    + "\"gigabytes_per_second\":0.37962935722674,\"transfers_per_second\":92682.94854168457,"
+                    + "\"latency_us\":{\"p50\":161.663,\"p90\":498.431},\"errors\":0}\n";
 
     @Test
     void ucxTellsTheOverallFigures() throws Exception {
@@ -74,7 +75,11 @@ class PeerOutputsTest {
         assertThat(figures.values())
                 .containsEntry(Quantity.GIGABYTES_PER_SECOND, 0.37962935722674)
                 .containsEntry(Quantity.TRANSFERS_PER_SECOND, 92682.94854168457)
+                .containsEntry(Quantity.ELEMENTS_PER_SECOND, 92682.94854168457)
                 .containsEntry(Quantity.MEDIAN_MICROSECONDS, 161.663);
+        assertThat(OwnTransfers.figures(BENCH.replace("\"iov\":1", "\"iov\":256"))
+                        .values())
+                .containsEntry(Quantity.ELEMENTS_PER_SECOND, 256 * 92682.94854168457);
     }
 
     @Test

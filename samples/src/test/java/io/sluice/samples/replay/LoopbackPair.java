@@ -5,6 +5,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.decode.DecodeNode;
+import io.sluice.samples.decode.PoolMemory;
 import io.sluice.samples.decode.SessionReport;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
@@ -29,8 +30,12 @@ final class LoopbackPair implements AutoCloseable {
     private final EngineAddress address;
 
     LoopbackPair(ModelPreset model, int slots) {
-        DecodeNode node =
-                new DecodeNode(decodeEngine, model, new PageGeometry(model.layers(), model.pageBytes(), slots));
+        this(model, slots, PoolMemory.ON_DEMAND);
+    }
+
+    LoopbackPair(ModelPreset model, int slots, PoolMemory memory) {
+        PageGeometry geometry = new PageGeometry(model.layers(), model.pageBytes(), slots);
+        DecodeNode node = new DecodeNode(decodeEngine, model, geometry, memory);
         address = node.address();
         serving = node.sessions().subscribe(reports::add);
     }

@@ -16,9 +16,11 @@ import io.sluice.samples.control.ControlMessage.Refused;
 import io.sluice.samples.control.ControlMessage.Result;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.RefusalReason;
+import io.sluice.samples.decode.PoolMemory;
 import io.sluice.samples.kvcache.BlockHashes;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.ModelPresets;
+import io.sluice.samples.prefill.Phases;
 import io.sluice.samples.prefill.PrefillSession;
 import io.sluice.samples.prefill.RefusedException;
 import io.sluice.samples.prefill.RequestOutcome;
@@ -29,11 +31,13 @@ import io.sluice.samples.trace.TraceRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
 
 /** Both sides of a replay in one process. */
 class ReplaySessionTest {
@@ -42,8 +46,14 @@ class ReplaySessionTest {
     private static final int LAYERS = 24;
 
     @ParameterizedTest
-    @ValueSource(strings = {"qwen2.5-0.5b", "deepseek-v3", "llama-3.1-8b"})
-    void everyPageIsMovedOrReusedAndIntact(String name) {
+    @CsvSource({
+        "qwen2.5-0.5b, OVERLAPPING",
+        "deepseek-v3, OVERLAPPING",
+        "llama-3.1-8b, OVERLAPPING",
+        "qwen2.5-0.5b, SEPARATE",
+        "llama-3.1-8b, SEPARATE"
+    })
+    void everyPageIsMovedOrReusedAndIntact(String name, Phases phases) {
         ModelPreset model = ModelPresets.named(name);
         try (LoopbackPair pair = new LoopbackPair(model, 200)) {
             PrefillSession session = pair.open(model);
@@ -55,7 +65,8 @@ class ReplaySessionTest {
             while (same.hasNext()) {
                 pages += (long) (same.next().inputTokens() / 16) * model.layers();
             }
-            Replay replay = new Replay(session, trace, new ReplayPlan(Long.MAX_VALUE, Pacing.unlimited(), null));
+            Replay replay =
+                    new Replay(session, trace, new ReplayPlan(Long.MAX_VALUE, Pacing.unlimited(), null, phases));
             replay.run().block(LoopbackPair.BOUND);
             ReplaySummary summary = replay.summary(name, false);
             assertThat(summary.requests()).isEqualTo(40);
@@ -66,6 +77,13 @@ class ReplaySessionTest {
             assertThat(summary.bytes()).isEqualTo(summary.pagesMoved() * model.pageBytes());
             assertThat(session.bytesMoved()).isEqualTo(summary.bytes());
             assertThat(summary.transferMillis().p50()).isPositive();
+            if (phases == Phases.SEPARATE) {
+                assertThat(summary.writeSeconds()).isPositive().isLessThan(summary.seconds());
+                assertThat(summary.writeGigabytesPerSecond()).isGreaterThan(summary.gigabytesPerSecond());
+            } else {
+                assertThat(summary.writeSeconds()).isNull();
+                assertThat(summary.writeGigabytesPerSecond()).isNull();
+            }
             assertThat(summary.maxInflightOps()).isBetween(1L, 256L);
             assertThat(summary.maxInflightBytes()).isBetween(1L, 64L << 20);
             session.close().block(LoopbackPair.BOUND);
@@ -78,8 +96,50 @@ class ReplaySessionTest {
     @Test
     void aRequestWithoutAWholePageMovesNothing() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
-            RequestOutcome outcome = LoopbackPair.await(pair.open(MODEL).replay(0, request(15, 1)));
-            assertThat(outcome).isEqualTo(new RequestOutcome(0, 0, 0, 0, 0, 0, RequestOutcome.NOTHING_MOVED));
+            RequestOutcome outcome = LoopbackPair.await(pair.open(MODEL).replay(0, request(15, 1), Phases.OVERLAPPING));
+            assertThat(outcome).isEqualTo(new RequestOutcome(0, 0, 0, 0, 0, 0, 0, RequestOutcome.NOTHING_MOVED));
+        }
+    }
+
+    /** More pages than the staging area has room for, so several bursts, the last of which is not full. */
+    @Test
+    void aLargeRequestGoesInSeveralBursts() {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 400)) {
+            PrefillSession session = pair.open(MODEL);
+            RequestOutcome outcome = LoopbackPair.await(
+                    session.replay(0, request(390 * 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13), Phases.SEPARATE));
+            assertThat(outcome.pagesMoved()).isEqualTo(390 * LAYERS);
+            assertThat(outcome.accountedFor()).isTrue();
+            assertThat(outcome.pagesCorrupted()).isZero();
+            assertThat(outcome.writeNanos()).isPositive();
+        }
+    }
+
+    @Test
+    void aPoolThatWasTouchedBeforeIsServedLikeAnother() {
+        // More than is touched in one piece.
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 400, PoolMemory.TOUCHED)) {
+            PrefillSession session = pair.open(MODEL);
+            RequestOutcome outcome = LoopbackPair.await(session.replay(0, request(700, 1, 2), Phases.SEPARATE));
+            assertThat(outcome.accountedFor()).isTrue();
+            assertThat(outcome.pagesCorrupted()).isZero();
+        }
+    }
+
+    @Test
+    void inSeparatePhasesASecondRequestIsRefused() {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 100)) {
+            PrefillSession session = pair.open(MODEL);
+            Mono<RequestOutcome> first = session.replay(0, request(700, 1, 2), Phases.SEPARATE);
+            Mono<RequestOutcome> second = session.replay(1, request(700, 3, 4), Phases.SEPARATE);
+            List<Throwable> refusals = new CopyOnWriteArrayList<>();
+            // Subscribed to while the first is under way, and once more after it.
+            assertThat(LoopbackPair.await(
+                                    first.doOnSubscribe(subscription -> second.subscribe(outcome -> {}, refusals::add)))
+                            .accountedFor())
+                    .isTrue();
+            assertThat(refusals).singleElement().isInstanceOf(IllegalStateException.class);
+            assertThat(LoopbackPair.await(second).accountedFor()).isTrue();
         }
     }
 
@@ -87,8 +147,8 @@ class ReplaySessionTest {
     void whatTheDecodeSideHasIsNotMovedAgain() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 100)) {
             PrefillSession session = pair.open(MODEL);
-            RequestOutcome first = LoopbackPair.await(session.replay(0, request(700, 1, 2)));
-            RequestOutcome second = LoopbackPair.await(session.replay(1, request(1100, 1, 2, 3)));
+            RequestOutcome first = LoopbackPair.await(session.replay(0, request(700, 1, 2), Phases.OVERLAPPING));
+            RequestOutcome second = LoopbackPair.await(session.replay(1, request(1100, 1, 2, 3), Phases.OVERLAPPING));
             assertThat(first.pagesMoved()).isEqualTo(43 * LAYERS);
             assertThat(first.pagesReused()).isZero();
             assertThat(second.pagesMoved()).isEqualTo((68 - 43) * LAYERS);
@@ -101,7 +161,7 @@ class ReplaySessionTest {
     void pagesThatWereNeverWrittenAreCorruptedAndNotReused() throws InterruptedException {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 64)) {
             PrefillSession honest = pair.open(MODEL);
-            LoopbackPair.await(honest.replay(0, request(512, 1)));
+            LoopbackPair.await(honest.replay(0, request(512, 1), Phases.OVERLAPPING));
             honest.close().block(LoopbackPair.BOUND);
 
             ControlLink link = new ControlLink(connectWhenFree(pair));
@@ -136,7 +196,7 @@ class ReplaySessionTest {
     void aRequestLargerThanThePoolIsRefused() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
             PrefillSession session = pair.open(MODEL);
-            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1))))
+            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1), Phases.OVERLAPPING)))
                     .isInstanceOfSatisfying(
                             RefusedException.class, e -> assertThat(e.reason()).isEqualTo(RefusalReason.POOL_TOO_SMALL))
                     .hasMessageContaining("--pool");
@@ -152,7 +212,7 @@ class ReplaySessionTest {
                             RefusedException.class, e -> assertThat(e.reason()).isEqualTo(RefusalReason.OCCUPIED));
             first.close().block(LoopbackPair.BOUND);
             await().atMost(LoopbackPair.BOUND).until(() -> pair.reports().size() == 1);
-            LoopbackPair.await(pair.open(MODEL).replay(0, request(16, 1)));
+            LoopbackPair.await(pair.open(MODEL).replay(0, request(16, 1), Phases.OVERLAPPING));
         }
     }
 
@@ -182,7 +242,7 @@ class ReplaySessionTest {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 64)) {
             PrefillSession session = pair.open(MODEL);
             pair.close();
-            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1))))
+            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1), Phases.OVERLAPPING)))
                     .isInstanceOf(ConnectionLostException.class);
         }
     }

@@ -25,12 +25,13 @@ class ReplaySummaryTest {
             0,
             196_608_000,
             0.5,
+            null,
             new TransferMillis(0.1, 0.25, 1.5, 12.3456),
             256,
             64L << 20);
 
     private static final ReplaySummary NOTHING =
-            new ReplaySummary("m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, new TransferMillis(0, 0, 0, 0), 0, 0);
+            new ReplaySummary("m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, 0.0, new TransferMillis(0, 0, 0, 0), 0, 0);
 
     @Test
     void jsonHasTheFieldsInSnakeCase() throws JsonProcessingException {
@@ -75,9 +76,22 @@ class ReplaySummaryTest {
     }
 
     @Test
+    void writesAloneAreToldWhereTheyWereMeasured() throws JsonProcessingException {
+        ReplaySummary separate = new ReplaySummary(
+                "m", "shm", false, 1, 0, 1, 0, 0, 3_000_000_000L, 4, 1.5, new TransferMillis(1, 1, 1, 1), 1, 1);
+        JsonNode node = new ObjectMapper().readTree(separate.toJson());
+        assertThat(node.get("write_seconds").asDouble()).isEqualTo(1.5);
+        assertThat(node.get("write_gigabytes_per_second").asDouble()).isCloseTo(2, within(1e-9));
+        assertThat(node.get("gigabytes_per_second").asDouble()).isCloseTo(0.75, within(1e-9));
+        assertThat(ReplaySummaryTable.render(separate)).contains("writes alone         2.000 GB/s\n");
+        assertThat(ReplaySummaryTable.render(SUMMARY)).doesNotContain("writes alone");
+    }
+
+    @Test
     void nothingMovedIsZeroAndNotNaN() throws JsonProcessingException {
         JsonNode node = new ObjectMapper().readTree(NOTHING.toJson());
         assertThat(node.get("gigabytes_per_second").asDouble(-1)).isZero();
+        assertThat(node.get("write_gigabytes_per_second").asDouble(-1)).isZero();
         assertThat(node.get("cache_hit_rate").asDouble(-1)).isZero();
         assertThat(node.get("gigabytes_per_second").isNumber()).isTrue();
     }

@@ -1,0 +1,41 @@
+package io.sluice.samples.bench;
+
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferEngine;
+import java.lang.foreign.Arena;
+import java.util.Locale;
+
+/** Whose memory a region is of. */
+public enum RegionMemory {
+    /** The engine's, which it has allocated. */
+    ALLOCATED {
+        @Override
+        public MemoryRegion region(TransferEngine engine, long bytes, RegionOptions options, Arena arena) {
+            return engine.allocate(bytes, options);
+        }
+    },
+    /** This program's, registered with the engine. */
+    REGISTERED {
+        @Override
+        public MemoryRegion region(TransferEngine engine, long bytes, RegionOptions options, Arena arena) {
+            return engine.register(arena.allocate(bytes, PAGE_BYTES), options);
+        }
+    };
+
+    private static final long PAGE_BYTES = 4096;
+
+    /**
+     * Makes a region, zeroed.
+     *
+     * @param bytes its size
+     * @param arena a shared one, to be closed after the region; not every memory comes from there
+     */
+    public abstract MemoryRegion region(TransferEngine engine, long bytes, RegionOptions options, Arena arena);
+
+    /** Its name as an option's value. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

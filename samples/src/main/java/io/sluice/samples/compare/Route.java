@@ -1,0 +1,69 @@
+package io.sluice.samples.compare;
+
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransportStatus;
+import io.sluice.samples.bench.RegionMemory;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** How the bytes of a transfer of this engine get from one process into the other one's memory. */
+enum Route {
+    /** Over sockets. */
+    TCP("tcp", "", RegionMemory.ALLOCATED, Map.of()),
+    /** Copied by the initiator between memory that the engines have allocated, of which it has the peer's mapped. */
+    SHM("shm", "shm-", RegionMemory.ALLOCATED, Map.of()),
+    /** Copied by the kernel, between memory that the programs have registered. */
+    CROSS_MEMORY("shm", "cross-memory-", RegionMemory.REGISTERED, Map.of("SLUICE_SHM_CROSS_MEMORY_ATTACH", "true"));
+
+    private final String transport;
+    private final String prefix;
+    private final RegionMemory regions;
+    private final Map<String, String> environment;
+
+    Route(String transport, String prefix, RegionMemory regions, Map<String, String> environment) {
+        this.transport = transport;
+        this.prefix = prefix;
+        this.regions = regions;
+        this.environment = environment;
+    }
+
+    /** The transport that connections are to take. */
+    String transport() {
+        return transport;
+    }
+
+    /** What the names of comparisons begin with. */
+    String prefix() {
+        return prefix;
+    }
+
+    /** Whose memory the regions are of, on both sides. */
+    RegionMemory regions() {
+        return regions;
+    }
+
+    /** Variables of the engines. */
+    Map<String, String> environment() {
+        return environment;
+    }
+
+    /** Why it cannot be taken here, or {@code null} if it can as far as is known. */
+    @Nullable
+    String unavailable() {
+        for (TransportStatus status : TransferEngine.transports()) {
+            if (status.name().equals(transport)) {
+                return status.isAvailable()
+                        ? null
+                        : "transport " + transport + " is not available here: " + status.unavailable();
+            }
+        }
+        return "this program has no transport " + transport;
+    }
+
+    /** For messages. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT).replace('_', ' ');
+    }
+}

@@ -1,0 +1,34 @@
+package io.sluice.samples.compare;
+
+import io.sluice.samples.bench.Operation;
+import io.sluice.samples.report.ByteSize;
+
+/**
+ * Transfers of this engine that are compared with something else.
+ *
+ * @param route how their bytes go
+ * @param operation what a transfer does
+ * @param size of an element, in bytes
+ * @param iov elements of a transfer, 1 if it is not vectored
+ * @param inflight elements in flight
+ * @param idle what the pollers do while there is nothing to do
+ */
+record Subject(Route route, Operation operation, long size, int iov, int inflight, IdlePollers idle) {
+
+    /** What the name of a comparison begins with. */
+    String name() {
+        return route.prefix() + operation + "-" + ByteSize.format(size).replace(" ", "");
+    }
+
+    /** For messages. */
+    String description() {
+        return operation
+                + (iov > 1 ? " of " + iov + " times " : " of ")
+                + ByteSize.format(size)
+                + " over "
+                + route
+                + ", "
+                + inflight
+                + " in flight";
+    }
+}

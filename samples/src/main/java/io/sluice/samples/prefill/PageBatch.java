@@ -1,0 +1,77 @@
+package io.sluice.samples.prefill;
+
+import io.sluice.engine.TransferElement;
+import io.sluice.samples.kvcache.PageSeal;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Some pages of one layer of a request, as many as one staging buffer holds at most.
+ *
+ * @param request whose pages
+ * @param layer the layer
+ * @param start the first of the pages that are to be moved
+ * @param end behind the last of them
+ */
+record PageBatch(RequestWrite request, int layer, int start, int end) {
+
+    /** How many batches a layer takes. */
+    static int countInLayer(RequestWrite request) {
+        return Math.ceilDiv(request.pages.count(), request.staging.pagesPerBuffer());
+    }
+
+    /** One of a layer's batches, from 0. */
+    static PageBatch of(RequestWrite request, int layer, int number) {
+        int perBuffer = request.staging.pagesPerBuffer();
+        int start = number * perBuffer;
+        return new PageBatch(request, layer, start, Math.min(request.pages.count(), start + perBuffer));
+    }
+
+    int pages() {
+        return end - start;
+    }
+
+    /**
+     * Fills its pages and seals.
+     *
+     * @return what is to be written: each element is a run of pages, or of seals, that are neighbours on the decode side
+     */
+    List<TransferElement> fill(StagingBuffer buffer) {
+        MovedPages pages = request.pages;
+        MemorySegment memory = request.staging.region().segment();
+        int pageBytes = request.target.geometry().pageBytes();
+        for (int i = start; i < end; i++) {
+            MemorySegment page = memory.asSlice(buffer.pagesAt() + (long) (i - start) * pageBytes, pageBytes);
+            request.filler.fill(page, pages.blockHash(i), pages.pageInBlock(i), layer);
+            int seal = PageSeal.of(page, request.requestId, pages.blockHash(i), pages.pageInBlock(i), layer);
+            PageSeal.store(memory, buffer.sealsAt() + (long) (i - start) * PageSeal.BYTES, seal);
+        }
+        request.filled(layer, end);
+        return runs(buffer);
+    }
+
+    private List<TransferElement> runs(StagingBuffer buffer) {
+        List<TransferElement> made = new ArrayList<>();
+        DecodeMemory target = request.target;
+        int pageBytes = target.geometry().pageBytes();
+        for (int i = start; i < end; ) {
+            int next = request.pages.endOfRun(i, end);
+            int pageId = request.pages.pageId(i);
+            made.add(new TransferElement(
+                    request.staging.region(),
+                    buffer.pagesAt() + (long) (i - start) * pageBytes,
+                    target.pages(),
+                    target.geometry().offset(layer, pageId),
+                    (long) (next - i) * pageBytes));
+            made.add(new TransferElement(
+                    request.staging.region(),
+                    buffer.sealsAt() + (long) (i - start) * PageSeal.BYTES,
+                    target.seals(),
+                    target.sealTable().offset(layer, pageId),
+                    (long) (next - i) * PageSeal.BYTES));
+            i = next;
+        }
+        return made;
+    }
+}
