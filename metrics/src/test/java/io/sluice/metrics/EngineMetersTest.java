@@ -16,6 +16,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -27,9 +28,12 @@ class EngineMetersTest {
 
     @Test
     void figuresOfRealTransfersAreExported() throws Exception {
+        // where the target takes part, so that it has served something
+        List<String> tcp = List.of("tcp");
         try (TransferEngine source = TransferEngine.open(
-                        EngineOptions.builder().listenNowhere().build());
-                TransferEngine target = TransferEngine.open(EngineOptions.defaults())) {
+                        EngineOptions.builder().transports(tcp).listenNowhere().build());
+                TransferEngine target = TransferEngine.open(
+                        EngineOptions.builder().transports(tcp).build())) {
             MeterRegistry registry = new SimpleMeterRegistry();
             new EngineMeters(source, Tags.of("engine", "source")).bindTo(registry);
             new EngineMeters(target, Tags.of("engine", "target")).bindTo(registry);

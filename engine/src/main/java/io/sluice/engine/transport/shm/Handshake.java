@@ -10,7 +10,6 @@ import io.sluice.jni.LocalSockets;
 import io.sluice.jni.Sockets;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -21,13 +20,12 @@ import org.jspecify.annotations.Nullable;
  * they know that they run on one host. On the loop's thread.
  */
 final class Handshake implements AutoCloseable {
-    private static final SecureRandom RANDOM = new SecureRandom();
-
     private final EndpointContext context;
     private final Host host;
     private final @Nullable String directory;
     private final End end;
-    private final byte[] secret = new byte[ShmOffer.SECRET_BYTES];
+    private final SecretSource secrets;
+    private final byte[] secret;
     private final List<EventLoop.Watch> listening = new ArrayList<>();
     private @Nullable MeetingPoint meetingPoint;
     private @Nullable ShmOffer peer;
@@ -51,18 +49,19 @@ final class Handshake implements AutoCloseable {
         void peerStopped();
     }
 
-    Handshake(EndpointContext context, Host host, @Nullable String directory, End end) {
+    Handshake(EndpointContext context, Host host, @Nullable String directory, SecretSource secrets, End end) {
         this.context = context;
         this.host = host;
         this.directory = directory;
         this.end = end;
-        RANDOM.nextBytes(secret);
+        this.secrets = secrets;
+        this.secret = secrets.draw();
     }
 
     ShmOffer offer(long probeAddress, byte[] probe, byte[] wire) {
         String name = "";
         if (!context.initiator()) {
-            MeetingPoint opened = MeetingPoint.open(directory);
+            MeetingPoint opened = MeetingPoint.open(directory, secrets.draw());
             meetingPoint = opened;
             name = opened.name();
         }

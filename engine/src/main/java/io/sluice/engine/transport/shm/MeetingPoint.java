@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,8 +19,6 @@ import org.slf4j.LoggerFactory;
  */
 final class MeetingPoint implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MeetingPoint.class);
-    private static final SecureRandom RANDOM = new SecureRandom();
-    private static final int RANDOM_BYTES = 16;
     private static final int NONE = -1;
 
     private final String name;
@@ -36,10 +33,8 @@ final class MeetingPoint implements AutoCloseable {
         this.path = path;
     }
 
-    /** Opens one; in the directory too, if there is one. */
-    static MeetingPoint open(@Nullable String directory) {
-        byte[] random = new byte[RANDOM_BYTES];
-        RANDOM.nextBytes(random);
+    /** Opens one of a name made of these bytes; in the directory too, if there is one. */
+    static MeetingPoint open(@Nullable String directory, byte[] random) {
         String name = "sluice-" + HexFormat.of().formatHex(random);
         int byName = LocalSockets.listen(abstractAddress(name));
         int byPath = NONE;

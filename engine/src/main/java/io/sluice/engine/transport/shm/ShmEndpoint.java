@@ -51,11 +51,16 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     private boolean stoppedUnsaid;
 
     ShmEndpoint(
-            EndpointContext context, ShmOptions options, Host host, CrossMemoryProbe probe, Transport wireTransport) {
+            EndpointContext context,
+            ShmOptions options,
+            Host host,
+            SecretSource secrets,
+            CrossMemoryProbe probe,
+            Transport wireTransport) {
         this.context = context;
         this.options = options;
         this.probe = probe;
-        this.handshake = new Handshake(context, host, options.directory(), new HandshakeEnd());
+        this.handshake = new Handshake(context, host, options.directory(), secrets, new HandshakeEnd());
         this.wire = wireTransport.endpoint(new WireContext(context, this::wireEstablished));
         this.ownRegions = new OwnRegions(context, () -> options.crossMemoryAttach() && peerAllowsCrossMemory);
         this.peerRegions = new PeerRegions(context, options.trustHugePages());

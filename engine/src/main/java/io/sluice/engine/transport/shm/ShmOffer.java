@@ -16,7 +16,7 @@ import java.nio.charset.StandardCharsets;
  * @param wire the offer of the tcp endpoint beside
  */
 record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddress, byte[] probe, byte[] wire) {
-    static final int SECRET_BYTES = 16;
+    static final int SECRET_BYTES = SecretSource.BYTES;
     static final int PROBE_BYTES = 16;
     private static final byte VERSION = 1;
     private static final int MOST_TEXT_BYTES = 255;

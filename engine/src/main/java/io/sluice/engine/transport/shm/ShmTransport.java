@@ -21,6 +21,7 @@ final class ShmTransport implements Transport {
     private final Transport wire;
     private final Host host;
     private final SharedFiles files;
+    private final SecretSource secrets = new SecretSource();
     private final CrossMemoryProbe probe = new CrossMemoryProbe();
 
     ShmTransport(ShmOptions options, Transport wire) {
@@ -60,7 +61,7 @@ final class ShmTransport implements Transport {
 
     @Override
     public Endpoint endpoint(EndpointContext context) {
-        return new ShmEndpoint(context, options, host, probe, wire);
+        return new ShmEndpoint(context, options, host, secrets, probe, wire);
     }
 
     @Override

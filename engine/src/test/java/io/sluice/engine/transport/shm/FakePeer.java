@@ -55,7 +55,7 @@ final class FakePeer implements AutoCloseable {
     /** One that waits for the initiating endpoint, which comes. */
     static FakePeer awaiting(LoneEndpoint initiating) {
         FakePeer peer = new FakePeer(initiating);
-        MeetingPoint point = MeetingPoint.open(null);
+        MeetingPoint point = MeetingPoint.open(null, new SecretSource().draw());
         peer.meetingPoint = point;
         initiating.begin(peer.offer(point.name()));
         Patience.until("the endpoint comes", () -> {

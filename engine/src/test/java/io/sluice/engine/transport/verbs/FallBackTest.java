@@ -39,7 +39,7 @@ class FallBackTest {
             Connection connection = Patience.get(initiator.connect(target.address()));
             assertThat(connection.transport()).isEqualTo("tcp");
             Patience.until("it is explained", () -> !explanations(log).isEmpty());
-            assertThat(explanations(log)).singleElement().asString().contains("not verbs");
+            assertThat(explanations(log)).singleElement().asString().contains("verbs is not offered by the peer");
             log.assertNoErrors();
         }
     }
@@ -82,9 +82,10 @@ class FallBackTest {
         }
         try (CapturedLog log = CapturedLog.everything();
                 TransferEngine initiator = TransferEngine.open(EngineOptions.defaults());
-                TransferEngine target = TransferEngine.open(EngineOptions.defaults())) {
+                TransferEngine target = TransferEngine.open(options("verbs,tcp").build())) {
             Connection connection = Patience.get(initiator.connect(target.address()));
-            assertThat(connection.transport()).as("by default").isEqualTo("verbs");
+            assertThat(connection.transport()).as("before tcp").isEqualTo("verbs");
+            assertThat(connection.transportReason()).contains("shm is not offered by the peer");
             assertThat(explanations(log)).isEmpty();
         }
     }
