@@ -25,7 +25,9 @@ class FallBackTest {
 
     /** Those that say that a connection takes a lesser transport. */
     private static List<String> explanations(CapturedLog log) {
-        return log.lines().stream().filter(line -> line.contains(" takes tcp")).toList();
+        return log.lines().stream()
+                .filter(line -> line.startsWith("INFO") && line.contains(" takes tcp"))
+                .toList();
     }
 
     @ParameterizedTest

@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.engine.Patience;
 import io.sluice.jni.VerbsCompletionQueue;
 import io.sluice.jni.VerbsDevice;
 import io.sluice.jni.VerbsLibrary;
@@ -88,22 +89,26 @@ final class SoftAdapter {
     }
 
     /**
-     * Breaks any one of the queue pairs that were made after a mark.
+     * Breaks any one of the queue pairs that were made after a mark; waits while all of them are being made anew.
      *
      * @param random chooses it
      * @param from what {@link #mark} gave
      */
     void breakOneOf(Random random, int from) {
+        Patience.until("there is a queue pair to break", () -> tryToBreakOneOf(random, from));
+    }
+
+    private boolean tryToBreakOneOf(Random random, int from) {
         int end = mark();
         int[] numbers = IntStream.range(from + 1, end).toArray();
         for (int left = numbers.length; left > 0; left--) {
             int at = random.nextInt(left);
             if (breakQueuePair(numbers[at])) {
-                return;
+                return true;
             }
             numbers[at] = numbers[left - 1];
         }
-        throw new IllegalStateException("there is no queue pair from " + from + " to " + end);
+        return false;
     }
 
     /** A number that no queue pair has had before; those made after it have greater ones. */
