@@ -155,7 +155,8 @@ final class Driver {
 
     /** Starts a slot's next transfer, if there is one; false if not. */
     private boolean next(Slot slot) {
-        if (submitted >= budget || stopped || (submitted >= slots.length && clock - startedAt >= durationNanos)) {
+        // However short the time is, each slot has its turn once beside all others: the first transfer goes alone.
+        if (submitted >= budget || stopped || (submitted > slots.length && clock - startedAt >= durationNanos)) {
             outstanding--;
             return false;
         }

@@ -159,6 +159,14 @@ class DriverTest {
     }
 
     @Test
+    void aTimeThatIsOverAtOnceLeavesEachSlotItsTurnBesideTheOthers() throws Exception {
+        Driver driver = driver(submission(number -> End.LATER));
+        round(driver, Long.MAX_VALUE, 1);
+        assertThat(driver.submitted()).isEqualTo(1 + SLOTS);
+        assertThat(driver.transfers()).isEqualTo(1 + SLOTS);
+    }
+
+    @Test
     void aSubmissionThatThrowsEndsTheRound() throws Exception {
         for (int failing : new int[] {0, 1, SLOTS, 1000}) {
             submissions = 0;
