@@ -73,8 +73,14 @@ final class RegionExchange {
             body.put(descriptor.toBytes());
         }
         ask(request, MessageType.ATTACH, body, new PendingRequest(now) {
+            private boolean isAnswered;
+
             @Override
             void answered(ByteBuffer answer) {
+                if (isAnswered) {
+                    throw new ProtocolException("the peer answers an attach twice");
+                }
+                isAnswered = true;
                 List<RemoteRegion> attached = new ArrayList<>(count);
                 SluiceException first = null;
                 for (RegionDescriptor descriptor : descriptors) {

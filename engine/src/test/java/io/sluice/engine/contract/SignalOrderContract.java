@@ -102,14 +102,15 @@ interface SignalOrderContract extends Contract {
         }
     }
 
-    private static void assertRoundIsThere(MemoryRegion served, long base, int round) {
+    private void assertRoundIsThere(MemoryRegion served, long base, int round) {
         for (int place = 0; place < 4; place++) {
             long first = base + (long) place * SMALL;
             long last = first + (place < 3 ? SMALL : LARGE) - 4;
             for (long at : new long[] {first, last}) {
+                // where the initiator stores by itself, the place may hold a later round by the time the waiter looks
                 assertThat(served.segment().get(ValueLayout.JAVA_INT_UNALIGNED, at))
                         .as("place %d at the moment of signal %d", place, round)
-                        .isGreaterThanOrEqualTo(round);
+                        .matches(seen -> transport().carriesOutInTheCall() ? seen >= round : seen == round);
             }
         }
     }

@@ -120,8 +120,13 @@ interface SignalWaitContract extends Contract {
                 }
             }
             for (int i = 0; i < waiters; i++) {
-                // where an adapter or the initiator itself changes the word, the target may see several changes as one
-                assertThat(await(waits.get(i))).isBetween(threshold(i, waiters), (long) waiters);
+                long woken = await(waits.get(i));
+                if (transport().carriesOutInTheCall()) {
+                    // the initiator changes the word by itself, and the target may see several changes as one
+                    assertThat(woken).isBetween(threshold(i, waiters), (long) waiters);
+                } else {
+                    assertThat(woken).isEqualTo(threshold(i, waiters));
+                }
             }
         }
     }

@@ -76,11 +76,16 @@ interface StartAndCompletionContract extends Contract {
 
     /** Records how an event was completed, and whether the transfer's callback had been called by then. */
     final class Completion implements CompletionEvent {
+        private final boolean onPollersOnly;
         private final AtomicInteger count = new AtomicInteger();
         private final TerminalSignal signal = new TerminalSignal();
         private volatile @Nullable SluiceException error;
         private volatile boolean afterTheCallback;
         private volatile @Nullable Thread thread;
+
+        Completion(TransportUnderTest transport) {
+            onPollersOnly = !transport.carriesOutInTheCall();
+        }
 
         @Override
         public void complete(@Nullable SluiceException cause) {
@@ -105,6 +110,11 @@ interface StartAndCompletionContract extends Contract {
             assertThat(error).isSameAs(ended);
             assertThat(afterTheCallback).as("after the callback").isFalse();
             assertThat(thread).as("the callback's thread").isSameAs(signal.thread());
+            if (onPollersOnly) {
+                assertThat(TransferEngine.isPollerThread(signal.thread()))
+                        .as("on a poller")
+                        .isTrue();
+            }
             BoundedWait.pause(Duration.ofMillis(20));
             assertThat(count).as("completions").hasValue(1);
             assertThat(signal.count()).isEqualTo(1);
@@ -509,24 +519,24 @@ interface StartAndCompletionContract extends Contract {
             TransferKind.reset(local, served);
             List<Completion> completions = new ArrayList<>();
 
-            Completion success = new Completion();
+            Completion success = new Completion(transport());
             kind.on(pair.connection(), local, remote, success.options(), success.signal());
             success.signal().awaitSuccess();
             completions.add(success);
 
-            Completion timedOut = new Completion();
+            Completion timedOut = new Completion(transport());
             TransferOptions brief = timedOut.options().startAfter(new Switch()).withDeadline(Duration.ofMillis(30));
             kind.on(pair.connection(), local, remote, brief, timedOut.signal());
             timedOut.signal().awaitFailure(TransferTimeoutException.class);
             completions.add(timedOut);
 
-            Completion cancelled = new Completion();
+            Completion cancelled = new Completion(transport());
             kind.on(pair.connection(), local, remote, cancelled.options().startAfter(new Switch()), cancelled.signal())
                     .cancel();
             cancelled.signal().awaitFailure(TransferCancelledException.class);
             completions.add(cancelled);
 
-            Completion notStarted = new Completion();
+            Completion notStarted = new Completion(transport());
             TransferOptions failing =
                     notStarted.options().startAfter(listener -> listener.happened(new Exception("never")));
             kind.on(pair.connection(), local, remote, failing, notStarted.signal());
@@ -536,12 +546,12 @@ interface StartAndCompletionContract extends Contract {
             MemoryRegion closing = pair.served(TransferKind.BYTES);
             RemoteRegion gone = pair.attach(closing);
             await(closing.close());
-            Completion refused = new Completion();
+            Completion refused = new Completion(transport());
             kind.on(pair.connection(), local, gone, refused.options(), refused.signal());
             assertThat(refused.signal().await()).isPresent();
             completions.add(refused);
 
-            Completion lost = new Completion();
+            Completion lost = new Completion(transport());
             kind.on(pair.connection(), local, remote, lost.options().startAfter(new Switch()), lost.signal());
             await(pair.connection().close());
             lost.signal().awaitFailure(ConnectionLostException.class);
@@ -559,7 +569,7 @@ interface StartAndCompletionContract extends Contract {
             RemoteRegion remote = pair.attach(pair.served(bytes));
             List<Completion> completions = new ArrayList<>();
             for (int round = 0; round < 10; round++) {
-                Completion cancelled = new Completion();
+                Completion cancelled = new Completion(transport());
                 Transfer transfer =
                         pair.connection().write(source, 0, remote, 0, bytes, cancelled.options(), cancelled.signal());
                 until(
@@ -568,7 +578,7 @@ interface StartAndCompletionContract extends Contract {
                                 || cancelled.signal().ended());
                 transfer.cancel();
                 completions.add(cancelled);
-                Completion brief = new Completion();
+                Completion brief = new Completion(transport());
                 pair.connection()
                         .read(
                                 source,
@@ -588,11 +598,11 @@ interface StartAndCompletionContract extends Contract {
     @Test
     default void completionOfANotification() {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.notificationCredits(1))) {
-            Completion success = new Completion();
+            Completion success = new Completion(transport());
             pair.connection().notify(new byte[0], success.options(), success.signal());
             success.assertOnceBeforeTheCallback();
             // The only credit is used, and nobody takes what was sent.
-            Completion timedOut = new Completion();
+            Completion timedOut = new Completion(transport());
             pair.connection()
                     .notify(new byte[0], timedOut.options().withDeadline(Duration.ofMillis(50)), timedOut.signal());
             timedOut.assertOnceBeforeTheCallback();
@@ -605,7 +615,7 @@ interface StartAndCompletionContract extends Contract {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));
-            Completion never = new Completion();
+            Completion never = new Completion(transport());
             Switch event = new Switch();
             TransferOptions options = never.options().startAfter(event);
             assertThatThrownBy(() -> pair.connection().write(local, 0, remote, 1, 64, options, never.signal()))
@@ -645,7 +655,7 @@ interface StartAndCompletionContract extends Contract {
             RemoteRegion remote = pair.attach(pair.served(64));
             List<Completion> completions = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
-                Completion completion = new Completion();
+                Completion completion = new Completion(transport());
                 completions.add(completion);
                 pair.connection().write(local, 0, remote, 0, 64, completion.options(), (transfer, error) -> {
                     completion.signal().terminated(transfer, error);
