@@ -23,6 +23,7 @@ final class RawAcceptor implements AutoCloseable {
     private final int patienceMillis;
     private final List<MessageSocket> sockets = new ArrayList<>();
     private int lanes = 1;
+    private List<String> offered = List.of();
     private byte[] connectionId = new byte[Welcome.CONNECTION_ID_BYTES];
 
     RawAcceptor() {
@@ -59,17 +60,24 @@ final class RawAcceptor implements AutoCloseable {
         }
     }
 
-    /** The whole control side, up to where lanes are opened. */
-    MessageSocket bootstrap() {
+    /** What the last initiator has offered. */
+    List<String> offered() {
+        return offered;
+    }
+
+    /** The control side, up to where the initiator has proved that it may connect, and has offered its end of a transport. */
+    MessageSocket choose(String transport) {
         MessageSocket control = accept();
         byte[] hello = control.receive(MessageType.HELLO).body();
+        offered = List.of(
+                new FieldReader(ByteBuffer.wrap(hello)).text(Tag.TRANSPORTS).split(","));
         new SecureRandom().nextBytes(connectionId);
         FieldWriter welcome = new FieldWriter()
                 .put(Tag.ENGINE_ID, FieldReader.toBytes(id))
                 .put(Tag.EPOCH, 1)
                 .put(Tag.NONCE, new byte[32])
                 .put(Tag.CONNECTION_ID, connectionId)
-                .put(Tag.TRANSPORT, "tcp")
+                .put(Tag.TRANSPORT, transport)
                 .put(Tag.NOTIFICATION_CREDITS, 16)
                 .put(Tag.MAX_NOTIFICATION_BYTES, 1024)
                 .put(Tag.LIVENESS_MILLIS, 60_000)
@@ -80,6 +88,12 @@ final class RawAcceptor implements AutoCloseable {
                 MessageType.WELCOME,
                 welcome.put(Tag.PROOF, secret.acceptorProof()).toBytes());
         control.receive(MessageType.AUTHENTICATE);
+        return control;
+    }
+
+    /** The whole control side, up to where lanes are opened. */
+    MessageSocket bootstrap() {
+        MessageSocket control = choose("tcp");
         byte[] offer = ByteBuffer.allocate(6)
                 .put(TCP_OFFER_VERSION)
                 .put((byte) lanes)

@@ -83,7 +83,10 @@ final class Handshake implements AutoCloseable {
         Host other = Host.read(acceptor.host());
         boolean sameNetwork = other != null && host.sharesNetwork(other);
         PeerLink made = watched(MeetingPoint.connect(acceptor.meetingPoint(), sameNetwork, directory));
-        checkUser(made);
+        if (!isOwnUser(made.peer())) {
+            throw new TransportUnavailableException("the peer's process belongs to another user (" + (int) made.peer()
+                    + "), and processes share memory with those of their own user only");
+        }
         ControlSegment.Made control = ControlSegment.make();
         segment = control.segment();
         try {
@@ -126,12 +129,12 @@ final class Handshake implements AutoCloseable {
         if (socket < 0) {
             throw new TransportUnavailableException("cannot accept the peer: " + Errno.message(-socket));
         }
-        if (link != null) {
-            // somebody came first; the one who knows the secret is enough
+        if (link != null || !isOwnUser(LocalSockets.peer(socket))) {
+            // somebody came first; or a stranger, whom the name of the socket alone has led here: he keeps nobody out
             Sockets.close(socket);
             return;
         }
-        checkUser(watched(socket));
+        watched(socket);
     }
 
     private void helloed(ByteBuffer message, int[] descriptors) {
@@ -164,12 +167,8 @@ final class Handshake implements AutoCloseable {
     }
 
     /** Processes of one user are one trust domain, and no others. */
-    private static void checkUser(PeerLink link) {
-        int user = (int) link.peer();
-        if (user != LocalSockets.userId()) {
-            throw new TransportUnavailableException("the peer's process belongs to another user (" + user
-                    + "), and processes share memory with those of their own user only");
-        }
+    private static boolean isOwnUser(long peer) {
+        return peer >= 0 && (int) peer == LocalSockets.userId();
     }
 
     private void receive(PeerLink from) {
