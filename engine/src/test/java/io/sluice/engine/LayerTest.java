@@ -33,7 +33,15 @@ class LayerTest {
             .resideInAPackage(TRANSPORTS)
             .should()
             .onlyDependOnClassesThat()
-            .resideInAnyPackage(API, PROVIDER_INTERFACE, TRANSPORTS, NATIVE, "java..", "org.jspecify..", "org.slf4j..");
+            .resideInAnyPackage(
+                    API,
+                    PROVIDER_INTERFACE,
+                    TRANSPORTS,
+                    NATIVE,
+                    "java..",
+                    "javax.crypto..",
+                    "org.jspecify..",
+                    "org.slf4j..");
 
     @ArchTest
     static final ArchRule theProviderInterfaceKnowsNoInternals = noClasses()
