@@ -220,7 +220,7 @@ interface BatchContract extends Contract {
 
     @Test
     default void connectionThatIsClosedInTheMiddleFailsItsElementsAlone() {
-        int count = 2_000;
+        int count = countThatLasts(2_000);
         int slot = 64 << 10;
         for (int round = 0; round < 3; round++) {
             try (SeveralPeers peers = new SeveralPeers(
@@ -279,8 +279,7 @@ interface BatchContract extends Contract {
     @Test
     default void peerThatIsKilledFailsItsElementsAlone() {
         assumeTrue(transport().crossesProcesses());
-        // at the speed of memory more of them are needed, so that some are left when the peer is killed
-        int count = transport().carriesOutInTheCall() ? 60_000 : 3_000;
+        int count = countThatLasts(3_000);
         int slot = 256 << 10;
         try (PeerProcess peer = PeerProcess.start(transport(), slot);
                 SeveralPeers peers = new SeveralPeers(
@@ -375,7 +374,7 @@ interface BatchContract extends Contract {
 
     @Test
     default void noElementOfABatchAfterACancel() {
-        int count = 3_000;
+        int count = countThatLasts(3_000);
         int slot = 4096;
         try (SeveralPeers peers = new SeveralPeers(
                 transport(), OTHERS, slot, initiator -> initiator.pollers(4).windowOperations(4))) {
@@ -592,5 +591,10 @@ interface BatchContract extends Contract {
             });
             assertThat(await(done)).isEqualTo(1);
         }
+    }
+
+    /** At the speed of memory more elements are needed, so that some are left when something happens to them. */
+    private int countThatLasts(int count) {
+        return transport().carriesOutInTheCall() ? 20 * count : count;
     }
 }

@@ -133,4 +133,13 @@ public interface TransportUnderTest {
     default boolean registersItsMemory() {
         return false;
     }
+
+    /**
+     * Whether the suite runs on the transport in another shape as well, which moves the largest volumes for both.
+     *
+     * @return true if volumes that take long are left to the other one, unless the profile is {@code large}
+     */
+    default boolean isVariant() {
+        return false;
+    }
 }

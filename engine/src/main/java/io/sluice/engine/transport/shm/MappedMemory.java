@@ -31,15 +31,54 @@ final class MappedMemory {
         }
     }
 
-    /** Carries a request out on the bytes of its key, and its signal on those of the signal's. */
-    static CompletionStatus carryOut(WorkRequest request) {
+    /**
+     * How many requests of a batch, all of one operation, copy what follows one another on both sides: chunks of one transfer,
+     * which together may be large enough to be streamed.
+     *
+     * @param mostBytes when they are so many there are enough of them
+     */
+    @SuppressWarnings({"ReferenceEquality", "MemorySegmentReferenceEquality"
+    }) // the same key and the same memory, not equal ones
+    static int inOnePiece(WorkRequest[] batch, int from, int run, long mostBytes) {
+        WorkRequest last = batch[from];
+        if (last.hasSignal() || !isCopy(last.operation())) {
+            return 1;
+        }
+        long bytes = last.length();
+        int count = 1;
+        while (count < run && bytes < mostBytes) {
+            WorkRequest next = batch[from + count];
+            if (next.hasSignal()
+                    || next.remote() != last.remote()
+                    || next.local() != last.local()
+                    || next.remoteOffset() != last.remoteOffset() + last.length()
+                    || next.localOffset() != last.localOffset() + last.length()) {
+                break;
+            }
+            bytes += next.length();
+            last = next;
+            count++;
+        }
+        return count;
+    }
+
+    private static boolean isCopy(WorkRequest.Operation operation) {
+        return operation == WorkRequest.Operation.WRITE || operation == WorkRequest.Operation.READ;
+    }
+
+    /**
+     * Carries a request out on the bytes of its key, and its signal on those of the signal's.
+     *
+     * @param bytes its length, or that of a piece that it begins
+     */
+    static CompletionStatus carryOut(WorkRequest request, long bytes) {
         ShmRemoteKey key = (ShmRemoteKey) request.remote();
         MemorySegment memory = key.memory();
         if (memory == null) {
             return CompletionStatus.UNKNOWN_REGION;
         }
         try {
-            CompletionStatus status = carryOut(request, key, memory);
+            CompletionStatus status = carryOut(request, bytes, key, memory);
             return status == CompletionStatus.SUCCESS && request.hasSignal() ? signal(request) : status;
         } catch (IllegalStateException closed) {
             return request.local().scope().isAlive()
@@ -48,17 +87,17 @@ final class MappedMemory {
         }
     }
 
-    private static CompletionStatus carryOut(WorkRequest request, ShmRemoteKey key, MemorySegment memory) {
+    private static CompletionStatus carryOut(WorkRequest request, long bytes, ShmRemoteKey key, MemorySegment memory) {
         long offset = request.remoteOffset();
-        if (offset < 0 || offset > memory.byteSize() - request.length()) {
+        if (offset < 0 || offset > memory.byteSize() - bytes) {
             return CompletionStatus.OUT_OF_BOUNDS;
         }
         if (request.operation().changesRemote() && memory.isReadOnly()) {
             return CompletionStatus.ACCESS_DENIED;
         }
         switch (request.operation()) {
-            case WRITE -> copy(request.local(), request.localOffset(), memory, offset, request.length());
-            case READ -> copy(memory, offset, request.local(), request.localOffset(), request.length());
+            case WRITE -> copy(request.local(), request.localOffset(), memory, offset, bytes);
+            case READ -> copy(memory, offset, request.local(), request.localOffset(), bytes);
             case PUT -> {
                 for (int i = 0; i < request.length(); i++) {
                     memory.set(BYTE, offset + i, (byte) (request.operand() >>> (Byte.SIZE * i)));

@@ -259,7 +259,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
             int at = from + done;
             int accepted = switch (wayOf(batch[at])) {
                 case WIRE -> wire.post(batch, at, run(batch, at, count - done));
-                case MAPPED -> postMapped(batch[at]);
+                case MAPPED -> postMapped(batch, at, run(batch, at, count - done));
                 case CROSS_MEMORY -> postCrossMemory(batch, at, run(batch, at, count - done));
             };
             if (accepted == 0) {
@@ -304,15 +304,26 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
         return true;
     }
 
-    private int postMapped(WorkRequest request) {
+    private int postMapped(WorkRequest[] batch, int from, int run) {
         if (isTurnOver()) {
             return 0;
         }
-        bytesLeft -= request.length();
-        CompletionStatus status = MappedMemory.carryOut(request);
-        changedWords |= request.operation().isAtomic() || request.hasSignal();
-        context.completed(request, status);
-        return 1;
+        WorkRequest first = batch[from];
+        int count = MappedMemory.inOnePiece(batch, from, run, bytesLeft);
+        WorkRequest last = batch[from + count - 1];
+        CompletionStatus status =
+                MappedMemory.carryOut(first, last.remoteOffset() - first.remoteOffset() + last.length());
+        if (status != CompletionStatus.SUCCESS && count > 1) {
+            // each has a status of its own
+            count = 1;
+            status = MappedMemory.carryOut(first, first.length());
+        }
+        changedWords |= first.operation().isAtomic() || first.hasSignal();
+        for (int i = from; i < from + count; i++) {
+            bytesLeft -= batch[i].length();
+            context.completed(batch[i], status);
+        }
+        return count;
     }
 
     private int postCrossMemory(WorkRequest[] batch, int from, int run) {

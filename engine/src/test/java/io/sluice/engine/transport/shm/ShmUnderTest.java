@@ -74,4 +74,9 @@ final class ShmUnderTest implements TransportUnderTest {
     public boolean registersItsMemory() {
         return registers;
     }
+
+    @Override
+    public boolean isVariant() {
+        return registers;
+    }
 }

@@ -15,6 +15,11 @@ class TcpManyLanesContractTest extends TransportContract {
             }
 
             @Override
+            public boolean isVariant() {
+                return true;
+            }
+
+            @Override
             public Map<String, String> environment() {
                 return Map.of("SLUICE_TRANSPORTS", name(), "SLUICE_LANES", "4", "SLUICE_POLLERS", "2");
             }
