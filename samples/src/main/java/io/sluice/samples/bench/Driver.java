@@ -53,6 +53,9 @@ final class Driver {
     private long clock;
 
     private boolean clockIsRight;
+    private CompletableFuture<Void> counted = new CompletableFuture<>();
+    private Counting counting = Counting.ALL;
+    private volatile boolean warm;
     private long budget;
     private long submitted;
     private long durationNanos;
@@ -65,6 +68,18 @@ final class Driver {
     private int outstanding;
     private int mostOutstanding;
     private volatile boolean stopped;
+
+    /** Which transfers' ends count. */
+    private enum Counting {
+        /** All of the round. */
+        ALL,
+        /** None yet: it warms up. */
+        NONE_YET,
+        /** Those until the time is over. */
+        NOW,
+        /** None any more: what is outstanding ends. */
+        NO_MORE
+    }
 
     /** Where a round is driven. */
     private enum Place {
@@ -95,10 +110,25 @@ final class Driver {
         }
     }
 
-    /** Makes it ready for a round; call it before {@link #run()}, when the last round has ended. */
+    /** Makes it ready for a round that counts as a whole; call it before {@link #run()}, when the last round has ended. */
     void prepare(long mostTransfers, long nanos) {
+        prepare(mostTransfers, nanos, Counting.ALL);
+    }
+
+    /**
+     * Makes it ready for a round that counts from {@link #count()} on: without a pause after which the JVM would compile much
+     * of it anew.
+     */
+    void prepareWarming(long nanos) {
+        prepare(Long.MAX_VALUE, nanos, Counting.NONE_YET);
+    }
+
+    private void prepare(long mostTransfers, long nanos, Counting first) {
         ended = new CompletableFuture<>();
+        counted = new CompletableFuture<>();
+        warm = false;
         place = Place.UNKNOWN;
+        counting = first;
         budget = mostTransfers;
         durationNanos = nanos;
         submitted = 0;
@@ -142,6 +172,16 @@ final class Driver {
         stopped = true;
     }
 
+    /** A round that is warming up counts soon. Any thread. */
+    void count() {
+        warm = true;
+    }
+
+    /** A round that was warming up counts from now on. */
+    CompletableFuture<Void> counted() {
+        return counted;
+    }
+
     /** The round's end: nothing is outstanding any more. */
     CompletableFuture<Void> ended() {
         return ended;
@@ -155,8 +195,7 @@ final class Driver {
 
     /** Starts a slot's next transfer, if there is one; false if not. */
     private boolean next(Slot slot) {
-        // However short the time is, each slot has its turn once beside all others: the first transfer goes alone.
-        if (submitted >= budget || stopped || (submitted > slots.length && clock - startedAt >= durationNanos)) {
+        if (submitted >= budget || stopped || isTimeOver()) {
             outstanding--;
             return false;
         }
@@ -173,6 +212,31 @@ final class Driver {
             outstanding--;
             return false;
         }
+    }
+
+    private boolean isTimeOver() {
+        return switch (counting) {
+            // However short the time is, each slot has its turn once beside all others: the first transfer goes alone.
+            case ALL -> submitted > slots.length && clock - startedAt >= durationNanos;
+            case NONE_YET -> {
+                if (warm) {
+                    clock = System.nanoTime();
+                    clockIsRight = true;
+                    startedAt = clock;
+                    counting = Counting.NOW;
+                    counted.complete(null);
+                }
+                yield false;
+            }
+            case NOW -> {
+                if (transfers >= slots.length && clock - startedAt >= durationNanos) {
+                    counting = Counting.NO_MORE;
+                    endedAt = clock;
+                }
+                yield counting == Counting.NO_MORE;
+            }
+            case NO_MORE -> true;
+        };
     }
 
     private void start(Slot slot) {
@@ -264,15 +328,20 @@ final class Driver {
     // ---- on whichever drives ----
 
     private void finish(Slot slot) {
-        transfers++;
+        boolean counts = counting == Counting.ALL || counting == Counting.NOW;
+        if (counts) {
+            transfers++;
+        }
         submission.ended(slot);
         Throwable error = slot.error();
         if (error != null) {
             failed(error);
             return;
         }
-        succeeded++;
-        if (slot.isTimed()) {
+        if (counts) {
+            succeeded++;
+        }
+        if (counts && slot.isTimed()) {
             latencies.recordValue(Math.min(slot.endedAt() - slot.startedAt(), LONGEST_NANOS));
         }
         if (inTurn && slot.hasFetched()) {
@@ -291,7 +360,10 @@ final class Driver {
 
     /** The last that this thread does in a round: another one may begin the next at once. */
     private void complete() {
-        endedAt = System.nanoTime();
+        if (counting != Counting.NO_MORE) {
+            endedAt = System.nanoTime();
+        }
+        counted.complete(null);
         ended.complete(null);
     }
 

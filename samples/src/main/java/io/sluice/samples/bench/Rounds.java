@@ -2,11 +2,13 @@ package io.sluice.samples.bench;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class Rounds implements AutoCloseable {
 
     private static final Duration LOOK = Duration.ofMillis(100);
+    private static final int MOST_WARMUPS = 5;
     private static final Duration GRACE = Duration.ofSeconds(120);
 
     private final List<Driver> drivers;
@@ -42,8 +45,63 @@ final class Rounds implements AutoCloseable {
         this.interrupted = interrupted;
     }
 
-    /** Runs for a time, or until something fails. */
-    void run(Duration time, Usage usage) {
+    /** Warms up and measures for a time, or until something fails. */
+    void run(Duration warmup, Duration time, Usage warmupUsage, Usage usage) {
+        if (checked != null || warmup.isZero()) {
+            run(warmup, warmupUsage);
+            run(time, usage);
+        } else {
+            runWarming(warmup, time, warmupUsage, usage);
+        }
+    }
+
+    private void runWarming(Duration warmup, Duration time, Usage warmupUsage, Usage usage) {
+        drivers.forEach(Driver::reset);
+        drivers.forEach(driver -> driver.prepareWarming(time.toNanos()));
+        warmupUsage.begin();
+        drivers.forEach(driver -> threads.execute(driver::run));
+        awaitWarm(warmup);
+        warmupUsage.end();
+        drivers.forEach(Driver::count);
+        await(Driver::counted, 0);
+        usage.begin();
+        await(Driver::ended, time.toNanos());
+        usage.end();
+        addTime(usage);
+    }
+
+    /** At least so long, and on until the JVM has compiled what is to be measured. */
+    private void awaitWarm(Duration least) {
+        long began = System.nanoTime();
+        long most = least.multipliedBy(MOST_WARMUPS).toNanos();
+        CompilerActivity compiler = new CompilerActivity();
+        boolean warm = false;
+        while (!warm && !drivers.stream().allMatch(driver -> driver.ended().isDone())) {
+            if (interrupted.getAsBoolean()) {
+                throw interrupted();
+            }
+            pause(LOOK);
+            long warmed = System.nanoTime() - began;
+            boolean quiet = compiler.isQuiet();
+            warm = (quiet && warmed >= least.toNanos()) || warmed >= most;
+        }
+    }
+
+    private static void pause(Duration time) {
+        try {
+            Thread.sleep(time);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw BenchException.failed("interrupted");
+        }
+    }
+
+    private BenchException interrupted() {
+        drivers.forEach(Driver::stop);
+        return BenchException.failed("interrupted");
+    }
+
+    private void run(Duration time, Usage usage) {
         drivers.forEach(Driver::reset);
         while (usage.nanos() < time.toNanos() && drivers.stream().noneMatch(Driver::isStopped)) {
             round(time.toNanos() - usage.nanos(), usage);
@@ -62,25 +120,28 @@ final class Rounds implements AutoCloseable {
         drivers.forEach(driver -> driver.prepare(roundTransfers, nanos));
         usage.begin();
         drivers.forEach(driver -> threads.execute(driver::run));
-        await(nanos);
+        await(Driver::ended, nanos);
         usage.end();
-        long began = drivers.stream().mapToLong(Driver::startedAt).min().orElse(0);
-        long ended = drivers.stream().mapToLong(Driver::endedAt).max().orElse(0);
-        usage.add(Math.max(1, ended - began));
+        addTime(usage);
         if (checked != null && drivers.stream().noneMatch(Driver::isStopped)) {
             differing +=
                     checked.differing(drivers.stream().map(Driver::submitted).toList());
         }
     }
 
-    private void await(long nanos) {
+    private void addTime(Usage usage) {
+        long began = drivers.stream().mapToLong(Driver::startedAt).min().orElse(0);
+        long ended = drivers.stream().mapToLong(Driver::endedAt).max().orElse(0);
+        usage.add(Math.max(1, ended - began));
+    }
+
+    private void await(Function<Driver, CompletableFuture<Void>> moment, long nanos) {
         CountDownLatch all = new CountDownLatch(drivers.size());
-        drivers.forEach(driver -> driver.ended().thenRun(all::countDown));
+        drivers.forEach(driver -> moment.apply(driver).thenRun(all::countDown));
         long deadline = System.nanoTime() + nanos + GRACE.toNanos();
         while (!hasEnded(all)) {
             if (interrupted.getAsBoolean()) {
-                drivers.forEach(Driver::stop);
-                throw BenchException.failed("interrupted");
+                throw interrupted();
             }
             if (System.nanoTime() - deadline > 0) {
                 throw BenchException.failed("transfers did not end within " + GRACE.toSeconds() + " s");

@@ -7,15 +7,20 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /** The measurement of one size, on connections of its own, so that their high-water marks are its own, too. */
 final class SizeRun implements AutoCloseable {
+
+    /** Large enough that no transport takes another way for it than for what is larger. */
+    private static final long WARMUP_BYTES = 128 << 10;
 
     private final TransferEngine engine;
     private final BenchPlan plan;
@@ -44,38 +49,56 @@ final class SizeRun implements AutoCloseable {
             Connection connection = Waiting.await(engine.connect(address), "connecting");
             connections.add(connection);
             remotes.add(SideChannel.attach(connection, region));
-            drivers.add(driver(i));
+            drivers.add(driver(i, layout));
         }
         content = content(drivers);
         Content checked = plan.verify() ? content : null;
+        Duration warmup = plan.warmup();
+        List<Driver> warmups = List.of();
+        if (checked == null && layout.size() > WARMUP_BYTES) {
+            warmup = warmup.dividedBy(2);
+            warmups = warmUp(warmup, interrupted);
+        }
         try (Rounds rounds = new Rounds(drivers, checked, layout.roundTransfers(), interrupted)) {
-            rounds.run(plan.warmup(), new Usage(side));
             Usage usage = new Usage(side);
-            rounds.run(plan.duration(), usage);
-            return result(drivers, usage, rounds.differing());
+            rounds.run(warmup, plan.duration(), new Usage(side), usage);
+            return result(drivers, warmups, usage, rounds.differing());
         }
     }
 
-    private Driver driver(int index) {
+    /** Smaller elements are so many more that the JVM has soon compiled what they go through. Gives what has driven them. */
+    private List<Driver> warmUp(Duration time, BooleanSupplier interrupted) {
+        Layout small = Layout.of(plan, WARMUP_BYTES);
+        List<Driver> drivers = new ArrayList<>();
+        for (int i = 0; i < plan.connections(); i++) {
+            drivers.add(driver(i, small));
+        }
+        try (Rounds rounds = new Rounds(drivers, null, Long.MAX_VALUE, interrupted)) {
+            rounds.run(Duration.ZERO, time, new Usage(side), new Usage(side));
+        }
+        return drivers;
+    }
+
+    private Driver driver(int index, Layout ranges) {
         Connection connection = connections.get(index);
         boolean inTurn = plan.verify();
         Submission submission;
         if (plan.operation() == Operation.NOTIFY) {
             Notifications sender =
-                    new Notifications(connection, plan.api(), Math.toIntExact(layout.size()), plan.verify());
+                    new Notifications(connection, plan.api(), Math.toIntExact(ranges.size()), plan.verify());
             notifications.add(sender);
             submission = sender;
         } else {
             submission = new Submissions(
                             connection,
                             local,
-                            index * layout.localBytes(),
+                            index * ranges.localBytes(),
                             remotes.get(index),
-                            index * layout.remoteBytes(),
-                            layout)
+                            index * ranges.remoteBytes(),
+                            ranges)
                     .of(plan.operation(), plan.api(), plan.iov(), plan.transfersAtATime());
         }
-        return new Driver(submission, plan.transfersAtATime(), layout.transfers(plan.iov()), inTurn);
+        return new Driver(submission, plan.transfersAtATime(), ranges.transfers(plan.iov()), inTurn);
     }
 
     private @Nullable Content content(List<Driver> drivers) {
@@ -88,7 +111,8 @@ final class SizeRun implements AutoCloseable {
         };
     }
 
-    private BenchResult result(List<Driver> drivers, Usage usage, long differing) {
+    private BenchResult result(List<Driver> drivers, List<Driver> warmups, Usage usage, long differing) {
+        List<Driver> all = Stream.concat(warmups.stream(), drivers.stream()).toList();
         Histogram latencies = drivers.getFirst().latencies().copy();
         drivers.stream().skip(1).forEach(driver -> latencies.add(driver.latencies()));
         long transfers = drivers.stream().mapToLong(Driver::transfers).sum();
@@ -107,7 +131,7 @@ final class SizeRun implements AutoCloseable {
                 transfers * plan.iov(),
                 drivers.stream().mapToLong(Driver::succeeded).sum() * plan.iov() * layout.size(),
                 LatencyMicros.of(latencies),
-                drivers.stream().mapToLong(Driver::errors).sum(),
+                all.stream().mapToLong(Driver::errors).sum(),
                 plan.verify() ? differing == 0 && drivers.stream().noneMatch(Driver::isStopped) : null,
                 mostOperations(drivers),
                 mostBytes(drivers),
@@ -115,7 +139,7 @@ final class SizeRun implements AutoCloseable {
                 usage.serverCpuSeconds(),
                 transfers == 0 ? 0 : (double) usage.allocatedBytes() / transfers,
                 differing,
-                drivers.stream()
+                all.stream()
                         .map(Driver::firstError)
                         .filter(Objects::nonNull)
                         .findFirst()

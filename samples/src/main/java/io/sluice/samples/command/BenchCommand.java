@@ -164,7 +164,10 @@ final class BenchCommand implements Callable<Integer> {
             paramLabel = "TIME",
             defaultValue = "1s",
             converter = DurationText.class,
-            description = "How long to run before, for each size. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How long to run before, for each size: so long at least, and up to five times as long while the"
+                            + " JVM still compiles. Without a pause what follows is measured, unless --verify is given. Default:"
+                            + " ${DEFAULT-VALUE}.")
     private Duration warmup = Duration.ZERO;
 
     @Option(

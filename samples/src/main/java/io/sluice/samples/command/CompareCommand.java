@@ -100,8 +100,9 @@ final class CompareCommand implements Callable<Integer> {
             paramLabel = "TIME",
             defaultValue = "2s",
             converter = DurationText.class,
-            description = "How long to run before each, which is as long as it takes a JVM on one processor to compile"
-                    + " what is measured. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "How long to run before each; our own programs run on up to five times as long, until the JVM, which"
+                            + " has one processor for it, has compiled what is measured. Default: ${DEFAULT-VALUE}.")
     private Duration warmup = Duration.ZERO;
 
     @Option(

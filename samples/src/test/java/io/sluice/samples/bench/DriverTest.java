@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -194,5 +195,55 @@ class DriverTest {
         driver.stop();
         driver.ended().get(30, TimeUnit.SECONDS);
         assertThat(problems).isEmpty();
+    }
+
+    @Test
+    void whatEndsBeforeItCountsAndAfterTheTimeIsOverDoesNotCount() throws Exception {
+        for (End end : End.values()) {
+            submissions = 0;
+            AtomicReference<Driver> counting = new AtomicReference<>();
+            Submission inner = submission(number -> end);
+            Submission telling = new Submission() {
+                @Override
+                public void submit(Slot slot, int transfer) {
+                    if (submissions == 1000) {
+                        counting.get().count();
+                    }
+                    inner.submit(slot, transfer);
+                }
+
+                @Override
+                public void ended(Slot slot) {
+                    inner.ended(slot);
+                }
+            };
+            Driver driver = driver(telling);
+            counting.set(driver);
+            driver.prepareWarming(TimeUnit.MILLISECONDS.toNanos(20));
+            beginners.execute(driver::run);
+            driver.ended().get(30, TimeUnit.SECONDS);
+
+            assertThat(driver.counted()).isCompleted();
+            assertThat(problems).isEmpty();
+            assertThat(driver.endedAt() - driver.startedAt()).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(20));
+            // Some of the first thousand may end after it has begun to count, and as many are left when the time is
+            // over.
+            assertThat(driver.transfers())
+                    .isEqualTo(driver.succeeded())
+                    .isBetween((long) SLOTS, driver.submitted() - 1000 + SLOTS);
+        }
+    }
+
+    @Test
+    void aWarmUpThatFailsEnds() throws Exception {
+        Driver driver = driver((slot, transfer) -> {
+            throw new IllegalStateException("always");
+        });
+        driver.prepareWarming(LONG_NANOS);
+        beginners.execute(driver::run);
+        driver.ended().get(30, TimeUnit.SECONDS);
+        assertThat(driver.counted()).isCompleted();
+        assertThat(driver.errors()).isEqualTo(1);
+        assertThat(driver.transfers()).isZero();
     }
 }
