@@ -54,6 +54,10 @@ class CorruptionTest {
                     "3")) {
                 assertThat(replay.awaitEnd()).as(replay::toString).isZero();
             }
+            // It reports once it has seen the connection end, which may be after the other process has.
+            await().atMost(SluiceProcess.BOUND)
+                    .until(() -> decode.out().contains("Received 3 requests")
+                            || !decode.handle().isAlive());
             decode.signal("TERM");
             assertThat(decode.awaitEnd()).isEqualTo(143);
             assertThat(decode.out()).contains("Received 10 requests", "1 of them corrupted", "Received 3 requests");
