@@ -18,11 +18,22 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
 /* What fixes the size. */
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 /* What fallocate is asked for at once: a signal undoes the whole of such a step. */
 #define PREFAULT_STEP (INT64_C(64) << 20)
+
+/*
+ * What is mapped at once: meanwhile no other thread of the process can map or unmap anything. All at once, as MAP_POPULATE
+ * does, gigabytes would hold the pollers up for seconds.
+ */
+#define POPULATE_STEP (INT64_C(8) << 20)
 
 /* Gives a number of kB of /proc/meminfo in bytes, or -errno. */
 static int64_t memory_fact(const char *format) {
@@ -136,14 +147,29 @@ int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages) {
     return file.st_size == bytes ? 0 : -ERANGE;
 }
 
+/* An older kernel knows nothing of it: there the first access to each page, which is there, maps it. */
+static void populate(char *address, int64_t bytes, bool writable) {
+    int advice = writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+    int result = 0;
+    for (int64_t at = 0; at < bytes && result == 0; at += POPULATE_STEP) {
+        int64_t step = bytes - at < POPULATE_STEP ? bytes - at : POPULATE_STEP;
+        result = madvise(address + at, (size_t)step, advice);
+    }
+}
+
 int64_t sluice_shared_memory_map(int fd, int64_t bytes, bool writable, bool prefault) {
     if (bytes < 1) {
         return -EINVAL;
     }
     int protection = PROT_READ | (writable ? PROT_WRITE : 0);
-    int flags = MAP_SHARED | (prefault ? MAP_POPULATE : 0);
-    void *address = mmap(NULL, (size_t)bytes, protection, flags, fd, 0);
-    return address == MAP_FAILED ? -(int64_t)errno : (int64_t)(intptr_t)address;
+    void *address = mmap(NULL, (size_t)bytes, protection, MAP_SHARED, fd, 0);
+    if (address == MAP_FAILED) {
+        return -(int64_t)errno;
+    }
+    if (prefault) {
+        populate(address, bytes, writable);
+    }
+    return (int64_t)(intptr_t)address;
 }
 
 int64_t sluice_shared_memory_huge_page_size(void) {
