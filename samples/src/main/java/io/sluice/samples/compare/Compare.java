@@ -44,7 +44,8 @@ public final class Compare {
         try {
             obstacles.add(Preparation.prepare(needed, workbench, progress.err()));
         } catch (BrokenOffException e) {
-            return new CompareReport(List.of(), true);
+            // Nothing is measured yet, and is reported as that.
+            return new CompareReport(results(obstacles, new InterleavedRounds(Set.of(), workbench, progress)), true);
         }
         Set<Measurement> measurements = measurements(obstacles);
         InterleavedRounds rounds = new InterleavedRounds(measurements, workbench, progress);
@@ -53,7 +54,7 @@ public final class Compare {
             progress.begin(measurements.size(), timing.rounds(), timing.expected(measurements.size()));
             rounds.run();
         }
-        return report(obstacles, rounds);
+        return new CompareReport(results(obstacles, rounds), rounds.isBrokenOff());
     }
 
     /** Each comparison's two one after the other; what several comparisons share is measured once. */
@@ -71,7 +72,7 @@ public final class Compare {
     }
 
     /** One interface after the other; what is about one alone comes last. */
-    private CompareReport report(Obstacles obstacles, InterleavedRounds rounds) {
+    private List<ComparisonResult> results(Obstacles obstacles, InterleavedRounds rounds) {
         List<ComparisonResult> results = new ArrayList<>();
         for (Api api : apis) {
             for (Comparison comparison : comparisons) {
@@ -85,7 +86,7 @@ public final class Compare {
                 results.add(result(comparison, comparison.api(), obstacles, rounds));
             }
         }
-        return new CompareReport(results, rounds.isBrokenOff());
+        return results;
     }
 
     private static ComparisonResult result(

@@ -134,14 +134,38 @@ class CompareProgramTest {
                 "5m",
                 "--warmup",
                 "0")) {
-            // The command, what bounds it, the bound one, and the serving one.
+            // The command, what bounds it, the bound one, and the serving one; a compiler has as many while it builds.
             await().atMost(SluiceProcess.BOUND)
-                    .until(() -> compare.handle().descendants().count() >= 4
+                    .until(() -> compare.err().contains("round 1 of 1")
+                                    && compare.handle().descendants().count() >= 4
                             || !compare.handle().isAlive());
             List<ProcessHandle> started = compare.handle().descendants().toList();
             compare.signal("INT");
             assertThat(compare.awaitEnd()).as(compare::toString).isEqualTo(130);
             assertThat(started).hasSizeGreaterThanOrEqualTo(4).allSatisfy(CompareProgramTest::assertGone);
+            assertThat(compare.out()).contains("read-8B/ping-pong", "Interrupted");
+        }
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void sigintWhileItPreparesShowsThatNothingIsMeasuredYet() throws IOException {
+        Path compiler = Files.writeString(folder.resolve("slow-cc"), """
+                #!/bin/sh
+                [ "$1" = -E ] && exit 0
+                : > "$0.builds"
+                exec sleep 300
+                """);
+        assertThat(compiler.toFile().setExecutable(true)).isTrue();
+        Map<String, String> environment = Map.of("SLUICE_NO_INSTALL", "1", "CC", compiler.toString());
+        try (SluiceProcess compare = SluiceProcess.start(folder, environment, "compare", "--only", "ping-pong")) {
+            await().atMost(SluiceProcess.BOUND)
+                    .until(() -> Files.exists(folder.resolve("slow-cc.builds"))
+                            || !compare.handle().isAlive());
+            List<ProcessHandle> started = compare.handle().descendants().toList();
+            compare.signal("INT");
+            assertThat(compare.awaitEnd()).as(compare::toString).isEqualTo(130);
+            assertThat(started).isNotEmpty().allSatisfy(CompareProgramTest::assertGone);
             assertThat(compare.out()).contains("read-8B/ping-pong", "Interrupted");
         }
         assertNothingIsLeft();
