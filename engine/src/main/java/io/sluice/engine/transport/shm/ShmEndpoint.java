@@ -304,26 +304,41 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
         return true;
     }
 
+    /**
+     * Carries out several, and completes them only then: what completes them would come from memory again after each large
+     * copy, which takes the caches for itself.
+     */
     private int postMapped(WorkRequest[] batch, int from, int run) {
         if (isTurnOver()) {
             return 0;
         }
-        WorkRequest first = batch[from];
-        int count = MappedMemory.inOnePiece(batch, from, run, bytesLeft);
-        WorkRequest last = batch[from + count - 1];
-        CompletionStatus status =
-                MappedMemory.carryOut(first, last.remoteOffset() - first.remoteOffset() + last.length());
-        if (status != CompletionStatus.SUCCESS && count > 1) {
-            // each has a status of its own
-            count = 1;
-            status = MappedMemory.carryOut(first, first.length());
+        int end = from + run;
+        int next = from;
+        CompletionStatus status = CompletionStatus.SUCCESS;
+        while (next < end && bytesLeft > 0 && status == CompletionStatus.SUCCESS) {
+            WorkRequest first = batch[next];
+            int count = MappedMemory.inOnePiece(batch, next, end - next, bytesLeft);
+            WorkRequest last = batch[next + count - 1];
+            long bytes = last.remoteOffset() - first.remoteOffset() + last.length();
+            status = MappedMemory.carryOut(first, bytes);
+            if (status != CompletionStatus.SUCCESS && count > 1) {
+                // each has a status of its own
+                count = 1;
+                bytes = first.length();
+                status = MappedMemory.carryOut(first, bytes);
+            }
+            changedWords |= first.operation().isAtomic() || first.hasSignal();
+            bytesLeft -= bytes;
+            next += count;
         }
-        changedWords |= first.operation().isAtomic() || first.hasSignal();
-        for (int i = from; i < from + count; i++) {
-            bytesLeft -= batch[i].length();
-            context.completed(batch[i], status);
+        int succeeded = status == CompletionStatus.SUCCESS ? next : next - 1;
+        for (int i = from; i < succeeded; i++) {
+            context.completed(batch[i], CompletionStatus.SUCCESS);
         }
-        return count;
+        if (status != CompletionStatus.SUCCESS) {
+            context.completed(batch[succeeded], status);
+        }
+        return next - from;
     }
 
     private int postCrossMemory(WorkRequest[] batch, int from, int run) {
