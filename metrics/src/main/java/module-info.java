@@ -1,11 +1,18 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Exports an engine's figures through Micrometer. */
+/** Exports an engine's figures through Micrometer and the Flight Recorder. */
 @NullMarked
 module io.sluice.metrics {
     requires static transitive org.jspecify;
     requires transitive io.sluice.engine;
     requires transitive micrometer.core;
+    requires transitive micrometer.observation;
+    requires micrometer.commons;
+    requires jdk.jfr;
+    // only for whoever has a Prometheus registry
+    requires static micrometer.registry.prometheus;
+    requires static transitive io.prometheus.metrics.tracer.common;
+    requires static io.prometheus.metrics.model;
 
     exports io.sluice.metrics;
 }

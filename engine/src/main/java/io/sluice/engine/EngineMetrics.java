@@ -1,5 +1,7 @@
 package io.sluice.engine;
 
+import java.util.List;
+
 /**
  * The engine's figures, read live. Counters only grow. All methods may be called from any thread and cost a few reads for
  * each poller.
@@ -34,42 +36,64 @@ public interface EngineMetrics {
     }
 
     /**
-     * Operations that ended: each element counts.
+     * The engine that is measured.
+     *
+     * @return its name if it has one ({@link EngineOptions#name()}), else the first 8 digits of its identity
+     */
+    String engine();
+
+    /**
+     * The transports that the engine has, each with its figures.
+     *
+     * @return always the same, in the order of preference
+     */
+    List<TransportMetrics> transports();
+
+    /**
+     * The pollers, each with its figures.
+     *
+     * @return always the same, at least one
+     */
+    List<PollerMetrics> pollers();
+
+    /**
+     * The peers that there are connections to, or were not long ago, each with its figures. A bounded number of ended ones is kept.
+     *
+     * @return in no order
+     */
+    List<PeerMetrics> peers();
+
+    /**
+     * Ports of the devices that the engine uses.
+     *
+     * @return those that keep counters; empty without such devices
+     */
+    List<PortMetrics> ports();
+
+    /**
+     * Operations that ended, over all transports: each element counts.
      *
      * @param operation what they did
      * @param outcome how they ended
      * @return the count
      */
-    long operations(Operation operation, Outcome outcome);
+    default long operations(Operation operation, Outcome outcome) {
+        return transports().stream()
+                .mapToLong(transport -> transport.operations(operation, outcome))
+                .sum();
+    }
 
     /**
-     * Bytes that this engine's own successful operations moved.
+     * Bytes that this engine's own successful operations moved, over all transports.
      *
      * @param operation what they did
      * @return bytes
      */
-    long bytes(Operation operation);
-
-    /**
-     * Bytes that peers wrote into this engine's regions, acknowledged.
-     *
-     * @return bytes
-     */
-    long servedWriteBytes();
-
-    /**
-     * Bytes that peers read out of this engine's regions.
-     *
-     * @return bytes
-     */
-    long servedReadBytes();
-
-    /**
-     * Frames of peers that were refused.
-     *
-     * @return the count
-     */
-    long refused();
+    default long bytes(Operation operation) {
+        return transports().stream()
+                .mapToLong(transport -> transport.bytes(operation, Outcome.SUCCESS))
+                .sum();
+    }
 
     /**
      * The credits of the engine as a whole.
@@ -86,18 +110,18 @@ public interface EngineMetrics {
     int pending();
 
     /**
-     * Connections open now.
+     * What {@link #pending()} can be at most, over the connections open now.
      *
      * @return the count
      */
-    int connections();
+    long pendingLimit();
 
     /**
-     * Connections that were lost.
+     * Submissions that were refused by a {@link TooManyPendingException}.
      *
      * @return the count
      */
-    long connectionsLost();
+    long pendingOverflows();
 
     /**
      * Regions open now.
@@ -114,27 +138,6 @@ public interface EngineMetrics {
     long regionBytes();
 
     /**
-     * How many pollers the engine has.
-     *
-     * @return at least 1
-     */
-    int pollers();
-
-    /**
-     * Duty cycles of the pollers that found work.
-     *
-     * @return the count
-     */
-    long busyPolls();
-
-    /**
-     * Duty cycles of the pollers that found none.
-     *
-     * @return the count
-     */
-    long emptyPolls();
-
-    /**
      * Memory that the registrations of regions keep from being moved or swapped out, once for each adapter. It counts against
      * the process's limit of locked memory ({@code ulimit -l}).
      *
@@ -143,9 +146,9 @@ public interface EngineMetrics {
     long lockedBytes();
 
     /**
-     * Duty cycles that took longer than {@link EngineOptions#stallThreshold()}: a callback blocked or worked too long.
+     * The process's limit of locked memory.
      *
-     * @return the count
+     * @return bytes; {@link Long#MAX_VALUE} if there is none or nobody knows
      */
-    long stalls();
+    long lockedBytesLimit();
 }

@@ -2,6 +2,7 @@ package io.sluice.engine;
 
 import io.sluice.engine.transport.TransportOptions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -285,6 +286,33 @@ public final class EngineOptions {
     }
 
     /**
+     * See {@link Builder#name(String)}.
+     *
+     * @return the name, or {@code null} if there is none
+     */
+    public @Nullable String name() {
+        return settings.name;
+    }
+
+    /**
+     * See {@link Builder#slowTransfer(Duration)}.
+     *
+     * @return the time
+     */
+    public Duration slowTransfer() {
+        return settings.slowTransfer;
+    }
+
+    /**
+     * See {@link Builder#observer(EngineObserver)}.
+     *
+     * @return in the order in which they were added; empty if there are none
+     */
+    public List<EngineObserver> observers() {
+        return settings.observers;
+    }
+
+    /**
      * See {@link Builder#socketBufferBytes(int)}.
      *
      * @return bytes, 0 for the system's own
@@ -323,7 +351,9 @@ public final class EngineOptions {
     /** Collects settings. Not for use by several threads. */
     public static final class Builder {
         private static final int MIN_WINDOW_BYTES = 64 * 1024;
+        private static final int MAX_NAME_CHARACTERS = 64;
 
+        private @Nullable String name;
         private @Nullable String listenHost = "127.0.0.1";
         private int listenPort;
         private @Nullable String advertisedHost;
@@ -345,6 +375,8 @@ public final class EngineOptions {
         private Duration spin = Duration.ofNanos(50_000);
         private Duration yield = Duration.ofMillis(1);
         private Duration stallThreshold = Duration.ofMillis(200);
+        private Duration slowTransfer = Duration.ofSeconds(1);
+        private List<EngineObserver> observers = List.of();
         private Duration priorityAging = Duration.ofMillis(100);
         private int socketBufferBytes;
         private byte @Nullable [] token;
@@ -355,6 +387,7 @@ public final class EngineOptions {
         private Builder() {}
 
         private Builder(Builder other) {
+            name = other.name;
             listenHost = other.listenHost;
             listenPort = other.listenPort;
             advertisedHost = other.advertisedHost;
@@ -376,12 +409,44 @@ public final class EngineOptions {
             spin = other.spin;
             yield = other.yield;
             stallThreshold = other.stallThreshold;
+            slowTransfer = other.slowTransfer;
+            observers = other.observers;
             priorityAging = other.priorityAging;
             socketBufferBytes = other.socketBufferBytes;
             token = other.token;
             allowUnauthenticatedPeers = other.allowUnauthenticatedPeers;
             transportOptions = Map.copyOf(other.transportOptions);
             variables = Map.copyOf(other.variables);
+        }
+
+        /**
+         * What tells the engine's figures from those of other engines of the process. Default: none, and the first digits of
+         * the engine's identity take its place; {@code SLUICE_NAME}.
+         *
+         * @param name 1 to 64 printable characters
+         * @return this
+         */
+        public Builder name(String name) {
+            int length = name.codePointCount(0, name.length());
+            if (length < 1 || length > MAX_NAME_CHARACTERS || !name.codePoints().allMatch(Builder::isPrintable)) {
+                throw new IllegalArgumentException(
+                        "name has 1 to " + MAX_NAME_CHARACTERS + " printable characters; this one does not");
+            }
+            this.name = name;
+            return this;
+        }
+
+        private static boolean isPrintable(int character) {
+            return switch (Character.getType(character)) {
+                case Character.CONTROL,
+                        Character.FORMAT,
+                        Character.SURROGATE,
+                        Character.PRIVATE_USE,
+                        Character.UNASSIGNED,
+                        Character.LINE_SEPARATOR,
+                        Character.PARAGRAPH_SEPARATOR -> false;
+                default -> true;
+            };
         }
 
         /**
@@ -620,6 +685,32 @@ public final class EngineOptions {
         }
 
         /**
+         * From which time on a transfer is slow: {@link EngineObserver#slowTransfer} is told of it when it has ended, whatever
+         * its outcome. What a thread carries out itself, by shm, is told of where it is timed ({@link
+         * TransportMetrics#duration}). Default 1 s; {@code SLUICE_SLOW_TRANSFER}.
+         *
+         * @param time more than zero, up to a day
+         * @return this
+         */
+        public Builder slowTransfer(Duration time) {
+            this.slowTransfer = between("slowTransfer", time, Duration.ofNanos(1), Duration.ofDays(1));
+            return this;
+        }
+
+        /**
+         * Adds somebody who is told of what happens seldom. Default: nobody, which costs nothing.
+         *
+         * @param observer told from the engine's opening on
+         * @return this
+         */
+        public Builder observer(EngineObserver observer) {
+            List<EngineObserver> all = new ArrayList<>(observers);
+            all.add(Objects.requireNonNull(observer, "observer"));
+            this.observers = List.copyOf(all);
+            return this;
+        }
+
+        /**
          * How priorities age: a waiting transfer goes before one of the next higher priority that was submitted more than
          * this later. Default 100 ms; {@code SLUICE_PRIORITY_AGING}.
          *
@@ -704,6 +795,7 @@ public final class EngineOptions {
                 }
             });
             this.variables = Map.copyOf(kept);
+            from.text("SLUICE_NAME", this::name);
             from.address("SLUICE_LISTEN", this::listen, this::listenNowhere);
             from.address("SLUICE_ADVERTISE", this::advertise, null);
             from.text(
@@ -730,6 +822,7 @@ public final class EngineOptions {
             from.time("SLUICE_SPIN", this::spin);
             from.time("SLUICE_YIELD", this::yield);
             from.time("SLUICE_STALL_THRESHOLD", this::stallThreshold);
+            from.time("SLUICE_SLOW_TRANSFER", this::slowTransfer);
             from.time("SLUICE_PRIORITY_AGING", this::priorityAging);
             from.size("SLUICE_SOCKET_BUFFER_BYTES", bytes -> socketBufferBytes(Math.toIntExact(bytes)));
             from.secret("SLUICE_TOKEN", this::token);

@@ -190,6 +190,14 @@ public interface TransferEngine extends AutoCloseable {
     EngineMetrics metrics();
 
     /**
+     * Asks every poller for a sign of life.
+     *
+     * @return completes when each has begun a duty cycle after this call, which takes microseconds unless a callback holds one up;
+     *     {@link ConnectionClosedException} if the engine is closed, {@link SluiceException} if a poller has failed
+     */
+    CompletableFuture<Void> cycled();
+
+    /**
      * Ends all connections, then the regions, then the pollers.
      *
      * @return completes when nothing of the engine touches memory any more; a second call gives the same outcome

@@ -167,6 +167,40 @@ class EngineOptionsTest {
         assertThat(options.lanes()).isEqualTo(1);
     }
 
+    @Test
+    void nameIsPrintableAndShort() {
+        assertThat(EngineOptions.defaults().name()).isNull();
+        assertThat(environment("SLUICE_NAME", " decode 7 ").name()).isEqualTo("decode 7");
+        String longest = "é".repeat(64);
+        assertThat(EngineOptions.builder().name(longest).build().name()).isEqualTo(longest);
+        for (String wrong : List.of("", "x".repeat(65), "a\nb", "a\u0000", "a\u200b", "\ud800")) {
+            assertThatThrownBy(() -> EngineOptions.builder().name(wrong))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("name");
+        }
+    }
+
+    @Test
+    void slowTransferIsLongerThanNothing() {
+        assertThat(EngineOptions.defaults().slowTransfer()).isEqualTo(Duration.ofSeconds(1));
+        assertThat(environment("SLUICE_SLOW_TRANSFER", "250ms").slowTransfer()).isEqualTo(Duration.ofMillis(250));
+        assertThatThrownBy(() -> environment("SLUICE_SLOW_TRANSFER", "0s"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("SLUICE_SLOW_TRANSFER");
+    }
+
+    @Test
+    void observersAreKeptInOrder() {
+        EngineObserver first = new EngineObserver() {};
+        EngineObserver second = new EngineObserver() {};
+        EngineOptions.Builder builder = EngineOptions.builder().observer(first);
+        EngineOptions one = builder.build();
+        builder.observer(second);
+        assertThat(EngineOptions.defaults().observers()).isEmpty();
+        assertThat(one.observers()).containsExactly(first);
+        assertThat(builder.build().toBuilder().build().observers()).containsExactly(first, second);
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {-1, 0, 17, Integer.MAX_VALUE, Integer.MIN_VALUE})
     void rangesAreChecked(int lanes) {

@@ -1,50 +1,271 @@
 package io.sluice.metrics;
 
-import org.jspecify.annotations.Nullable;
+import java.util.ArrayList;
+import java.util.List;
 
-/** The meters that {@link EngineMeters} registers: the one place where their names and meanings stand. */
+/**
+ * The meters that {@link EngineMeters} registers: the one place where their names and meanings stand. Each carries the tag
+ * {@code engine} beside its own.
+ */
 public enum EngineMeter {
-    /** Operations that ended, each element of a vectored transfer counted; tags {@code operation} and {@code outcome}. */
-    OPERATIONS("sluice.operations", null, "Operations that ended"),
-    /** Bytes that this engine's successful operations moved; tag {@code operation}. */
-    BYTES("sluice.bytes", "bytes", "Bytes moved by this engine's successful operations"),
-    /** Bytes that peers wrote into, or read out of, this engine's regions; tag {@code operation}. */
-    SERVED_BYTES("sluice.served.bytes", "bytes", "Bytes that peers moved into and out of this engine's regions"),
-    /** Requests of peers that were refused. */
-    REFUSED("sluice.refused", null, "Requests of peers that were refused"),
-    /** Operations in flight over all connections. */
-    IN_FLIGHT_OPERATIONS("sluice.in.flight.operations", null, "Operations in flight"),
-    /** The most operations that may be in flight over all connections. */
-    IN_FLIGHT_OPERATIONS_LIMIT("sluice.in.flight.operations.limit", null, "The most operations in flight"),
-    /** Bytes in flight over all connections. */
-    IN_FLIGHT_BYTES("sluice.in.flight.bytes", "bytes", "Bytes in flight"),
-    /** The most bytes that may be in flight over all connections. */
-    IN_FLIGHT_BYTES_LIMIT("sluice.in.flight.bytes.limit", "bytes", "The most bytes in flight"),
+    /** Operations that ended. */
+    TRANSFER_OPERATIONS(
+            "sluice.transfer.operations",
+            Type.COUNTER,
+            "",
+            "Operations that ended; each element of a vectored transfer counts",
+            "operation",
+            "transport",
+            "outcome"),
+    /** Logical bytes of the operations that ended. */
+    TRANSFER_BYTES(
+            "sluice.transfer.bytes",
+            Type.COUNTER,
+            "bytes",
+            "Logical bytes of those operations; for another outcome than success what was asked for",
+            "operation",
+            "transport",
+            "outcome"),
+    /** Bytes on the wire. */
+    WIRE_BYTES(
+            "sluice.wire.bytes",
+            Type.COUNTER,
+            "bytes",
+            "Bytes that the transport moved for its data path, framing and what was sent again included; direction is sent"
+                    + " or received",
+            "transport",
+            "direction"),
+    /** How long successful operations took. */
+    TRANSFER_DURATION(
+            "sluice.transfer.duration",
+            Type.HISTOGRAM,
+            "seconds",
+            "Of each successful operation: from the submission of its transfer to its end",
+            "operation",
+            "transport"),
+    /** How long successful operations waited. */
+    TRANSFER_CREDIT_WAIT(
+            "sluice.transfer.credit.wait",
+            Type.HISTOGRAM,
+            "seconds",
+            "Of each successful operation: from the submission of its transfer until it was posted (credits, order, the"
+                    + " endpoint's room)",
+            "operation",
+            "transport"),
+    /** How long successful operations were posted. */
+    TRANSFER_COMPLETION(
+            "sluice.transfer.completion",
+            Type.HISTOGRAM,
+            "seconds",
+            "Of each successful operation: from the first chunk that was posted to the last completion",
+            "operation",
+            "transport"),
+    /** Operations that ended with an error. */
+    TRANSFER_ERRORS(
+            "sluice.transfer.errors",
+            Type.COUNTER,
+            "",
+            "Operations that ended with an error or by their deadline, by kind of error",
+            "kind",
+            "transport"),
+    /** Operations in flight. */
+    IN_FLIGHT_OPERATIONS("sluice.in.flight.operations", Type.GAUGE, "", "Operations in flight over all connections"),
+    /** The most operations in flight. */
+    IN_FLIGHT_OPERATIONS_LIMIT(
+            "sluice.in.flight.operations.limit", Type.GAUGE, "", "The most operations that may be in flight"),
+    /** Bytes in flight. */
+    IN_FLIGHT_BYTES("sluice.in.flight.bytes", Type.GAUGE, "bytes", "Bytes in flight over all connections"),
+    /** The most bytes in flight. */
+    IN_FLIGHT_BYTES_LIMIT("sluice.in.flight.bytes.limit", Type.GAUGE, "", "The most bytes that may be in flight"),
     /** Transfers submitted and not ended. */
-    PENDING("sluice.pending", null, "Transfers submitted and not ended"),
-    /** Connections open now. */
-    CONNECTIONS("sluice.connections", null, "Connections open"),
-    /** Connections that were lost. */
-    CONNECTIONS_LOST("sluice.connections.lost", null, "Connections that were lost"),
-    /** Regions open now. */
-    REGIONS("sluice.regions", null, "Regions open"),
-    /** Bytes of the regions open now. */
-    REGION_BYTES("sluice.region.bytes", "bytes", "Bytes of the open regions"),
-    /** Bytes that registrations lock in memory now, once for each adapter. */
-    LOCKED_BYTES("sluice.locked.bytes", "bytes", "Bytes that registrations lock in memory, once for each adapter"),
-    /** Duty cycles of the pollers; tag {@code found}: {@code work} or {@code nothing}. */
-    POLLS("sluice.poller.polls", null, "Duty cycles of the pollers"),
-    /** Duty cycles held up by a callback. */
-    STALLS("sluice.poller.stalls", null, "Duty cycles held up for longer than the stall threshold");
+    PENDING("sluice.pending", Type.GAUGE, "", "Transfers submitted and not ended"),
+    /** The most transfers pending. */
+    PENDING_LIMIT("sluice.pending.limit", Type.GAUGE, "", "What maxPending allows, over the connections open now"),
+    /** Submissions refused. */
+    PENDING_OVERFLOW(
+            "sluice.pending.overflow", Type.COUNTER, "", "Submissions refused because too many transfers were pending"),
+    /** Work requests posted. */
+    CHUNKS("sluice.chunks", Type.COUNTER, "", "Work requests posted", "transport"),
+    /** Work requests posted again. */
+    CHUNKS_RESENT("sluice.chunks.resent", Type.COUNTER, "", "Work requests posted again behind a fence", "transport"),
+    /** Fences. */
+    FENCES("sluice.fences", Type.COUNTER, "", "Fences that were waited for", "transport"),
+    /** Work requests posted and not completed. */
+    QUEUE_DEPTH("sluice.queue.depth", Type.GAUGE, "", "Work requests posted and not completed", "transport"),
+    /** Bytes that peers moved here. */
+    SERVED_BYTES(
+            "sluice.served.bytes",
+            Type.COUNTER,
+            "bytes",
+            "Bytes that peers moved into (write) and out of (read) this engine's regions, where the target takes part",
+            "operation",
+            "transport"),
+    /** Requests of peers that were refused. */
+    SERVED_REFUSED("sluice.served.refused", Type.COUNTER, "", "Requests of peers that were refused", "transport"),
+    /** Open regions. */
+    REGIONS("sluice.regions", Type.GAUGE, "", "Open regions"),
+    /** Bytes of the open regions. */
+    REGION_BYTES("sluice.region.bytes", Type.GAUGE, "bytes", "Bytes of the open regions"),
+    /** Bytes that registrations lock. */
+    LOCKED_BYTES(
+            "sluice.locked.bytes",
+            Type.GAUGE,
+            "bytes",
+            "Bytes that registrations lock in memory, once for each adapter"),
+    /** The process's limit of locked memory. */
+    LOCKED_BYTES_LIMIT(
+            "sluice.locked.bytes.limit",
+            Type.GAUGE,
+            "",
+            "The process's limit of locked memory, in bytes; +Inf if there is none"),
+    /** Connections by state. */
+    CONNECTIONS(
+            "sluice.connections",
+            Type.GAUGE,
+            "",
+            "Connections open now (state open), and peers lost not long ago that have no other connection (state lost)",
+            "transport",
+            "state"),
+    /** Connections established. */
+    CONNECTIONS_OPENED("sluice.connections.opened", Type.COUNTER, "", "Connections established", "transport"),
+    /** Connections lost. */
+    CONNECTIONS_LOST("sluice.connections.lost", Type.COUNTER, "", "Connections lost", "transport"),
+    /** Connections established again. */
+    CONNECTIONS_RECONNECTED(
+            "sluice.connections.reconnected",
+            Type.COUNTER,
+            "",
+            "Connections established to a peer that had been lost",
+            "transport"),
+    /** Lanes by state. */
+    LANES("sluice.lanes", Type.GAUGE, "", "Lanes of open connections: up, healing or down", "transport", "state"),
+    /** Rails by state. */
+    RAILS("sluice.rails", Type.GAUGE, "", "Rails of open connections: up or down", "transport", "state"),
+    /** Heartbeat intervals of silence. */
+    HEARTBEATS_MISSED(
+            "sluice.heartbeats.missed",
+            Type.COUNTER,
+            "",
+            "Heartbeat intervals in which nothing was heard of a peer",
+            "transport"),
+    /** Notifications received. */
+    NOTIFICATIONS_RECEIVED(
+            "sluice.notifications.received", Type.COUNTER, "", "Notifications that peers have sent", "transport"),
+    /** Notifications that peers will take. */
+    NOTIFICATION_CREDITS(
+            "sluice.notification.credits", Type.GAUGE, "", "Notifications that peers will take now", "transport"),
+    /** Notifications that wait. */
+    NOTIFICATIONS_WAITING(
+            "sluice.notifications.waiting",
+            Type.GAUGE,
+            "",
+            "Notifications that wait for credits or for what they come after",
+            "transport"),
+    /** Duty cycles. */
+    POLLER_POLLS(
+            "sluice.poller.polls",
+            Type.COUNTER,
+            "",
+            "Duty cycles of the pollers; found is work or nothing",
+            "poller",
+            "found"),
+    /** Work completions. */
+    POLLER_COMPLETIONS("sluice.poller.completions", Type.COUNTER, "", "Work completions", "poller"),
+    /** Time with work. */
+    POLLER_BUSY(
+            "sluice.poller.busy",
+            Type.COUNTER,
+            "seconds",
+            "Time of the duty cycles that found work; its rate is the busy share",
+            "poller"),
+    /** Duty cycles that took too long. */
+    POLLER_STALLS(
+            "sluice.poller.stalls",
+            Type.COUNTER,
+            "",
+            "Duty cycles that took longer than the stall threshold",
+            "poller"),
+    /** A port's own counters. */
+    PORT_EVENTS(
+            "sluice.port.events",
+            Type.COUNTER,
+            "",
+            "The counters of the port itself, by the driver's names, where the device has them",
+            "device",
+            "port",
+            "counter"),
+    /** Operations with a peer. */
+    PEER_OPERATIONS("sluice.peer.operations", Type.COUNTER, "", "Successful operations with the peer", "peer"),
+    /** Bytes of a peer. */
+    PEER_BYTES("sluice.peer.bytes", Type.COUNTER, "bytes", "Bytes of the successful operations with the peer", "peer"),
+    /** Errors with a peer. */
+    PEER_ERRORS(
+            "sluice.peer.errors",
+            Type.COUNTER,
+            "",
+            "Operations with the peer that ended with an error or by their deadline",
+            "peer"),
+    /** How long operations with a peer took. */
+    PEER_DURATION(
+            "sluice.peer.duration",
+            Type.TIMER,
+            "seconds",
+            "Count and sum of the durations of successful operations with the peer",
+            "peer"),
+    /** Operations in flight to a peer. */
+    PEER_IN_FLIGHT_OPERATIONS(
+            "sluice.peer.in.flight.operations", Type.GAUGE, "", "Operations in flight to the peer", "peer"),
+    /** Transfers pending with a peer. */
+    PEER_PENDING("sluice.peer.pending", Type.GAUGE, "", "Transfers submitted to the peer and not ended", "peer"),
+    /** Silence of a peer. */
+    PEER_SILENCE(
+            "sluice.peer.silence",
+            Type.GAUGE,
+            "seconds",
+            "Time since something was last heard of the peer; of several the longest",
+            "peer");
+
+    /** What kind of meter it is. */
+    public enum Type {
+        /** It only grows. */
+        COUNTER("counter"),
+        /** A figure of the moment. */
+        GAUGE("gauge"),
+        /** True cumulative buckets in a Prometheus registry, a function timer (count and sum) in others. */
+        HISTOGRAM("histogram"),
+        /** A function timer: count and sum. */
+        TIMER("function timer");
+
+        private final String text;
+
+        Type(String text) {
+            this.text = text;
+        }
+
+        /** As documents name it. */
+        @Override
+        public String toString() {
+            return text;
+        }
+    }
+
+    /** Which engine a meter is of; every meter has it. */
+    public static final String ENGINE_TAG = "engine";
+
+    private static final String PEER_PREFIX = "sluice.peer.";
 
     private final String meterName;
+    private final Type type;
     private final String unit;
     private final String description;
+    private final List<String> tags;
 
-    EngineMeter(String meterName, @Nullable String unit, String description) {
+    EngineMeter(String meterName, Type type, String unit, String description, String... tags) {
         this.meterName = meterName;
-        this.unit = unit == null ? "" : unit;
+        this.type = type;
+        this.unit = unit;
         this.description = description;
+        this.tags = List.of(tags);
     }
 
     /**
@@ -57,9 +278,18 @@ public enum EngineMeter {
     }
 
     /**
+     * What kind of meter it is.
+     *
+     * @return the kind
+     */
+    public Type type() {
+        return type;
+    }
+
+    /**
      * The base unit.
      *
-     * @return {@code bytes}, or empty for a count
+     * @return {@code bytes}, {@code seconds}, or empty; limits have none, so that no registry appends it to their names
      */
     public String unit() {
         return unit;
@@ -72,5 +302,50 @@ public enum EngineMeter {
      */
     public String description() {
         return description;
+    }
+
+    /**
+     * Its tags beside {@link #ENGINE_TAG}.
+     *
+     * @return the keys
+     */
+    public List<String> tags() {
+        return tags;
+    }
+
+    /**
+     * Whether there is one for each peer, which {@link EngineMeters.Builder#peers(int)} asks for.
+     *
+     * @return true for the meters of peers
+     */
+    public boolean isOfPeers() {
+        return meterName.startsWith(PEER_PREFIX);
+    }
+
+    /**
+     * The names that Prometheus has for it.
+     *
+     * @return one, or several for a histogram or a timer
+     */
+    public List<String> prometheusNames() {
+        String base = meterName.replace('.', '_');
+        if (!unit.isEmpty() && !base.endsWith("_" + unit)) {
+            base += "_" + unit;
+        }
+        List<String> names = new ArrayList<>();
+        switch (type) {
+            case COUNTER -> names.add(base + "_total");
+            case GAUGE -> names.add(base);
+            case HISTOGRAM -> {
+                names.add(base + "_bucket");
+                names.add(base + "_count");
+                names.add(base + "_sum");
+            }
+            case TIMER -> {
+                names.add(base + "_count");
+                names.add(base + "_sum");
+            }
+        }
+        return List.copyOf(names);
     }
 }

@@ -1,108 +1,149 @@
 package io.sluice.metrics;
 
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.sluice.engine.EngineMetrics;
-import io.sluice.engine.EngineMetrics.Operation;
-import io.sluice.engine.EngineMetrics.Outcome;
 import io.sluice.engine.TransferEngine;
-import java.util.Locale;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
-import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Exports an engine's figures to a Micrometer registry. Nothing is added to the path of a transfer: a registry reads the
- * pollers' own counters when it is scraped.
+ * Exports an engine's figures to Micrometer registries: all that {@link EngineMeter} names. Nothing is added to the path of a
+ * transfer: a registry reads the pollers' own counters when it is scraped or publishes.
  *
- * <p>The gauges refer to the engine weakly, as Micrometer's do: keep the engine for as long as it is to be measured.
+ * <p>A Prometheus registry, and one within a composite registry that has it already, gets the durations as true histograms, from
+ * 1 µs to 10 s, by a collector of its own: no {@code Timer} may have one of their names. Any other registry gets a function timer
+ * for each, of which it publishes the count and the sum; percentiles of single processes would not add up.
+ *
+ * <p>Every meter carries the tag {@code engine}, so that several engines of a process are told apart; give them
+ * {@linkplain io.sluice.engine.EngineOptions.Builder#name(String) names}. To bind an engine twice to one registry with the same
+ * tags is harmless. A registry keeps the engine's figures until this is {@linkplain #close() closed}, which belongs to closing
+ * the engine.
+ *
+ * <p>All methods may be called from any thread.
  */
-public final class EngineMeters implements MeterBinder {
+public final class EngineMeters implements MeterBinder, AutoCloseable {
     private final EngineMetrics metrics;
-    private final Tags common;
+    private final Tags tags;
+    private final int peers;
+    private final @Nullable TransferExemplars exemplars;
+    private final List<EngineBinding> bindings = new ArrayList<>();
+    private boolean closed;
+
+    EngineMeters(EngineMetrics metrics, Tags extra, int peers, @Nullable TransferExemplars exemplars) {
+        this.metrics = metrics;
+        this.tags = extra.and(EngineMeter.ENGINE_TAG, metrics.engine());
+        this.peers = peers;
+        this.exemplars = exemplars;
+    }
 
     /**
-     * For one engine.
+     * All meters but those of peers, without further tags.
      *
      * @param engine to be measured
-     * @param tags added to every meter, as the engine's name where a process has several; of few values
+     * @return to be bound to a registry
      */
-    public EngineMeters(TransferEngine engine, Iterable<Tag> tags) {
-        this.metrics = Objects.requireNonNull(engine, "engine").metrics();
-        this.common = Tags.of(tags);
+    public static EngineMeters of(TransferEngine engine) {
+        return builder(engine).build();
     }
 
+    /**
+     * Begins with the defaults.
+     *
+     * @param engine to be measured
+     * @return the builder
+     */
+    public static Builder builder(TransferEngine engine) {
+        return new Builder(engine.metrics());
+    }
+
+    /**
+     * Registers the meters.
+     *
+     * @param registry any; if it is a composite one, its members until now get the histograms, and later ones all but those
+     * @throws IllegalStateException if this is closed
+     */
     @Override
     public void bindTo(MeterRegistry registry) {
-        for (Operation operation : Operation.values()) {
-            for (Outcome outcome : Outcome.values()) {
-                counter(
-                        registry,
-                        EngineMeter.OPERATIONS,
-                        Tags.of("operation", lower(operation), "outcome", lower(outcome)),
-                        figures -> figures.operations(operation, outcome));
+        synchronized (bindings) {
+            if (closed) {
+                throw new IllegalStateException("the meters are closed");
             }
-            counter(
-                    registry,
-                    EngineMeter.BYTES,
-                    Tags.of("operation", lower(operation)),
-                    figures -> figures.bytes(operation));
+            bindings.add(EngineBinding.of(registry, metrics, tags, peers, exemplars));
         }
-        counter(
-                registry,
-                EngineMeter.SERVED_BYTES,
-                Tags.of("operation", lower(Operation.WRITE)),
-                EngineMetrics::servedWriteBytes);
-        counter(
-                registry,
-                EngineMeter.SERVED_BYTES,
-                Tags.of("operation", lower(Operation.READ)),
-                EngineMetrics::servedReadBytes);
-        counter(registry, EngineMeter.REFUSED, Tags.empty(), EngineMetrics::refused);
-        gauge(
-                registry,
-                EngineMeter.IN_FLIGHT_OPERATIONS,
-                figures -> figures.window().operations());
-        gauge(
-                registry,
-                EngineMeter.IN_FLIGHT_OPERATIONS_LIMIT,
-                figures -> figures.window().operationLimit());
-        gauge(registry, EngineMeter.IN_FLIGHT_BYTES, figures -> figures.window().bytes());
-        gauge(
-                registry,
-                EngineMeter.IN_FLIGHT_BYTES_LIMIT,
-                figures -> figures.window().byteLimit());
-        gauge(registry, EngineMeter.PENDING, EngineMetrics::pending);
-        gauge(registry, EngineMeter.CONNECTIONS, EngineMetrics::connections);
-        counter(registry, EngineMeter.CONNECTIONS_LOST, Tags.empty(), EngineMetrics::connectionsLost);
-        gauge(registry, EngineMeter.REGIONS, EngineMetrics::regions);
-        gauge(registry, EngineMeter.REGION_BYTES, EngineMetrics::regionBytes);
-        gauge(registry, EngineMeter.LOCKED_BYTES, EngineMetrics::lockedBytes);
-        counter(registry, EngineMeter.POLLS, Tags.of("found", "work"), EngineMetrics::busyPolls);
-        counter(registry, EngineMeter.POLLS, Tags.of("found", "nothing"), EngineMetrics::emptyPolls);
-        counter(registry, EngineMeter.STALLS, Tags.empty(), EngineMetrics::stalls);
     }
 
-    private void counter(MeterRegistry registry, EngineMeter meter, Tags tags, ToDoubleFunction<EngineMetrics> value) {
-        FunctionCounter.builder(meter.meterName(), metrics, value)
-                .description(meter.description())
-                .baseUnit(meter.unit())
-                .tags(common.and(tags))
-                .register(registry);
+    /** Unregisters the meters, wherever nobody else has bound the same ones. A second call does nothing. */
+    @Override
+    public void close() {
+        synchronized (bindings) {
+            closed = true;
+            bindings.forEach(EngineBinding::release);
+            bindings.clear();
+        }
     }
 
-    private void gauge(MeterRegistry registry, EngineMeter meter, ToDoubleFunction<EngineMetrics> value) {
-        Gauge.builder(meter.meterName(), metrics, value)
-                .description(meter.description())
-                .baseUnit(meter.unit())
-                .tags(common)
-                .register(registry);
-    }
+    /** Says what to export. For one thread. */
+    public static final class Builder {
+        private final EngineMetrics metrics;
+        private Tags tags = Tags.empty();
+        private int peers;
+        private @Nullable TransferExemplars exemplars;
 
-    private static String lower(Enum<?> value) {
-        return value.name().toLowerCase(Locale.ROOT);
+        Builder(EngineMetrics metrics) {
+            this.metrics = metrics;
+        }
+
+        /**
+         * Adds tags to every meter.
+         *
+         * @param more of few values
+         * @return this
+         */
+        public Builder tags(Iterable<Tag> more) {
+            tags = tags.and(more);
+            return this;
+        }
+
+        /**
+         * Exports meters for each peer, too. Their number is bounded: peers beyond it come together under the peer
+         * {@code other}. The place of a peer that has been gone for long is given to another one. A new peer's meters are
+         * registered when a registry reads the old ones, so that they come with its next reading. Default: 0, no meters of
+         * peers.
+         *
+         * @param most how many peers are told apart, 0 to 10,000
+         * @return this
+         */
+        public Builder peers(int most) {
+            if (most < 0 || most > EngineBinding.MOST_PEERS) {
+                throw new IllegalArgumentException("0 to " + EngineBinding.MOST_PEERS + " peers, not " + most);
+            }
+            peers = most;
+            return this;
+        }
+
+        /**
+         * Attaches exemplars of traced transfers to the histogram of durations, in Prometheus registries. Default: none.
+         *
+         * @param source also registered as a handler of observations
+         * @return this
+         */
+        public Builder exemplars(TransferExemplars source) {
+            exemplars = Objects.requireNonNull(source, "source");
+            return this;
+        }
+
+        /**
+         * Makes them.
+         *
+         * @return to be bound to a registry
+         */
+        public EngineMeters build() {
+            return new EngineMeters(metrics, tags, peers, exemplars);
+        }
     }
 }

@@ -1,115 +1,264 @@
 package io.sluice.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.RegionOptions;
-import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
-import io.sluice.engine.TransferOptions;
 import java.util.Arrays;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+/** The meters of real engines, over tcp. */
 class EngineMetersTest {
-    private static final int TRANSFERS = 10;
+    private static final int WRITES = 1000;
+    private static final int READS = 300;
     private static final int BYTES = 4096;
 
     @Test
-    void figuresOfRealTransfersAreExported() throws Exception {
-        // where the target takes part, so that it has served something
-        List<String> tcp = List.of("tcp");
-        try (TransferEngine source = TransferEngine.open(
-                        EngineOptions.builder().transports(tcp).listenNowhere().build());
-                TransferEngine target = TransferEngine.open(
-                        EngineOptions.builder().transports(tcp).build())) {
+    void theSumsAreWhatWasTransferred() throws Exception {
+        try (LinkedEngines engines = LinkedEngines.open();
+                EngineMeters source = EngineMeters.of(engines.source());
+                EngineMeters target = EngineMeters.of(engines.target())) {
             MeterRegistry registry = new SimpleMeterRegistry();
-            new EngineMeters(source, Tags.of("engine", "source")).bindTo(registry);
-            new EngineMeters(target, Tags.of("engine", "target")).bindTo(registry);
-            MemoryRegion local = source.allocate(BYTES, RegionOptions.local());
-            MemoryRegion offered = target.allocate(BYTES, RegionOptions.readWrite());
-            Connection connection = await(source.connect(target.address()));
-            RemoteRegion remote = await(connection.attach(offered.descriptor()));
-            for (int i = 0; i < TRANSFERS; i++) {
-                CompletableFuture<Void> done = new CompletableFuture<>();
-                connection.write(local, 0, remote, 0, BYTES, TransferOptions.defaults(), (transfer, error) -> {
-                    if (error == null) {
-                        done.complete(null);
-                    } else {
-                        done.completeExceptionally(error);
-                    }
-                });
-                await(done);
-            }
+            source.bindTo(registry);
+            target.bindTo(registry);
+            engines.write(WRITES, BYTES);
+            engines.read(READS, BYTES);
 
-            assertThat(registry.get("sluice.operations")
-                            .tags("engine", "source", "operation", "write", "outcome", "success")
-                            .functionCounter()
-                            .count())
-                    .isEqualTo(TRANSFERS);
-            assertThat(registry.get("sluice.bytes")
-                            .tags("engine", "source", "operation", "write")
-                            .functionCounter()
-                            .count())
-                    .isEqualTo((double) TRANSFERS * BYTES);
-            assertThat(registry.get("sluice.served.bytes")
-                            .tags("engine", "target", "operation", "write")
-                            .functionCounter()
-                            .count())
-                    .isEqualTo((double) TRANSFERS * BYTES);
-            assertThat(registry.get("sluice.connections")
-                            .tag("engine", "target")
+            Tags writes = Tags.of("engine", "source", "transport", "tcp", "operation", "write");
+            Tags reads = Tags.of("engine", "source", "transport", "tcp", "operation", "read");
+            assertThat(counter(registry, EngineMeter.TRANSFER_OPERATIONS, writes.and("outcome", "success")))
+                    .isEqualTo(WRITES);
+            assertThat(counter(registry, EngineMeter.TRANSFER_BYTES, writes.and("outcome", "success")))
+                    .isEqualTo((double) WRITES * BYTES);
+            assertThat(counter(registry, EngineMeter.TRANSFER_BYTES, reads.and("outcome", "success")))
+                    .isEqualTo((double) READS * BYTES);
+            assertThat(sum(registry, EngineMeter.TRANSFER_ERRORS)).isZero();
+            Tags served = Tags.of("engine", "target", "transport", "tcp");
+            // the target may answer before it counts
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(
+                                    counter(registry, EngineMeter.SERVED_BYTES, served.and("operation", "write")))
+                            .isEqualTo((double) WRITES * BYTES));
+            assertThat(counter(registry, EngineMeter.SERVED_BYTES, served.and("operation", "read")))
+                    .isEqualTo((double) READS * BYTES);
+            assertThat(counter(
+                            registry,
+                            EngineMeter.WIRE_BYTES,
+                            Tags.of("engine", "source", "transport", "tcp", "direction", "sent")))
+                    .isGreaterThan((double) WRITES * BYTES);
+            for (EngineMeter meter : new EngineMeter[] {
+                EngineMeter.TRANSFER_DURATION, EngineMeter.TRANSFER_CREDIT_WAIT, EngineMeter.TRANSFER_COMPLETION
+            }) {
+                assertThat(timer(registry, meter, writes).count())
+                        .as(meter.meterName())
+                        .isEqualTo(WRITES);
+                assertThat(timer(registry, meter, reads).count())
+                        .as(meter.meterName())
+                        .isEqualTo(READS);
+            }
+            assertThat(timer(registry, EngineMeter.TRANSFER_DURATION, writes).totalTime(TimeUnit.NANOSECONDS))
+                    .isPositive();
+            assertThat(gauge(registry, EngineMeter.IN_FLIGHT_OPERATIONS, "source"))
+                    .isZero();
+            assertThat(gauge(registry, EngineMeter.IN_FLIGHT_BYTES, "source")).isZero();
+            assertThat(gauge(registry, EngineMeter.PENDING, "source")).isZero();
+            assertThat(gauge(registry, EngineMeter.PENDING_LIMIT, "source"))
+                    .isEqualTo(engines.source().options().maxPending());
+            assertThat(gauge(registry, EngineMeter.REGION_BYTES, "target")).isEqualTo(LinkedEngines.REGION_BYTES);
+            assertThat(registry.get(EngineMeter.CONNECTIONS.meterName())
+                            .tags("engine", "target", "transport", "tcp", "state", "open")
                             .gauge()
                             .value())
                     .isEqualTo(1);
-            assertThat(registry.get("sluice.region.bytes")
-                            .tag("engine", "target")
-                            .gauge()
-                            .value())
-                    .isEqualTo(BYTES);
         }
     }
 
     @Test
-    void everyDocumentedMeterIsRegisteredAndNoOther() {
-        try (TransferEngine engine = TransferEngine.open(EngineOptions.defaults())) {
-            MeterRegistry registry = new SimpleMeterRegistry();
-            new EngineMeters(engine, Tags.empty()).bindTo(registry);
+    void prometheusGetsTrueHistogramsWhoseCountIsTheCounter() throws Exception {
+        try (LinkedEngines engines = LinkedEngines.open();
+                EngineMeters source = EngineMeters.of(engines.source());
+                EngineMeters target = EngineMeters.of(engines.target())) {
+            PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+            registry.config().commonTags("zone", "a");
+            source.bindTo(registry);
+            target.bindTo(registry);
+            engines.write(WRITES, BYTES);
+            Scrape scrape = Scrape.of(registry.scrape());
 
-            assertThat(registry.getMeters().stream()
-                            .map(Meter::getId)
-                            .map(Meter.Id::getName)
-                            .collect(Collectors.toSet()))
+            String[] writes = {"engine=\"source\"", "transport=\"tcp\"", "operation=\"write\"", "zone=\"a\""};
+            for (String name : new String[] {
+                "sluice_transfer_duration_seconds",
+                "sluice_transfer_credit_wait_seconds",
+                "sluice_transfer_completion_seconds"
+            }) {
+                assertThat(scrape.type(name)).isEqualTo("histogram");
+                assertThat(scrape.value(name + "_count", writes)).isEqualTo(WRITES);
+                assertThat(scrape.value(
+                                name + "_bucket",
+                                "engine=\"source\"",
+                                "transport=\"tcp\"",
+                                "operation=\"write\"",
+                                "le=\"+Inf\""))
+                        .isEqualTo(WRITES);
+                assertThat(scrape.bounds(name, "engine=\"source\"", "operation=\"write\""))
+                        .hasSize(23)
+                        .startsWith(1e-6, 2e-6, 5e-6, 1e-5)
+                        .endsWith(5.0, 10.0, Double.POSITIVE_INFINITY);
+                assertThat(scrape.buckets(name, "engine=\"source\"", "operation=\"write\""))
+                        .isSorted();
+            }
+            assertThat(scrape.value("sluice_transfer_duration_seconds_sum", writes))
+                    .isPositive()
+                    .isLessThan(WRITES * 60.0);
+            assertThat(scrape.value(
+                            "sluice_transfer_operations_total",
+                            "engine=\"source\"",
+                            "operation=\"write\"",
+                            "outcome=\"success\""))
+                    .isEqualTo(WRITES);
+        }
+    }
+
+    @Test
+    void everyDocumentedMeterIsRegisteredAndNoOther() throws Exception {
+        try (LinkedEngines engines = LinkedEngines.open();
+                EngineMeters meters =
+                        EngineMeters.builder(engines.source()).peers(1).build()) {
+            MeterRegistry registry = new SimpleMeterRegistry();
+            meters.bindTo(registry);
+            // a tcp connection has no device with ports
+            assertThat(names(registry))
                     .isEqualTo(Arrays.stream(EngineMeter.values())
+                            .filter(meter -> meter != EngineMeter.PORT_EVENTS)
                             .map(EngineMeter::meterName)
+                            .collect(Collectors.toSet()));
+
+            PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+            meters.bindTo(prometheus);
+            Set<String> exposed = Scrape.of(prometheus.scrape()).names();
+            assertThat(exposed)
+                    .isEqualTo(Arrays.stream(EngineMeter.values())
+                            .filter(meter -> meter != EngineMeter.PORT_EVENTS)
+                            .flatMap(meter -> meter.prometheusNames().stream())
                             .collect(Collectors.toSet()));
         }
     }
 
     @Test
-    void prometheusCanScrapeThem() {
-        try (TransferEngine engine = TransferEngine.open(EngineOptions.defaults())) {
+    void toBindTwiceIsHarmless() {
+        try (TransferEngine engine =
+                TransferEngine.open(EngineOptions.builder().name("twice").build())) {
             PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-            new EngineMeters(engine, Tags.empty()).bindTo(registry);
+            EngineMeters first = EngineMeters.of(engine);
+            EngineMeters second = EngineMeters.of(engine);
+            first.bindTo(registry);
+            Set<String> series = Scrape.of(registry.scrape()).series();
+            first.bindTo(registry);
+            second.bindTo(registry);
+            assertThat(Scrape.of(registry.scrape()).series()).isEqualTo(series);
 
-            assertThat(registry.scrape())
-                    .contains("sluice_bytes_total{operation=\"write\"}")
-                    .contains("sluice_in_flight_operations_limit");
+            first.close();
+            assertThat(Scrape.of(registry.scrape()).series())
+                    .as("the second still has them")
+                    .isEqualTo(series);
+            second.close();
+            second.close();
+            assertThat(registry.getMeters()).isEmpty();
+            assertThat(Scrape.of(registry.scrape()).series()).isEmpty();
+            assertThatThrownBy(() -> first.bindTo(registry)).isInstanceOf(IllegalStateException.class);
         }
     }
 
-    private static <T> T await(CompletableFuture<T> future) throws Exception {
-        return future.get(30, TimeUnit.SECONDS);
+    @Test
+    void twoEnginesAreToldApartAndGoOneByOne() {
+        try (TransferEngine one =
+                        TransferEngine.open(EngineOptions.builder().name("one").build());
+                TransferEngine other = TransferEngine.open(
+                        EngineOptions.builder().name("other").build())) {
+            PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+            EngineMeters ofOne = EngineMeters.of(one);
+            ofOne.bindTo(registry);
+            try (EngineMeters ofOther =
+                    EngineMeters.builder(other).tags(Tags.of("zone", "a")).build()) {
+                MeterRegistry apart = new SimpleMeterRegistry();
+                ofOther.bindTo(apart);
+                assertThat(apart.getMeters())
+                        .allMatch(meter -> "other".equals(meter.getId().getTag("engine"))
+                                && "a".equals(meter.getId().getTag("zone")));
+            }
+            EngineMeters ofOther = EngineMeters.of(other);
+            ofOther.bindTo(registry);
+            Scrape both = Scrape.of(registry.scrape());
+            assertThat(both.series("engine=\"one\"")).hasSameSizeAs(both.series("engine=\"other\""));
+
+            ofOne.close();
+            Scrape left = Scrape.of(registry.scrape());
+            assertThat(left.series("engine=\"one\"")).isEmpty();
+            assertThat(left.series()).isEqualTo(both.series("engine=\"other\""));
+            ofOther.close();
+        }
+    }
+
+    @Test
+    void aCompositeRegistryGivesEachMemberWhatItCanTake() {
+        try (TransferEngine engine =
+                        TransferEngine.open(EngineOptions.builder().name("one").build());
+                EngineMeters meters = EngineMeters.of(engine)) {
+            PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+            MeterRegistry simple = new SimpleMeterRegistry();
+            CompositeMeterRegistry composite = new CompositeMeterRegistry();
+            composite.add(prometheus);
+            composite.add(simple);
+            meters.bindTo(composite);
+
+            assertThat(Scrape.of(prometheus.scrape()).type("sluice_transfer_duration_seconds"))
+                    .isEqualTo("histogram");
+            assertThat(simple.get(EngineMeter.TRANSFER_DURATION.meterName()).functionTimers())
+                    .isNotEmpty();
+            assertThat(simple.get(EngineMeter.REGIONS.meterName()).gauge().value())
+                    .isZero();
+            meters.close();
+            assertThat(simple.getMeters()).isEmpty();
+            assertThat(Scrape.of(prometheus.scrape()).series()).isEmpty();
+        }
+    }
+
+    private static Set<String> names(MeterRegistry registry) {
+        return registry.getMeters().stream()
+                .map(Meter::getId)
+                .map(Meter.Id::getName)
+                .collect(Collectors.toSet());
+    }
+
+    private static double counter(MeterRegistry registry, EngineMeter meter, Tags tags) {
+        return registry.get(meter.meterName()).tags(tags).functionCounter().count();
+    }
+
+    private static double sum(MeterRegistry registry, EngineMeter meter) {
+        return registry.get(meter.meterName()).functionCounters().stream()
+                .mapToDouble(FunctionCounter::count)
+                .sum();
+    }
+
+    private static FunctionTimer timer(MeterRegistry registry, EngineMeter meter, Tags tags) {
+        return registry.get(meter.meterName()).tags(tags).functionTimer();
+    }
+
+    private static double gauge(MeterRegistry registry, EngineMeter meter, String engine) {
+        return registry.get(meter.meterName()).tag("engine", engine).gauge().value();
     }
 }

@@ -13,6 +13,7 @@ final class CallerThreadSignals {
     private static final ThreadLocal<CallerThreadSignals> OF_THREAD = ThreadLocal.withInitial(CallerThreadSignals::new);
 
     private final ArrayDeque<DataTransfer> owed = new ArrayDeque<>();
+    private final CallerThreadClock clock = new CallerThreadClock();
     private boolean giving;
     private int inARow;
 
@@ -20,6 +21,10 @@ final class CallerThreadSignals {
 
     static CallerThreadSignals ofThread() {
         return OF_THREAD.get();
+    }
+
+    CallerThreadClock clock() {
+        return clock;
     }
 
     /** False once a chain has had its share of this thread. */
@@ -46,13 +51,13 @@ final class CallerThreadSignals {
         }
     }
 
-    private static void signal(DataTransfer transfer) {
+    private void signal(DataTransfer transfer) {
         boolean cancelled = transfer.isCancelRequested();
         if (!cancelled) {
             transfer.elementsCarriedOut();
             cancelled = transfer.isCancelRequested();
         }
-        transfer.flow().countCarriedOut(transfer, cancelled);
+        transfer.flow().countCarriedOut(transfer, clock, cancelled);
         // from here on it may be started again, also by its own callback
         transfer.endRun(true);
         transfer.signal(cancelled ? new TransferCancelledException("the transfer was cancelled") : null);

@@ -11,19 +11,12 @@ final class CallerThreadTransfers {
     private final ConnectionFlow flow;
     private final Endpoint endpoint;
     private final ConnectionWindow window;
-    private final CallerThreadCounters counters;
     private final long mostBytes;
 
-    CallerThreadTransfers(
-            ConnectionFlow flow,
-            Endpoint endpoint,
-            ConnectionWindow window,
-            CallerThreadCounters counters,
-            long mostBytes) {
+    CallerThreadTransfers(ConnectionFlow flow, Endpoint endpoint, ConnectionWindow window, long mostBytes) {
         this.flow = flow;
         this.endpoint = endpoint;
         this.window = window;
-        this.counters = counters;
         this.mostBytes = mostBytes;
     }
 
@@ -38,21 +31,18 @@ final class CallerThreadTransfers {
             return false;
         }
         CallerThreadSignals signals = CallerThreadSignals.ofThread();
-        if (!signals.hasRoom() || !copyAll(transfer)) {
+        if (!signals.hasRoom()) {
             return false;
         }
+        long bytes = transfer.callerThreadBytes();
+        signals.clock().begins(bytes);
+        if (!copyAll(transfer)) {
+            return false;
+        }
+        transfer.carriedOut(signals.clock().ends(bytes));
         transfer.beginRun();
         signals.give(transfer);
         return true;
-    }
-
-    /** Counts one that this has carried out, before it may be started again. */
-    void count(DataTransfer transfer, boolean cancelled) {
-        if (cancelled) {
-            counters.countCancelled(transfer.kind(), transfer.elements());
-        } else {
-            counters.count(transfer.kind(), transfer.elements(), transfer.callerThreadBytes());
-        }
     }
 
     /** The elements follow one another, so there is one in flight at a time. */

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class Chunk extends WorkRequest {
     private @Nullable ElementOperation owner;
     private @Nullable LeasedMemory memory;
+    private boolean first;
 
     void prepare(
             ElementOperation element,
@@ -35,6 +36,19 @@ final class Chunk extends WorkRequest {
             long expected) {
         owner = element;
         describeWord(what, key, remoteOffset, bytes, operand, expected);
+    }
+
+    /** Whether it is the first of its element. */
+    void first(boolean isFirst) {
+        first = isFirst;
+    }
+
+    /** It is about to be given to the endpoint. */
+    void offered(long at) {
+        ElementOperation element = owner;
+        if (first && element != null) {
+            element.posted(at);
+        }
     }
 
     void carry(SignalPlan plan) {

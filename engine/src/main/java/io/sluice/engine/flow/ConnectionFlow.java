@@ -11,7 +11,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
-import io.sluice.engine.progress.PollerCounters;
+import io.sluice.engine.progress.Observers;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,7 +45,6 @@ public final class ConnectionFlow {
 
     private final Connection connection;
     private final EventLoop loop;
-    private final PollerCounters counters;
     private final int maxPending;
     private final Endpoint endpoint;
 
@@ -55,6 +55,13 @@ public final class ConnectionFlow {
     private final Runnable run = this::run;
     private volatile @Nullable ConnectionEnd end;
     private final @Nullable CallerThreadTransfers callerThread;
+    private final FlowCounters counters;
+    private final LongAdder overflows;
+    private final @Nullable Observers observers;
+    private final long slowNanos;
+    // those of the peer are known from the connection's opening on, before anybody has it to submit something
+    private PeerTally tally;
+    private CallerThreadCounters callerThreadCounters;
 
     // the poller's
     private final SendQueue queue;
@@ -72,11 +79,10 @@ public final class ConnectionFlow {
      *
      * @param connection whose
      * @param loop the connection's
-     * @param counters the poller's
+     * @param counters what it counts into
      * @param options the engine's
      * @param engineWindow the engine's
      * @param capabilities the transport's
-     * @param callerThreadCounters the engine's
      * @param transport its place among the engine's transports
      * @param endpoint where to post
      * @param notificationSender where to send
@@ -85,25 +91,28 @@ public final class ConnectionFlow {
     public ConnectionFlow(
             Connection connection,
             EventLoop loop,
-            PollerCounters counters,
+            ConnectionCounters counters,
             EngineOptions options,
             EngineWindow engineWindow,
             Capabilities capabilities,
-            CallerThreadCounters callerThreadCounters,
             int transport,
             Endpoint endpoint,
             NotificationSender notificationSender,
             int notificationCredits) {
         this.connection = connection;
         this.loop = loop;
-        this.counters = counters;
+        this.counters = counters.transport();
+        this.tally = counters.peer();
+        this.callerThreadCounters = counters.callerThread();
+        this.overflows = counters.overflows();
+        this.observers = Observers.of(options);
+        this.slowNanos = options.slowTransfer().toNanos();
         this.maxPending = options.maxPending();
         this.queue = new SendQueue(this, options, engineWindow, capabilities, transport, endpoint, groups);
         this.endpoint = endpoint;
         this.callerThread = capabilities.callerThreadBytes() == 0
                 ? null
-                : new CallerThreadTransfers(
-                        this, endpoint, queue.window(), callerThreadCounters, capabilities.callerThreadBytes());
+                : new CallerThreadTransfers(this, endpoint, queue.window(), capabilities.callerThreadBytes());
         this.notifications = new NotificationQueue(notificationSender, notificationCredits);
     }
 
@@ -123,6 +132,35 @@ public final class ConnectionFlow {
      */
     public InFlightWindow window() {
         return queue.window();
+    }
+
+    /**
+     * The connection opens: from now on it counts into what its peer has. Before anything is submitted.
+     *
+     * @param peer of the peer, on this flow's poller
+     * @param callerThread of the peer, on this flow's transport
+     */
+    public void countInto(PeerTally peer, CallerThreadCounters callerThread) {
+        tally = peer;
+        callerThreadCounters = callerThread;
+    }
+
+    /**
+     * How many notifications the peer will take now.
+     *
+     * @return the count, for any thread
+     */
+    public int notificationCredits() {
+        return notifications.credits();
+    }
+
+    /**
+     * Notifications that wait for credits, or for what they come after.
+     *
+     * @return the count, for any thread
+     */
+    public int notificationsWaiting() {
+        return notifications.waiting();
     }
 
     /**
@@ -200,6 +238,7 @@ public final class ConnectionFlow {
         if (pending.incrementAndGet() > maxPending) {
             pending.decrementAndGet();
             transfer.letGo();
+            overflows.increment();
             throw new TooManyPendingException(maxPending + " transfers are pending on this connection, the most that"
                     + " maxPending allows; wait for some to end, or raise it");
         }
@@ -212,10 +251,17 @@ public final class ConnectionFlow {
     }
 
     /** A caller's thread gives the signal of what it has carried out. */
-    void countCarriedOut(DataTransfer transfer, boolean cancelled) {
-        CallerThreadTransfers here = callerThread;
-        if (here != null) {
-            here.count(transfer, cancelled);
+    void countCarriedOut(DataTransfer transfer, CallerThreadClock clock, boolean cancelled) {
+        long bytes = transfer.callerThreadBytes();
+        if (cancelled) {
+            callerThreadCounters.countCancelled(transfer.kind(), transfer.elements(), bytes);
+            return;
+        }
+        long nanos = transfer.carriedOutNanos();
+        clock.count(callerThreadCounters, transfer.kind(), transfer.elements(), bytes, nanos);
+        Observers told = observers;
+        if (told != null && nanos >= slowNanos) {
+            told.slowTransfer(connection, transfer.kind(), bytes, 0, nanos, null);
         }
     }
 
@@ -296,6 +342,7 @@ public final class ConnectionFlow {
             admitData(data);
         } else if (transfer instanceof NotifyTransfer notification) {
             notification.queued();
+            notifications.waits();
             groups.close(notification);
             groups.release();
         }
@@ -404,6 +451,7 @@ public final class ConnectionFlow {
      * @param status how
      */
     public void completed(WorkRequest request, CompletionStatus status) {
+        counters.add(FlowCounter.COMPLETIONS, 1);
         queue.completed(request, status);
         pumpLater();
     }
@@ -426,8 +474,9 @@ public final class ConnectionFlow {
      * @param transfer whose
      * @param element which
      * @param error {@code null} for success
+     * @param postedAt when its first chunk was, if one was
      */
-    void elementDone(DataTransfer transfer, int element, @Nullable SluiceException error) {
+    void elementDone(DataTransfer transfer, int element, @Nullable SluiceException error, long postedAt) {
         if (transfer.hasEnded()) {
             if (transfer.isQuiet()) {
                 unquietTransfers--;
@@ -440,7 +489,7 @@ public final class ConnectionFlow {
                 groups.release();
                 releaseQuiescenceAwaited();
             }
-        } else if (transfer.elementEnded(element, error)) {
+        } else if (transfer.elementEnded(element, error, postedAt)) {
             terminate(transfer, transfer.outcome());
         }
     }
@@ -481,6 +530,10 @@ public final class ConnectionFlow {
     }
 
     private void terminate(FlowTransfer transfer, @Nullable SluiceException error) {
+        Observers told = observers;
+        if (told != null) {
+            tellIfSlow(told, transfer, error);
+        }
         loop.disarm(transfer);
         transfer.dropStartWait();
         if (!(transfer instanceof NotifyTransfer notification && notification.keepsItsPlace())) {
@@ -502,6 +555,15 @@ public final class ConnectionFlow {
             waitedFor.complete(null);
         }
         groups.release();
+    }
+
+    private void tellIfSlow(Observers told, FlowTransfer transfer, @Nullable SluiceException error) {
+        long endedAt = loop.batchTime();
+        long nanos = endedAt - transfer.submittedAt();
+        if (nanos >= slowNanos) {
+            told.slowTransfer(
+                    connection, transfer.kind(), transfer.totalBytes(), transfer.waitedNanos(endedAt), nanos, error);
+        }
     }
 
     /** What comes after it need not wait for it any more. {@code groups.release()} must follow. */
@@ -598,7 +660,7 @@ public final class ConnectionFlow {
                 return false;
             }
             if (!transfer.hasEnded()) {
-                count(EngineMetrics.Operation.NOTIFY, null, transfer.length());
+                count(transfer, null, transfer.totalBytes(), transfer.postedAt());
                 terminate(transfer, null);
             }
         }
@@ -621,7 +683,7 @@ public final class ConnectionFlow {
                 notifications.skip();
                 pending.decrementAndGet();
             } else if (notifications.canSend()) {
-                notifications.send(loop.now());
+                notifications.send(loop.now(), loop.batchTime());
             } else {
                 return;
             }
@@ -698,6 +760,7 @@ public final class ConnectionFlow {
     private void endUnsent(NotifyTransfer notification, ConnectionEnd why) {
         endEarly(notification, why.error());
         pending.decrementAndGet();
+        notifications.waitsNoMore();
     }
 
     /** Why the connection has ended, or null. */
@@ -706,7 +769,35 @@ public final class ConnectionFlow {
         return end;
     }
 
-    void count(EngineMetrics.Operation operation, @Nullable SluiceException error, long bytes) {
-        FlowCounters.count(counters, operation, error, bytes);
+    // ---- figures ----
+
+    /** What completes from here on does so now; says when that is. */
+    long beginBatch() {
+        loop.beginBatch();
+        return loop.batchTime();
+    }
+
+    void countPosted(int chunks) {
+        counters.add(FlowCounter.CHUNKS, chunks);
+    }
+
+    /** An operation has ended by itself. */
+    void count(FlowTransfer transfer, @Nullable SluiceException error, long bytes, long postedAt) {
+        if (error != null) {
+            countFailed(transfer, error, bytes);
+            return;
+        }
+        // a callback that ran since the batch was fetched may have submitted it
+        long waited = Math.max(0, postedAt - transfer.submittedAt());
+        long completed = Math.max(0, loop.batchTime() - postedAt);
+        counters.succeeded(transfer.kind(), bytes, waited, completed);
+        tally.succeeded(bytes, waited + completed);
+    }
+
+    /** An operation has not succeeded. */
+    void countFailed(FlowTransfer transfer, SluiceException error, long bytes) {
+        if (counters.failed(transfer.kind(), error, bytes) != EngineMetrics.Outcome.CANCELLED) {
+            tally.failed();
+        }
     }
 }

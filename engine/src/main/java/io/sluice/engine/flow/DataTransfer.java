@@ -61,9 +61,10 @@ abstract sealed class DataTransfer extends FlowTransfer implements PreparedTrans
     /**
      * An element has ended by itself.
      *
+     * @param postedAt when its first chunk was, if one was
      * @return true if the transfer ends with it
      */
-    abstract boolean elementEnded(int element, @Nullable SluiceException error);
+    abstract boolean elementEnded(int element, @Nullable SluiceException error, long postedAt);
 
     /** What the terminal signal says when every element has ended by itself. */
     abstract @Nullable SluiceException outcome();
@@ -75,6 +76,16 @@ abstract sealed class DataTransfer extends FlowTransfer implements PreparedTrans
 
     /** The calling thread has carried out all elements, and tells it; the terminal signal follows. */
     void elementsCarriedOut() {}
+
+    /** The calling thread has moved all bytes. */
+    void carriedOut(long nanos) {
+        posted(nanos);
+    }
+
+    /** How long that took. */
+    long carriedOutNanos() {
+        return postedAt();
+    }
 
     /** The error of what the end of the connection leaves unfinished, with no element half posted. */
     SluiceException neverFinished(ConnectionEnd why) {
@@ -117,6 +128,13 @@ abstract sealed class DataTransfer extends FlowTransfer implements PreparedTrans
     }
 
     // ---- the poller ----
+
+    /** The first chunk of an element is offered to the endpoint. */
+    void elementPosted(int element, long at) {
+        if (element == 0) {
+            posted(at);
+        }
+    }
 
     @Override
     boolean isQuiet() {

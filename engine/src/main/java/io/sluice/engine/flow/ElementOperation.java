@@ -8,6 +8,7 @@ final class ElementOperation {
     private @Nullable DataTransfer transfer;
     private int index;
     private int outstanding;
+    private long postedAt;
     private boolean posted;
     private boolean reachedPeer;
     private boolean cutOff;
@@ -33,6 +34,16 @@ final class ElementOperation {
 
     int index() {
         return index;
+    }
+
+    /** Its first chunk is offered to the endpoint; it may be offered again, if it was not taken. */
+    void posted(long at) {
+        postedAt = at;
+        transfer().elementPosted(index, at);
+    }
+
+    long postedAt() {
+        return postedAt;
     }
 
     void chunkPosted() {

@@ -25,6 +25,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
         permits DataTransfer, NotifyTransfer {
     private static final Logger LOG = LoggerFactory.getLogger(FlowTransfer.class);
     private static final VarHandle QUIESCENCE;
+    private static final long NOT_POSTED = Long.MIN_VALUE;
     private static final CompletableFuture<Void> QUIET = CompletableFuture.completedFuture(null);
 
     static {
@@ -40,6 +41,8 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
 
     private final ConnectionFlow flow;
     private long submittedAt;
+    // of one that its caller's thread carries out: how long that took
+    private long postedAt;
     private @Nullable StartWait startWait;
     private int admittedRun = NO_RUN;
 
@@ -53,6 +56,9 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
 
     abstract EngineMetrics.Operation kind();
 
+    /** How much it is to move. */
+    abstract long totalBytes();
+
     /** Whether nothing of it is posted. */
     abstract boolean isQuiet();
 
@@ -65,6 +71,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     /** Makes it as if it had never run. The calling thread holds it. */
     void reset() {
         submittedAt = System.nanoTime();
+        postedAt = NOT_POSTED;
         quiescence = null;
     }
 
@@ -105,6 +112,20 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
 
     long submittedAt() {
         return submittedAt;
+    }
+
+    /** The first of it is offered to the endpoint; it may be offered again, if it was not taken. */
+    void posted(long at) {
+        postedAt = at;
+    }
+
+    long postedAt() {
+        return postedAt;
+    }
+
+    /** How long it waited until it was posted, or its end if it never was. */
+    long waitedNanos(long endedAt) {
+        return Math.max(0, (postedAt == NOT_POSTED ? endedAt : postedAt) - submittedAt);
     }
 
     /** When the deadline passes, as {@link System#nanoTime()}; only if there is one. */

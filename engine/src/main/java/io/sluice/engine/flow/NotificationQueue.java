@@ -2,6 +2,7 @@ package io.sluice.engine.flow;
 
 import io.sluice.engine.transport.NotificationSender;
 import java.util.ArrayDeque;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,12 +14,38 @@ final class NotificationQueue {
     private final int initialCredits;
     private final ArrayDeque<NotifyTransfer> sendable = new ArrayDeque<>();
     private final ArrayDeque<NotifyTransfer> unacknowledged = new ArrayDeque<>();
-    private int credits;
+    // the poller alone writes them
+    private final AtomicInteger credits;
+    private final AtomicInteger waiting = new AtomicInteger();
 
     NotificationQueue(NotificationSender sender, int initialCredits) {
         this.sender = sender;
         this.initialCredits = initialCredits;
-        this.credits = initialCredits;
+        this.credits = new AtomicInteger(initialCredits);
+    }
+
+    /** How many more the peer takes; for any thread. */
+    int credits() {
+        return credits.getOpaque();
+    }
+
+    /** How many have not been sent; for any thread. */
+    int waiting() {
+        return waiting.getOpaque();
+    }
+
+    private static void change(AtomicInteger figure, int by) {
+        figure.setOpaque(figure.getPlain() + by);
+    }
+
+    /** One waits, at first perhaps for what it comes after. */
+    void waits() {
+        change(waiting, 1);
+    }
+
+    /** One that waited was taken out. */
+    void waitsNoMore() {
+        change(waiting, -1);
     }
 
     void add(NotifyTransfer notification) {
@@ -34,26 +61,28 @@ final class NotificationQueue {
     /** Takes the next out: it has ended meanwhile. */
     void skip() {
         sendable.removeFirst();
+        waitsNoMore();
     }
 
     boolean canSend() {
-        return credits > 0 && sender.hasRoom();
+        return credits.getPlain() > 0 && sender.hasRoom();
     }
 
     /** Sends the next. */
-    void send(long now) {
+    void send(long now, long at) {
         NotifyTransfer notification = sendable.removeFirst();
-        credits--;
+        change(credits, -1);
+        waitsNoMore();
         unacknowledged.addLast(notification);
-        sender.send(notification.takePayload(now));
+        sender.send(notification.takePayload(now, at));
     }
 
     /** False if the peer grants more than it granted to begin with. */
     boolean grant(int count) {
-        if (count > initialCredits - credits - unacknowledged.size()) {
+        if (count > initialCredits - credits.getPlain() - unacknowledged.size()) {
             return false;
         }
-        credits += count;
+        change(credits, count);
         return true;
     }
 

@@ -28,7 +28,8 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
         queued = true;
     }
 
-    int length() {
+    @Override
+    long totalBytes() {
         return length;
     }
 
@@ -38,11 +39,12 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
     }
 
     /** What to send; from now on it only waits for the acknowledgement. */
-    byte[] takePayload(long now) {
+    byte[] takePayload(long now, long at) {
         byte[] taken = payload;
         payload = GONE;
         queued = false;
         sentAt = now;
+        posted(at);
         return taken;
     }
 
@@ -67,7 +69,7 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
     @Override
     void endUnfinished(SluiceException error, boolean report) {
         payload = GONE;
-        flow().count(kind(), error, 0);
+        flow().countFailed(this, error, length);
     }
 
     @Override

@@ -204,6 +204,7 @@ final class SendQueue {
                 signalling.carry(chunk);
             }
         }
+        chunk.first(position == 0);
         operation.chunkPosted();
         batch[batchTo++] = chunk;
         transfer.advance(bytes);
@@ -252,8 +253,11 @@ final class SendQueue {
     /** Offers the batch; false if the endpoint left some of it. */
     private boolean post() {
         while (batchFrom < batchTo) {
+            // before: what completes inside the call has been posted
+            offer();
             int accepted = endpoint.post(batch, batchFrom, batchTo - batchFrom);
             batchFrom += accepted;
+            flow.countPosted(accepted);
             if (accepted == 0) {
                 return false;
             }
@@ -261,6 +265,14 @@ final class SendQueue {
         batchFrom = 0;
         batchTo = 0;
         return true;
+    }
+
+    /** One look at the clock for all. */
+    private void offer() {
+        long at = flow.beginBatch();
+        for (int i = batchFrom; i < batchTo; i++) {
+            ((Chunk) batch[i]).offered(at);
+        }
     }
 
     private void finishPosting(DataTransfer transfer, ElementOperation operation) {
@@ -324,11 +336,12 @@ final class SendQueue {
                                     && transfer.operation(element).changesRemote()),
                     flow.end());
         }
+        long postedAt = operation.postedAt();
         operation.retire();
         freeOperations.addFirst(operation);
         window.releaseOperation();
         transfer.operationDone();
-        flow.elementDone(transfer, element, error);
+        flow.elementDone(transfer, element, error, postedAt);
     }
 
     /** Nothing more of this element will be posted. */

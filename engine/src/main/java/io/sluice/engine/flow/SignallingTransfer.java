@@ -62,6 +62,18 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
     }
 
     @Override
+    long totalBytes() {
+        return write == null ? WorkRequest.WORD_BYTES : write.length();
+    }
+
+    @Override
+    void elementPosted(int element, long at) {
+        if (element == BYTES_ELEMENT || write == null) {
+            posted(at);
+        }
+    }
+
+    @Override
     int elements() {
         return SIGNAL_ELEMENT + 1;
     }
@@ -188,20 +200,21 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
     }
 
     @Override
-    boolean elementEnded(int element, @Nullable SluiceException failure) {
+    boolean elementEnded(int element, @Nullable SluiceException failure, long postedAt) {
         if (element == BYTES_ELEMENT && failure == null && !carried) {
             bytesDone = true;
             flow().bytesDone(this);
             return false;
         }
         error = failure;
-        flow().count(kind(), failure, write == null ? WorkRequest.WORD_BYTES : write.length());
+        // the bytes' post, if there are any: waiting for the signal's turn is no wait for credits
+        flow().count(this, failure, totalBytes(), postedAt());
         return true;
     }
 
     @Override
     void endUnfinished(SluiceException failure, boolean report) {
-        flow().count(kind(), failure, 0);
+        flow().countFailed(this, failure, totalBytes());
     }
 
     @Override

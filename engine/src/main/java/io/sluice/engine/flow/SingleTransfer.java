@@ -76,6 +76,11 @@ sealed class SingleTransfer extends DataTransfer permits AimableTransfer {
     }
 
     @Override
+    long totalBytes() {
+        return length;
+    }
+
+    @Override
     int elements() {
         return 1;
     }
@@ -116,15 +121,15 @@ sealed class SingleTransfer extends DataTransfer permits AimableTransfer {
     }
 
     @Override
-    boolean elementEnded(int element, @Nullable SluiceException failure) {
+    boolean elementEnded(int element, @Nullable SluiceException failure, long postedAt) {
         error = failure;
-        flow().count(kind(), failure, length);
+        flow().count(this, failure, length, postedAt);
         return true;
     }
 
     @Override
     void endUnfinished(SluiceException failure, boolean report) {
-        flow().count(kind(), failure, 0);
+        flow().countFailed(this, failure, length);
     }
 
     @Override

@@ -61,6 +61,11 @@ final class VectoredTransfer extends DataTransfer {
     }
 
     @Override
+    long totalBytes() {
+        return bytes;
+    }
+
+    @Override
     WorkRequest.Operation operation(int element) {
         return operation;
     }
@@ -108,7 +113,8 @@ final class VectoredTransfer extends DataTransfer {
     }
 
     @Override
-    boolean elementEnded(int element, @Nullable SluiceException error) {
+    boolean elementEnded(int element, @Nullable SluiceException error, long postedAt) {
+        flow().count(this, error, plan[element].length(), postedAt);
         end(element, error, true);
         return unfinished == 0;
     }
@@ -116,6 +122,7 @@ final class VectoredTransfer extends DataTransfer {
     @Override
     void endUnfinished(SluiceException error, boolean report) {
         for (int i = ended.nextClearBit(0); i < plan.length; i = ended.nextClearBit(i + 1)) {
+            flow().countFailed(this, error, plan[i].length());
             end(i, error, report);
         }
     }
@@ -139,7 +146,6 @@ final class VectoredTransfer extends DataTransfer {
                 firstError = error;
             }
         }
-        flow().count(kind(), error, plan[element].length());
         // a cancel holds from the moment it is asked for, though the poller learns of it later
         if (isCancelRequested()) {
             silenced = true;

@@ -56,6 +56,11 @@ final class WordTransfer extends DataTransfer {
     }
 
     @Override
+    long totalBytes() {
+        return length;
+    }
+
+    @Override
     int elements() {
         return 1;
     }
@@ -107,15 +112,15 @@ final class WordTransfer extends DataTransfer {
     }
 
     @Override
-    boolean elementEnded(int element, @Nullable SluiceException failure) {
+    boolean elementEnded(int element, @Nullable SluiceException failure, long postedAt) {
         error = failure;
-        flow().count(kind(), failure, length);
+        flow().count(this, failure, length, postedAt);
         return true;
     }
 
     @Override
     void endUnfinished(SluiceException failure, boolean report) {
-        flow().count(kind(), failure, 0);
+        flow().countFailed(this, failure, length);
     }
 
     @Override

@@ -40,7 +40,9 @@ public final class Poller implements EventLoop {
 
     private final MpscUnboundedAtomicArrayQueue<Runnable> tasks = new MpscUnboundedAtomicArrayQueue<>(1024);
     private final DeadlineQueue deadlines = new DeadlineQueue();
-    private final PollerCounters counters;
+    private final PollerCounters counters = new PollerCounters();
+    private final int index;
+    private final @Nullable Observers observers;
     private final PollerThread thread;
     private final IdleStrategy idleStrategy;
     private final long stallNanos;
@@ -57,6 +59,8 @@ public final class Poller implements EventLoop {
     private ArrayList<Runnable> endOfCycle = new ArrayList<>();
     private ArrayList<Runnable> endOfCycleSpare = new ArrayList<>();
     private long now = System.nanoTime();
+    private long batchTime = now;
+    private boolean batchTimed;
     private long lastStallReport = now - STALL_REPORT_NANOS;
     private volatile boolean parked;
     private volatile State state = State.RUNNING;
@@ -65,13 +69,14 @@ public final class Poller implements EventLoop {
      * Makes a poller; {@link #start()} starts it.
      *
      * @param name the thread's name
+     * @param index its number in the engine, from 0
      * @param options the engine's settings
-     * @param indexedCounters how many indexed counters it has
      * @param onFailure called on the thread if it has to end because of an error
      */
-    public Poller(String name, EngineOptions options, int indexedCounters, Consumer<Poller> onFailure) {
+    public Poller(String name, int index, EngineOptions options, Consumer<Poller> onFailure) {
         this.onFailure = onFailure;
-        counters = new PollerCounters(indexedCounters);
+        this.index = index;
+        observers = Observers.of(options);
         idleStrategy =
                 new IdleStrategy(options.spin().toNanos(), options.yield().toNanos());
         stallNanos = options.stallThreshold().toNanos();
@@ -98,6 +103,15 @@ public final class Poller implements EventLoop {
     /** Starts the thread. */
     public void start() {
         thread.start();
+    }
+
+    /**
+     * Which poller it is.
+     *
+     * @return its number in the engine, from 0
+     */
+    public int index() {
+        return index;
     }
 
     /**
@@ -144,6 +158,20 @@ public final class Poller implements EventLoop {
     @Override
     public long now() {
         return now;
+    }
+
+    @Override
+    public void beginBatch() {
+        batchTimed = false;
+    }
+
+    @Override
+    public long batchTime() {
+        if (!batchTimed) {
+            batchTimed = true;
+            batchTime = System.nanoTime();
+        }
+        return batchTime;
     }
 
     @Override
@@ -241,6 +269,7 @@ public final class Poller implements EventLoop {
         counters.add(PollerCounters.Counter.BUSY_POLLS, 1);
         idleStrategy.worked();
         long took = System.nanoTime() - now;
+        counters.add(PollerCounters.Counter.BUSY_NANOS, took);
         if (took > stallNanos) {
             stalled(took);
         }
@@ -278,6 +307,7 @@ public final class Poller implements EventLoop {
     }
 
     private int pollSource(Source source) {
+        beginBatch();
         try {
             return source.poll();
         } catch (Throwable e) {
@@ -324,6 +354,7 @@ public final class Poller implements EventLoop {
         int count = 0;
         Deadline deadline;
         while ((deadline = deadlines.pollExpired(now)) != null) {
+            beginBatch();
             try {
                 deadline.expire();
             } catch (Throwable e) {
@@ -378,6 +409,7 @@ public final class Poller implements EventLoop {
             if (watch == null || watch.generation != (int) (data >>> 32)) {
                 continue;
             }
+            beginBatch();
             boolean failed = (flags & (Epoll.ERROR | Epoll.HANGUP)) != 0;
             try {
                 watch.handler.ready(failed || (flags & Epoll.READABLE) != 0, failed || (flags & Epoll.WRITABLE) != 0);
@@ -388,6 +420,7 @@ public final class Poller implements EventLoop {
     }
 
     private void run(Runnable task) {
+        beginBatch();
         try {
             task.run();
         } catch (Throwable e) {
@@ -402,6 +435,10 @@ public final class Poller implements EventLoop {
 
     private void stalled(long took) {
         counters.add(PollerCounters.Counter.STALLS, 1);
+        Observers told = observers;
+        if (told != null) {
+            told.pollerStalled(index, took);
+        }
         if (now - lastStallReport >= STALL_REPORT_NANOS) {
             lastStallReport = now;
             LOG.warn(

@@ -10,29 +10,16 @@ public final class PollerCounters {
         BUSY_POLLS,
         /** Duty cycles that found none. */
         EMPTY_POLLS,
+        /** How long those with work took, nanoseconds. */
+        BUSY_NANOS,
         /** Duty cycles that took too long. */
-        STALLS,
-        /** Bytes that peers wrote here. */
-        SERVED_WRITE_BYTES,
-        /** Bytes that peers read here. */
-        SERVED_READ_BYTES,
-        /** Requests of peers that were refused. */
-        REFUSED,
-        /** Connections lost. */
-        CONNECTIONS_LOST
+        STALLS
     }
 
-    private static final int NAMED = Counter.values().length;
-    private final AtomicLongArray values;
+    private final AtomicLongArray values = new AtomicLongArray(Counter.values().length);
 
-    /**
-     * All zero.
-     *
-     * @param indexed how many further counters there are
-     */
-    PollerCounters(int indexed) {
-        values = new AtomicLongArray(NAMED + indexed);
-    }
+    /** All zero. */
+    PollerCounters() {}
 
     /**
      * Adds. On the poller's thread.
@@ -40,19 +27,8 @@ public final class PollerCounters {
      * @param counter which
      * @param delta how much
      */
-    public void add(Counter counter, long delta) {
+    void add(Counter counter, long delta) {
         int index = counter.ordinal();
-        values.setOpaque(index, values.getPlain(index) + delta);
-    }
-
-    /**
-     * Adds to an indexed counter. On the poller's thread.
-     *
-     * @param indexed which
-     * @param delta how much
-     */
-    public void add(int indexed, long delta) {
-        int index = NAMED + indexed;
         values.setOpaque(index, values.getPlain(index) + delta);
     }
 
@@ -64,15 +40,5 @@ public final class PollerCounters {
      */
     public long get(Counter counter) {
         return values.getOpaque(counter.ordinal());
-    }
-
-    /**
-     * Reads an indexed counter. On any thread.
-     *
-     * @param indexed which
-     * @return the value
-     */
-    public long get(int indexed) {
-        return values.getOpaque(NAMED + indexed);
     }
 }

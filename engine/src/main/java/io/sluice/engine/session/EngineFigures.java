@@ -3,71 +3,74 @@ package io.sluice.engine.session;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PeerMetrics;
+import io.sluice.engine.PollerMetrics;
+import io.sluice.engine.PortMetrics;
+import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.flow.FlowCounters;
 import io.sluice.engine.progress.Poller;
-import io.sluice.engine.progress.PollerCounters.Counter;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
-/** Adds the pollers' counters up when somebody asks. */
+/** The figures of an engine, added up when somebody asks. */
 final class EngineFigures implements EngineMetrics {
+    private static final int ID_DIGITS = 8;
+
     private final LocalEngine engine;
-    private final List<Poller> pollers;
+    private final String name;
+    private final List<TransportMetrics> transports;
+    private final List<PollerMetrics> pollers;
+    private final List<PortMetrics> ports;
 
-    EngineFigures(LocalEngine engine, List<Poller> pollers) {
+    /**
+     * Of an engine.
+     *
+     * @param counters what the connections count into, by poller and transport
+     */
+    EngineFigures(LocalEngine engine, List<Poller> pollers, FlowCounters[][] counters) {
         this.engine = engine;
-        this.pollers = pollers;
-    }
-
-    private long sum(Counter counter) {
-        long sum = 0;
-        for (Poller poller : pollers) {
-            sum += poller.counters().get(counter);
+        String given = engine.options().name();
+        this.name = given == null ? engine.id().toString().substring(0, ID_DIGITS) : given;
+        List<TransportMetrics> ofTransports = new ArrayList<>();
+        List<PortMetrics> ofPorts = new ArrayList<>();
+        for (OpenTransport transport : engine.transports().all()) {
+            List<FlowCounters> byPoller = Arrays.stream(counters)
+                    .map(ofPoller -> ofPoller[transport.index()])
+                    .toList();
+            ofTransports.add(new TransportFigures(engine, transport, byPoller));
+            ofPorts.addAll(transport.transport().ports());
         }
-        return sum;
-    }
-
-    private long sum(int indexed) {
-        long sum = 0;
-        for (Poller poller : pollers) {
-            sum += poller.counters().get(indexed);
-        }
-        return sum;
+        this.transports = List.copyOf(ofTransports);
+        this.ports = List.copyOf(ofPorts);
+        this.pollers = pollers.stream()
+                .<PollerMetrics>map(poller -> new PollerFigures(poller, counters[poller.index()]))
+                .toList();
     }
 
     @Override
-    public long operations(Operation operation, Outcome outcome) {
-        long byCallers = switch (outcome) {
-            case SUCCESS -> engine.callerThreadCounters().operations(operation);
-            case CANCELLED -> engine.callerThreadCounters().cancelled(operation);
-            case ERROR, TIMEOUT -> 0;
-        };
-        return sum(FlowCounters.operations(operation, outcome)) + byCallers;
+    public String engine() {
+        return name;
     }
 
     @Override
-    public long bytes(Operation operation) {
-        return sum(FlowCounters.bytes(operation))
-                + engine.callerThreadCounters().bytes(operation);
+    public List<TransportMetrics> transports() {
+        return transports;
     }
 
     @Override
-    public long servedWriteBytes() {
-        return sum(Counter.SERVED_WRITE_BYTES);
+    public List<PollerMetrics> pollers() {
+        return pollers;
     }
 
     @Override
-    public long servedReadBytes() {
-        return sum(Counter.SERVED_READ_BYTES);
+    public List<PeerMetrics> peers() {
+        return engine.peers().all();
     }
 
     @Override
-    public long lockedBytes() {
-        return engine.lockedBytes();
-    }
-
-    @Override
-    public long refused() {
-        return sum(Counter.REFUSED);
+    public List<PortMetrics> ports() {
+        return ports;
     }
 
     @Override
@@ -77,19 +80,17 @@ final class EngineFigures implements EngineMetrics {
 
     @Override
     public int pending() {
-        return engine.connections().stream()
-                .mapToInt(connection -> connection.pending())
-                .sum();
+        return engine.openSessions().stream().mapToInt(PeerSession::pending).sum();
     }
 
     @Override
-    public int connections() {
-        return engine.connections().size();
+    public long pendingLimit() {
+        return (long) engine.options().maxPending() * engine.openSessions().size();
     }
 
     @Override
-    public long connectionsLost() {
-        return sum(Counter.CONNECTIONS_LOST);
+    public long pendingOverflows() {
+        return engine.pendingOverflows().sum();
     }
 
     @Override
@@ -103,22 +104,12 @@ final class EngineFigures implements EngineMetrics {
     }
 
     @Override
-    public int pollers() {
-        return pollers.size();
+    public long lockedBytes() {
+        return engine.lockedBytes();
     }
 
     @Override
-    public long busyPolls() {
-        return sum(Counter.BUSY_POLLS);
-    }
-
-    @Override
-    public long emptyPolls() {
-        return sum(Counter.EMPTY_POLLS);
-    }
-
-    @Override
-    public long stalls() {
-        return sum(Counter.STALLS);
+    public long lockedBytesLimit() {
+        return LockedMemoryLimit.bytes();
     }
 }

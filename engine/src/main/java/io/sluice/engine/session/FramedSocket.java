@@ -43,7 +43,7 @@ final class FramedSocket {
     private long queuedBytes;
     private int sentOfFirst;
     private boolean full;
-    private long lastReceived = System.nanoTime();
+    private volatile long lastReceived = System.nanoTime();
     private @Nullable ByteBuffer out;
 
     /** Hears of messages and of the end. */
@@ -92,7 +92,7 @@ final class FramedSocket {
         return closed;
     }
 
-    /** When the peer's last bytes came, as {@link System#nanoTime()}. */
+    /** When the peer's last bytes came, as {@link System#nanoTime()}. Any thread. */
     long lastReceived() {
         return lastReceived;
     }

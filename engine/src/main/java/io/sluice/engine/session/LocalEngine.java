@@ -18,10 +18,10 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.VectoredTransferCallback;
-import io.sluice.engine.flow.CallerThreadCounters;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.EngineWindow;
 import io.sluice.engine.flow.FlowCounters;
+import io.sluice.engine.progress.Observers;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import io.sluice.jni.NativeLibrary;
@@ -32,6 +32,7 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,10 +70,14 @@ public final class LocalEngine implements TransferEngine {
     private final DescriptorKeys descriptorKeys = new DescriptorKeys(id, epoch);
     private final NonceSource nonces = new NonceSource();
     private final EngineWindow engineWindow;
-    private final CallerThreadCounters callerThreadCounters = new CallerThreadCounters();
+    private final LongAdder pendingOverflows = new LongAdder();
+    private final @Nullable Observers observers;
     private final List<Poller> pollers;
     private final Transports transports;
     private final RegionRegistry registry = new RegionRegistry(this);
+    private final Peers peers;
+    // by poller and transport
+    private final FlowCounters[][] counters;
     private final EngineFigures figures;
     private final AtomicInteger nextPoller = new AtomicInteger();
     private final AtomicLong nextConnection = new AtomicLong(1);
@@ -96,14 +103,14 @@ public final class LocalEngine implements TransferEngine {
         NativeLibrary.ensureAvailable();
         this.options = options;
         this.token = options.token();
+        this.observers = Observers.of(options);
         this.engineWindow = new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes());
         this.transports = Transports.open(options);
         int number = ENGINES.incrementAndGet();
         List<Poller> made = new ArrayList<>();
         try {
             for (int i = 0; i < options.pollers(); i++) {
-                made.add(new Poller(
-                        "sluice-" + number + "-poller-" + i, options, FlowCounters.COUNT, this::pollerFailed));
+                made.add(new Poller("sluice-" + number + "-poller-" + i, i, options, this::pollerFailed));
             }
         } catch (SluiceException e) {
             made.forEach(Poller::discard);
@@ -111,7 +118,12 @@ public final class LocalEngine implements TransferEngine {
             throw e;
         }
         this.pollers = List.copyOf(made);
-        this.figures = new EngineFigures(this, pollers);
+        this.peers = new Peers(pollers.size(), transports.all().size());
+        this.counters = new FlowCounters[pollers.size()][transports.all().size()];
+        for (FlowCounters[] ofPoller : counters) {
+            Arrays.setAll(ofPoller, transport -> new FlowCounters());
+        }
+        this.figures = new EngineFigures(this, pollers, counters);
         this.housekeeping = Executors.newSingleThreadExecutor(task -> {
             Thread thread = new Thread(task, "sluice-" + number + "-housekeeping");
             thread.setDaemon(true);
@@ -204,8 +216,27 @@ public final class LocalEngine implements TransferEngine {
         return token;
     }
 
-    CallerThreadCounters callerThreadCounters() {
-        return callerThreadCounters;
+    /** What the connections of a transport on a poller count into. */
+    FlowCounters counters(Poller poller, OpenTransport transport) {
+        return counters[poller.index()][transport.index()];
+    }
+
+    LongAdder pendingOverflows() {
+        return pendingOverflows;
+    }
+
+    Peers peers() {
+        return peers;
+    }
+
+    @Nullable
+    Observers observers() {
+        return observers;
+    }
+
+    /** The sessions of the open connections. */
+    Collection<PeerSession> openSessions() {
+        return open.keySet();
     }
 
     Transports transports() {
@@ -339,6 +370,10 @@ public final class LocalEngine implements TransferEngine {
 
     void regionClosed(LocalRegion region, Runnable giveBack) {
         LOG.debug("{} is closed", region);
+        Observers told = observers;
+        if (told != null) {
+            told.regionClosed(region);
+        }
         try {
             housekeeping.execute(giveBack);
         } catch (RejectedExecutionException ended) {
@@ -380,13 +415,24 @@ public final class LocalEngine implements TransferEngine {
     @Override
     public MemoryRegion allocate(long bytes, RegionOptions regionOptions) {
         ensureOpen();
-        return unlessClosed(registry.allocate(bytes, regionOptions));
+        return opened(() -> registry.allocate(bytes, regionOptions));
     }
 
     @Override
     public MemoryRegion register(MemorySegment segment, RegionOptions regionOptions) {
         ensureOpen();
-        return unlessClosed(registry.register(segment, regionOptions));
+        return opened(() -> registry.register(segment, regionOptions));
+    }
+
+    private MemoryRegion opened(Supplier<LocalRegion> making) {
+        Observers told = observers;
+        if (told == null) {
+            return unlessClosed(making.get());
+        }
+        long begun = System.nanoTime();
+        LocalRegion region = making.get();
+        told.regionOpened(region, System.nanoTime() - begun);
+        return unlessClosed(region);
     }
 
     /** The engine may have been closed after the check, and then nobody else closes the region. */
@@ -483,6 +529,23 @@ public final class LocalEngine implements TransferEngine {
     @Override
     public EngineMetrics metrics() {
         return figures;
+    }
+
+    @Override
+    public CompletableFuture<Void> cycled() {
+        if (closing.get()) {
+            return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is closed"));
+        }
+        List<CompletableFuture<Void>> cycles = new ArrayList<>();
+        for (Poller poller : pollers) {
+            if (!poller.isRunning()) {
+                return CompletableFuture.failedFuture(new SluiceException("a poller has failed"));
+            }
+            CompletableFuture<Void> cycle = new CompletableFuture<>();
+            poller.execute(() -> cycle.complete(null));
+            cycles.add(cycle);
+        }
+        return CompletableFuture.allOf(cycles.toArray(CompletableFuture<?>[]::new));
     }
 
     @Override

@@ -3,14 +3,20 @@ package io.sluice.engine.session;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.TransportUnavailableException;
+import io.sluice.engine.flow.ConnectionCounters;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.ConnectionFlow;
+import io.sluice.engine.flow.FlowCounter;
+import io.sluice.engine.flow.FlowCounters;
+import io.sluice.engine.flow.PeerTally;
 import io.sluice.engine.flow.TransferFactory;
+import io.sluice.engine.progress.Observers;
 import io.sluice.engine.progress.Poller;
-import io.sluice.engine.progress.PollerCounters.Counter;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Endpoint;
@@ -18,6 +24,7 @@ import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Sockets;
 import java.net.InetSocketAddress;
@@ -37,7 +44,7 @@ import org.slf4j.LoggerFactory;
  * One side of a connection, on its loop: control channel, endpoint, liveness, and the end. {@link PeerConnection} is its face
  * to other threads.
  */
-final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfinished {
+final class PeerSession implements EndpointContext, FramedSocket.Handler, SessionFigures, Unfinished {
     private static final Logger LOG = LoggerFactory.getLogger(PeerSession.class);
     private static final int TICKS_A_LIVENESS = 8;
     private static final int TICKS_A_HEARTBEAT = 2;
@@ -49,6 +56,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     private final Poller loop;
     private final FramedSocket control;
     private final PeerTerms terms;
+    private final OpenTransport transport;
+    private final FlowCounters counters;
     private final Endpoint endpoint;
     private final ConnectionFlow flow;
     private final TransferFactory transfers;
@@ -73,6 +82,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     private @Nullable ConnectionEnd over;
     private boolean notifyProgressDue;
     private int tick;
+    private long missedHeartbeats;
 
     private final Deadline openDeadline = new Deadline() {
         @Override
@@ -116,6 +126,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         this.loop = loop;
         this.control = control;
         this.terms = terms;
+        this.transport = transport;
+        this.counters = engine.counters(loop, transport);
         this.opened = opened;
         EngineOptions options = engine.options();
         this.livenessNanos = options.livenessTimeout().toNanos();
@@ -126,11 +138,11 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         this.flow = new ConnectionFlow(
                 connection,
                 loop,
-                loop.counters(),
+                new ConnectionCounters(
+                        counters, new PeerTally(), engine.peers().noCallers(), engine.pendingOverflows()),
                 options,
                 engine.engineWindow(),
                 transport.transport().capabilities(),
-                engine.callerThreadCounters(),
                 transport.index(),
                 endpoint,
                 ofEndpoint == null ? new ControlChannelNotifications() : ofEndpoint,
@@ -164,6 +176,35 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
     @Override
     public Poller poller() {
         return loop;
+    }
+
+    OpenTransport transport() {
+        return transport;
+    }
+
+    @Override
+    public InFlightWindow window() {
+        return flow.window();
+    }
+
+    @Override
+    public int pending() {
+        return flow.pending();
+    }
+
+    @Override
+    public long lastReceived() {
+        return control.lastReceived();
+    }
+
+    /** Lanes in a state. Any thread. */
+    int lanes(PathState state) {
+        return endpoint.lanes(state);
+    }
+
+    /** Rails in a state. Any thread. */
+    int rails(PathState state) {
+        return endpoint.rails(state);
     }
 
     RegionExchange regions() {
@@ -324,12 +365,17 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
 
     @Override
     public void served(WorkRequest.Operation operation, long bytes) {
-        loop.counters().add(operation.changesRemote() ? Counter.SERVED_WRITE_BYTES : Counter.SERVED_READ_BYTES, bytes);
+        counters.add(operation.changesRemote() ? FlowCounter.SERVED_WRITE_BYTES : FlowCounter.SERVED_READ_BYTES, bytes);
     }
 
     @Override
     public void refused() {
-        loop.counters().add(Counter.REFUSED, 1);
+        counters.add(FlowCounter.REFUSED, 1);
+    }
+
+    @Override
+    public void count(WireCounter counter, long delta) {
+        counters.add(counter, delta);
     }
 
     // ---- control channel ----
@@ -399,6 +445,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         if (payload.length > engine.options().maxNotificationBytes()) {
             throw new ProtocolException("a notification of " + payload.length + " bytes");
         }
+        counters.add(FlowCounter.NOTIFICATIONS_RECEIVED, 1);
         if (!inbox.received(payload)) {
             throw new ProtocolException("the peer sent a notification without a credit");
         }
@@ -449,9 +496,38 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         loop.disarm(openDeadline);
         loop.arm(ticker, loop.now() + tickNanos);
         LOG.debug("{} is open", connection);
+        countOpened();
         engine.connectionOpened(this);
         engine.unfinished().finished(this);
         opened.complete(connection);
+    }
+
+    private void countOpened() {
+        Peers.Opened peer = engine.peers()
+                .opened(
+                        this,
+                        terms.peer(),
+                        transport.index(),
+                        transport.transport().capabilities().callerThreadBytes() > 0);
+        flow.countInto(peer.figures().tally(loop.index()), peer.callers());
+        counters.add(FlowCounter.CONNECTIONS_OPENED, 1);
+        if (peer.reconnected()) {
+            counters.add(FlowCounter.CONNECTIONS_RECONNECTED, 1);
+        }
+        Observers told = engine.observers();
+        if (told != null) {
+            told.connectionChanged(connection, ConnectionState.OPEN, "");
+        }
+    }
+
+    /** Heartbeats come at this side's own rate; one that is late by half an interval is taken for missed. */
+    private void countMissedHeartbeats(long silence) {
+        long interval = tickNanos * TICKS_A_HEARTBEAT;
+        long missed = (silence + interval / 2) / interval - 1;
+        if (missed > missedHeartbeats) {
+            counters.add(FlowCounter.HEARTBEATS_MISSED, missed - missedHeartbeats);
+        }
+        missedHeartbeats = Math.max(0, missed);
     }
 
     private void tick() {
@@ -461,6 +537,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         long now = loop.now();
         // this cycle may have begun long before it received
         long silence = now - control.lastReceived();
+        countMissedHeartbeats(silence);
         if (silence > livenessNanos) {
             end(new ConnectionEnd(
                     ConnectionEnd.Kind.LOST, "nothing was heard of the peer for " + silence / 1_000_000 + " ms", null));
@@ -556,13 +633,15 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
         closingRegions.clear();
         step(() -> engine.connectionEnded(this, why));
         engine.unfinished().finished(this);
+        if (open) {
+            countEnded(why);
+        }
         if (!open) {
             opened.completeExceptionally(
                     why.kind() == ConnectionEnd.Kind.CLOSED_HERE
                             ? why.error()
                             : new ConnectFailedException(why.reason(), why.cause()));
         } else if (lost) {
-            loop.counters().add(Counter.CONNECTIONS_LOST, 1);
             LOG.info("{} is lost: {}", connection, why.reason());
         }
         if (lost) {
@@ -571,6 +650,18 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Unfini
             ended.complete(null);
         }
         checkQuiescence();
+    }
+
+    private void countEnded(ConnectionEnd why) {
+        boolean lost = why.kind() == ConnectionEnd.Kind.LOST;
+        if (lost) {
+            counters.add(FlowCounter.CONNECTIONS_LOST, 1);
+        }
+        engine.peers().ended(this, terms.peer(), transport.index(), lost);
+        Observers told = engine.observers();
+        if (told != null) {
+            told.connectionChanged(connection, connection.state(), why.reason());
+        }
     }
 
     private void sayGoodbye(ConnectionEnd why) {

@@ -3,6 +3,7 @@ package io.sluice.engine.transport;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportMetrics.PathState;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -165,6 +166,26 @@ public interface Endpoint {
      */
     @Nullable
     String stuckLane(long now, long timeoutNanos);
+
+    /**
+     * How many lanes there are. Any thread.
+     *
+     * @param state in which they are
+     * @return the count, now
+     */
+    default int lanes(PathState state) {
+        return 0;
+    }
+
+    /**
+     * How many rails the lanes are spread over. Any thread.
+     *
+     * @param state in which they are: a rail is up as long as one of its lanes is not down
+     * @return the count, now; 0 for a transport without rails
+     */
+    default int rails(PathState state) {
+        return 0;
+    }
 
     /**
      * Ends everything: each accepted request is completed, and nothing touches memory once {@link #isQuiescent()}. Calling it

@@ -100,4 +100,12 @@ public interface EndpointContext {
 
     /** Counts a request of the peer that was refused. */
     void refused();
+
+    /**
+     * Counts what the data path does.
+     *
+     * @param counter which
+     * @param delta how much
+     */
+    void count(WireCounter counter, long delta);
 }

@@ -10,6 +10,21 @@ public interface EventLoop {
     long now();
 
     /**
+     * Something was fetched, such as the contents of a socket or a batch of completions: what it completes does so now, and not
+     * when the last was fetched. The loop itself begins one before each task, ready descriptor and source.
+     */
+    default void beginBatch() {}
+
+    /**
+     * When what is being handled was fetched; the clock is looked at once for each batch at most.
+     *
+     * @return as {@link System#nanoTime()}
+     */
+    default long batchTime() {
+        return System.nanoTime();
+    }
+
+    /**
      * Watches a descriptor.
      *
      * @param descriptor of a socket or the like

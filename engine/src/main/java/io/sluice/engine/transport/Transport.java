@@ -2,8 +2,10 @@ package io.sluice.engine.transport;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.PortMetrics;
 import io.sluice.engine.RegistrationException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -68,6 +70,15 @@ public interface Transport extends AutoCloseable {
      * @return the endpoint, which may do nothing before {@link Endpoint#begin}
      */
     Endpoint endpoint(EndpointContext context);
+
+    /**
+     * The ports in use that keep counters.
+     *
+     * @return always the same; empty where no device is used
+     */
+    default List<PortMetrics> ports() {
+        return List.of();
+    }
 
     /** Gives everything back. All endpoints are closed. */
     @Override

@@ -13,12 +13,14 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.TransportUnavailableException;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -225,8 +227,10 @@ interface ConnectingContract extends Contract {
                     "neither engine lists it",
                     () -> pair.initiator().connections().isEmpty()
                             && pair.target().connections().isEmpty());
-            assertThat(pair.initiator().metrics().connectionsLost()).isZero();
-            assertThat(pair.target().metrics().connectionsLost()).isZero();
+            assertThat(EngineSums.ofTransports(pair.initiator(), TransportMetrics::connectionsLost))
+                    .isZero();
+            assertThat(EngineSums.ofTransports(pair.target(), TransportMetrics::connectionsLost))
+                    .isZero();
         }
     }
 

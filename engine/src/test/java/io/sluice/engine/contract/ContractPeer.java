@@ -2,6 +2,7 @@ package io.sluice.engine.contract;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
@@ -12,6 +13,7 @@ import io.sluice.engine.SignalOrder;
 import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransportMetrics;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -85,7 +87,7 @@ final class ContractPeer {
                 BoundedWait.await(region(words[1]).close());
                 return "";
             case "connections":
-                return Integer.toString(engine.metrics().connections());
+                return Long.toString(EngineSums.ofTransports(engine, TransportMetrics::connections));
             case "notify":
                 return notifyPeer(HexFormat.of().parseHex(words[1]));
             case "write":

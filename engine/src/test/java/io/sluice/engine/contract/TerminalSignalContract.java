@@ -11,6 +11,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ConnectionState;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RegionOptions;
@@ -20,6 +21,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransportMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -132,7 +134,8 @@ interface TerminalSignalContract extends Contract {
             crowd.assertAllEndedOnce();
             awaitFailure(crowd.connection().ended(), ConnectionLostException.class);
             assertThat(crowd.connection().state()).isEqualTo(ConnectionState.LOST);
-            assertThat(crowd.engine().metrics().connectionsLost()).isEqualTo(1);
+            assertThat(EngineSums.ofTransports(crowd.engine(), TransportMetrics::connectionsLost))
+                    .isEqualTo(1);
             assertThat(crowd.engine().connections()).isEmpty();
             peer.awaitDeath();
             awaitFailure(crowd.engine().connect(peer.address()), ConnectFailedException.class);

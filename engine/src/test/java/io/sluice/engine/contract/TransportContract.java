@@ -45,4 +45,5 @@ public abstract class TransportContract
                 NotificationContract,
                 VectoredContract,
                 VolumeContract,
-                MetricsContract {}
+                MetricsContract,
+                ObserverContract {}

@@ -28,11 +28,10 @@ class EngineWindowTest {
             this.flow = new ConnectionFlow(
                     null,
                     this,
-                    null,
+                    ConnectionCounters.alone(),
                     EngineOptions.defaults(),
                     window,
                     new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
-                    new CallerThreadCounters(),
                     0,
                     null,
                     new Silent(),

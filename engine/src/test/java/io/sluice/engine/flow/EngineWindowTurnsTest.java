@@ -13,7 +13,7 @@ class EngineWindowTurnsTest {
     private static final EngineOptions OPTIONS = EngineOptions.builder().build();
 
     // never started: nobody has to be woken for the order to be told
-    private final Poller poller = new Poller("turns-test", OPTIONS, FlowCounters.COUNT, failing -> {});
+    private final Poller poller = new Poller("turns-test", 0, OPTIONS, failing -> {});
     private final EngineWindow window = new EngineWindow(10, 1000);
     private final ConnectionFlow large = flow();
     private final ConnectionFlow small = flow();
@@ -28,11 +28,10 @@ class EngineWindowTurnsTest {
         return new ConnectionFlow(
                 null,
                 poller,
-                poller.counters(),
+                ConnectionCounters.alone(),
                 OPTIONS,
                 window,
                 new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
-                new CallerThreadCounters(),
                 0,
                 null,
                 null,

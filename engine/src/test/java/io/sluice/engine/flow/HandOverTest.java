@@ -67,7 +67,7 @@ class HandOverTest {
     /** Without sockets the hand-overs follow each other faster, and so meet more often. */
     @Test
     void burstsMeetAnEndpointThatCompletesAtOnce() throws Exception {
-        Poller poller = new Poller("hand-over-test", SPINNING, FlowCounters.COUNT, failing -> {});
+        Poller poller = new Poller("hand-over-test", 0, SPINNING, failing -> {});
         ImmediateEndpoint endpoint = new ImmediateEndpoint(poller);
         ConnectionFlow flow = endpoint.flow;
         poller.start();
@@ -92,7 +92,7 @@ class HandOverTest {
     /** The question empties the mailbox too, and must leave none behind either. */
     @Test
     void quiescenceIsAnsweredBetweenBursts() throws Exception {
-        Poller poller = new Poller("hand-over-test", SPINNING, FlowCounters.COUNT, failing -> {});
+        Poller poller = new Poller("hand-over-test", 0, SPINNING, failing -> {});
         ConnectionFlow flow = new ImmediateEndpoint(poller).flow;
         poller.start();
         try {
@@ -149,11 +149,10 @@ class HandOverTest {
             this.flow = new ConnectionFlow(
                     null,
                     poller,
-                    poller.counters(),
+                    ConnectionCounters.alone(),
                     SPINNING,
                     new EngineWindow(1024, 1 << 20),
                     new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
-                    new CallerThreadCounters(),
                     0,
                     this,
                     new NotificationSender() {

@@ -29,15 +29,14 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
 
     @SuppressWarnings("NullAway") // the flow hands its connection out and does nothing else with it
     HandledEndpoint(EngineOptions options, boolean carriesSignals) {
-        poller = new Poller("flow-test", options, FlowCounters.COUNT, failing -> {});
+        poller = new Poller("flow-test", 0, options, failing -> {});
         flow = new ConnectionFlow(
                 null,
                 poller,
-                poller.counters(),
+                ConnectionCounters.alone(),
                 options,
                 new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes()),
                 new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, carriesSignals),
-                new CallerThreadCounters(),
                 0,
                 this,
                 new NotificationSender() {

@@ -4,7 +4,6 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
-import io.sluice.engine.progress.LooseCounters;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
@@ -34,6 +33,7 @@ final class SteppedFlow {
     final SteppedLoop loop = new SteppedLoop();
     final HeldRequests endpoint = new HeldRequests();
     final CountedLeases memory = new CountedLeases();
+    final ConnectionCounters counters = ConnectionCounters.alone();
     final ConnectionFlow flow;
 
     /** Alone on an engine with credits for everything. */
@@ -46,11 +46,10 @@ final class SteppedFlow {
         flow = new ConnectionFlow(
                 null,
                 loop,
-                LooseCounters.of(FlowCounters.COUNT),
+                counters,
                 OPTIONS,
                 engineWindow,
                 new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, BYTES, true),
-                new CallerThreadCounters(),
                 0,
                 endpoint,
                 new ClosedChannel(),

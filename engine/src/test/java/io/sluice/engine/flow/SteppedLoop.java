@@ -3,6 +3,7 @@ package io.sluice.engine.flow;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import java.util.ArrayDeque;
+import java.util.function.LongSupplier;
 import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
 
 /**
@@ -14,6 +15,9 @@ final class SteppedLoop implements EventLoop {
 
     private final MpscUnboundedAtomicArrayQueue<Runnable> tasks = new MpscUnboundedAtomicArrayQueue<>(FIRST_TASKS);
     private final ArrayDeque<Deadline> armed = new ArrayDeque<>(FIRST_TASKS);
+    private LongSupplier clock = System::nanoTime;
+    private boolean batchTimed;
+    private long batchTime;
 
     /** Whether something waits to be run. */
     boolean hasTask() {
@@ -26,8 +30,14 @@ final class SteppedLoop implements EventLoop {
         if (task == null) {
             return false;
         }
+        beginBatch();
         task.run();
         return true;
+    }
+
+    /** From now on the clock shows this time. */
+    void time(long nanos) {
+        clock = () -> nanos;
     }
 
     /** Whether a deadline is armed. */
@@ -53,6 +63,20 @@ final class SteppedLoop implements EventLoop {
     @Override
     public long now() {
         return 0;
+    }
+
+    @Override
+    public void beginBatch() {
+        batchTimed = false;
+    }
+
+    @Override
+    public long batchTime() {
+        if (!batchTimed) {
+            batchTimed = true;
+            batchTime = clock.getAsLong();
+        }
+        return batchTime;
     }
 
     @Override

@@ -21,7 +21,7 @@ class FallingAsleepTest {
 
     @Test
     void noTaskIsSleptOver() throws Exception {
-        Poller poller = new Poller("falling-asleep-test", SLEEPY, 0, failing -> {});
+        Poller poller = new Poller("falling-asleep-test", 0, SLEEPY, failing -> {});
         poller.start();
         try {
             AtomicLong runs = new AtomicLong();

@@ -38,7 +38,7 @@ public class PollerBenchmark {
     /** Starts the poller. */
     @Setup
     public void start() {
-        poller = new Poller("poller-benchmark", SPINNING, 0, failing -> {});
+        poller = new Poller("poller-benchmark", 0, SPINNING, failing -> {});
         poller.start();
     }
 

@@ -44,8 +44,8 @@ class PollerTest {
     private Poller poller(Duration spin) {
         Poller poller = new Poller(
                 "tested poller",
-                EngineOptions.builder().spin(spin).yield(spin).build(),
                 0,
+                EngineOptions.builder().spin(spin).yield(spin).build(),
                 failed -> failures.incrementAndGet());
         pollers.add(poller);
         poller.start();
@@ -454,7 +454,7 @@ class PollerTest {
     @Test
     void pollerThatIsNeverStartedGivesItsDescriptorsBack() {
         int before = OpenDescriptors.count();
-        new Poller("tested poller", EngineOptions.defaults(), 0, failed -> {}).discard();
+        new Poller("tested poller", 0, EngineOptions.defaults(), failed -> {}).discard();
         OpenDescriptors.assertSettleAt(before);
     }
 

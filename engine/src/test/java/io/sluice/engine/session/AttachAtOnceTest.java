@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransportMetrics;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +51,8 @@ class AttachAtOnceTest {
                     Patience.get(Patience.get(each).close());
                 }
             }
-            assertThat(target.metrics().connectionsLost()).isZero();
+            assertThat(EngineSums.ofTransports(target, TransportMetrics::connectionsLost))
+                    .isZero();
         }
     }
 }

@@ -6,6 +6,7 @@ import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
@@ -14,6 +15,7 @@ import io.sluice.engine.RemoteAccessException.Reason;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.transport.RemoteKey;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
@@ -256,6 +258,6 @@ class ForgedRequestsTest {
         }
         assertUntouched(neighbour);
         assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
-        assertThat(target.metrics().refused()).isPositive();
+        assertThat(EngineSums.ofTransports(target, TransportMetrics::refused)).isPositive();
     }
 }

@@ -3,6 +3,7 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
@@ -11,6 +12,7 @@ import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -28,6 +30,8 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     private static final Logger LOG = LoggerFactory.getLogger(ShmEndpoint.class);
     // after so much the loop looks at its other connections
     private static final long BYTES_A_TURN = 4 << 20;
+    // what takes some microseconds to copy: what completes behind it does so later
+    private static final long BYTES_A_BATCH = 16 * 1024;
 
     private final EndpointContext context;
     private final ShmOptions options;
@@ -44,6 +48,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     private boolean saidWire;
     private boolean wireEstablished;
     private long bytesLeft = BYTES_A_TURN;
+    private long bytesOfBatch;
     private boolean owesPostable;
     private boolean changedWords;
     private boolean closed;
@@ -332,6 +337,9 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
             next += count;
         }
         int succeeded = status == CompletionStatus.SUCCESS ? next : next - 1;
+        for (int i = from; i < next; i++) {
+            copied(batch[i], i < succeeded ? CompletionStatus.SUCCESS : status);
+        }
         for (int i = from; i < succeeded; i++) {
             context.completed(batch[i], CompletionStatus.SUCCESS);
         }
@@ -339,6 +347,25 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
             context.completed(batch[succeeded], status);
         }
         return next - from;
+    }
+
+    /** Counts what was copied; a word that is fetched is received, too. */
+    private void copied(WorkRequest request, CompletionStatus status) {
+        long bytes = request.length();
+        if (status == CompletionStatus.SUCCESS) {
+            WorkRequest.Operation operation = request.operation();
+            if (operation.changesRemote()) {
+                context.count(WireCounter.SENT, bytes + (request.hasSignal() ? WorkRequest.WORD_BYTES : 0));
+            }
+            if (operation.bringsBack()) {
+                context.count(WireCounter.RECEIVED, bytes);
+            }
+        }
+        bytesOfBatch += bytes;
+        if (bytesOfBatch >= BYTES_A_BATCH) {
+            bytesOfBatch = 0;
+            context.loop().beginBatch();
+        }
     }
 
     private int postCrossMemory(WorkRequest[] batch, int from, int run) {
@@ -359,6 +386,9 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
         }
         CrossMemory memory = crossMemory;
         int succeeded = memory == null ? CrossMemory.PROCESS_ENDED : memory.carryOut(batch, from, count);
+        for (int i = 0; i < succeeded; i++) {
+            copied(batch[from + i], CompletionStatus.SUCCESS);
+        }
         for (int i = 0; i < succeeded; i++) {
             context.completed(batch[from + i], CompletionStatus.SUCCESS);
         }
@@ -528,6 +558,11 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
         return wire.stuckLane(now, timeoutNanos);
+    }
+
+    @Override
+    public int lanes(PathState state) {
+        return wire.lanes(state);
     }
 
     /** The peer's endpoint, or its process, has ended. */

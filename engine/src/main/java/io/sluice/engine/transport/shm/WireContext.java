@@ -7,6 +7,7 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -85,5 +86,10 @@ record WireContext(EndpointContext whole, Runnable whenEstablished) implements E
     @Override
     public void refused() {
         whole.refused();
+    }
+
+    @Override
+    public void count(WireCounter counter, long delta) {
+        whole.count(counter, delta);
     }
 }

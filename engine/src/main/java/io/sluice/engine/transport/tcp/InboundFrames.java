@@ -63,6 +63,9 @@ final class InboundFrames {
 
     /** What the frames mean. */
     interface Sink {
+        /** So many bytes have come, whose frames follow. */
+        void received(long bytes);
+
         /** The peer's next write (with the signal it carries), put or signal has taken effect, or was refused. */
         void writeHandled(CompletionStatus status);
 
@@ -123,6 +126,7 @@ final class InboundFrames {
                 return Received.END_OF_STREAM;
             }
             result = Received.PROGRESS;
+            sink.received(received);
             if (direct) {
                 long placed = Math.min(received, payloadRemaining);
                 targetOffset += placed;

@@ -2,6 +2,7 @@ package io.sluice.engine.transport.tcp;
 
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.WorkRequest;
@@ -26,6 +27,9 @@ final class TcpEndpoint implements Endpoint {
     private int next;
     private boolean refusedPost;
     private boolean closed;
+    // for any thread
+    private volatile int lanesUp;
+    private volatile int lanesDown;
 
     TcpEndpoint(EndpointContext context, LoopScratch scratch) {
         this.context = context;
@@ -68,7 +72,8 @@ final class TcpEndpoint implements Endpoint {
             return;
         }
         lanes[index] = new TcpLane(this, context, scratch, descriptor, index, peerMaxRequests);
-        if (++opened == lanes.length) {
+        lanesUp = ++opened;
+        if (opened == lanes.length) {
             context.established();
         }
     }
@@ -115,6 +120,9 @@ final class TcpEndpoint implements Endpoint {
     /** A lane is broken, and with it the connection. */
     void laneFailed(SluiceException error) {
         if (!closed) {
+            int down = lanesDown + 1;
+            lanesDown = down;
+            lanesUp = opened - down;
             context.failed(error);
         }
     }
@@ -147,6 +155,15 @@ final class TcpEndpoint implements Endpoint {
             }
         }
         return null;
+    }
+
+    @Override
+    public int lanes(PathState state) {
+        return switch (state) {
+            case UP -> lanesUp;
+            case HEALING -> 0;
+            case DOWN -> lanesDown;
+        };
     }
 
     @Override

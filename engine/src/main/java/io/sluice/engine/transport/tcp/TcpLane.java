@@ -8,6 +8,7 @@ import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
@@ -204,6 +205,7 @@ final class TcpLane implements InboundFrames.Sink {
                 fail("sending failed: " + Errno.message((int) -sent));
                 return;
             }
+            context.count(WireCounter.SENT, sent);
             progress();
             takeOff(sent);
         }
@@ -297,6 +299,12 @@ final class TcpLane implements InboundFrames.Sink {
         if (!closed) {
             endpoint.roomMade();
         }
+    }
+
+    @Override
+    public void received(long bytes) {
+        context.count(WireCounter.RECEIVED, bytes);
+        context.loop().beginBatch();
     }
 
     @Override

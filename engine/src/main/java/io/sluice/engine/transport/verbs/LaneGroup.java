@@ -250,6 +250,7 @@ final class LaneGroup implements EventLoop.Source {
                 failed("the completion queue cannot be polled");
                 break;
             }
+            loop.beginBatch();
             for (int each = 0; each < count; each++) {
                 safelyCompleted((long) each * VerbsCompletionQueue.RECORD_BYTES);
             }

@@ -75,6 +75,9 @@ final class LaneSendQueue {
             throw new IllegalStateException("the local region is not registered");
         }
         add(opcode, what);
+        if (opcode != VerbsQueuePair.READ) {
+            lane.sent(request.length());
+        }
         VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
         batch.memory(
                 request.localAddress(),
@@ -113,6 +116,7 @@ final class LaneSendQueue {
     }
 
     private void withWord(VerbsRemoteKey remote, long offset, int length) {
+        lane.sent(length);
         batch.memory(
                 memory.address() + wordAt(places.last()),
                 localKey,
@@ -132,6 +136,7 @@ final class LaneSendQueue {
         long at = buffersAt + (long) buffer * Message.BYTES;
         int length = message.write(memory, at, (int) received, (int) answered);
         add(VerbsQueuePair.SEND, what);
+        lane.sent(length);
         batch.memory(memory.address() + at, localKey, 0, 0, length);
     }
 

@@ -1,8 +1,12 @@
 package io.sluice.engine.transport.verbs;
 
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +51,40 @@ final class Sysfs {
     /** The type of an entry of a port's GID table, as {@code RoCE v2}; or null. */
     static @Nullable String gidType(String device, int port, int index) {
         return read(DEVICES.resolve(device + "/ports/" + port + "/gid_attrs/types/" + index));
+    }
+
+    /** What a port counts itself, by the driver's names; empty where it counts nothing. */
+    static Map<String, Long> portCounters(String device, int port) {
+        Path folder = DEVICES.resolve(device + "/ports/" + port);
+        Map<String, Long> found = new TreeMap<>();
+        addCounters(folder.resolve("counters"), found);
+        addCounters(folder.resolve("hw_counters"), found);
+        return found;
+    }
+
+    /** Adds what the files of a folder say, each of one number, but for what is there already. */
+    static void addCounters(Path folder, Map<String, Long> found) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+            for (Path file : files) {
+                String name = String.valueOf(file.getFileName());
+                // a setting of the kernel's, which stands among them
+                Long value = name.equals("lifespan") ? null : number(read(file));
+                if (value != null) {
+                    found.putIfAbsent(name, value);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException absent) {
+            // the device keeps none, or has been removed
+        }
+    }
+
+    private static @Nullable Long number(@Nullable String text) {
+        try {
+            return text == null ? null : Long.parseUnsignedLong(text) & Long.MAX_VALUE;
+        } catch (NumberFormatException e) {
+            // some counters of some ports say N/A
+            return null;
+        }
     }
 
     /** The text of a small file, or null. */

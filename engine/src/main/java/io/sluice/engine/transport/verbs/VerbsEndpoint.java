@@ -5,6 +5,7 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Endpoint;
@@ -13,6 +14,7 @@ import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.verbs.ControlMessage.Fence;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedLane;
@@ -23,9 +25,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -330,6 +334,7 @@ final class VerbsEndpoint implements Endpoint {
         WorkRequest request;
         while ((request = again.peekFirst()) != null && place(request)) {
             again.removeFirst();
+            count(WireCounter.RESENT_CHUNKS, 1);
             placed = true;
         }
         if (placed) {
@@ -531,6 +536,35 @@ final class VerbsEndpoint implements Endpoint {
             return "no lane took over what a broken one left for " + timeoutNanos / 1_000_000 + " ms";
         }
         return null;
+    }
+
+    void count(WireCounter counter, long delta) {
+        context.count(counter, delta);
+    }
+
+    @Override
+    public int lanes(PathState state) {
+        int count = 0;
+        for (VerbsLane lane : lanes) {
+            count += lane.pathState() == state ? 1 : 0;
+        }
+        return count;
+    }
+
+    @Override
+    public int rails(PathState state) {
+        if (state == PathState.HEALING) {
+            return 0;
+        }
+        Set<Rail> used = new HashSet<>();
+        Set<Rail> up = new HashSet<>();
+        for (VerbsLane lane : lanes) {
+            used.add(lane.rail());
+            if (lane.pathState() != PathState.DOWN) {
+                up.add(lane.rail());
+            }
+        }
+        return state == PathState.UP ? up.size() : used.size() - up.size();
     }
 
     void failed(String reason) {

@@ -2,9 +2,11 @@ package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.verbs.ControlMessage.Fence;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedLane;
@@ -83,7 +85,8 @@ final class VerbsLane {
         }
     };
 
-    private State state = State.NEW;
+    // other threads look at it
+    private volatile State state = State.NEW;
     private long queuePair;
     private int sequence;
     private @Nullable OfferedRail peerPort;
@@ -199,6 +202,20 @@ final class VerbsLane {
 
     boolean isOpen() {
         return state == State.OPEN;
+    }
+
+    /** For any thread. */
+    PathState pathState() {
+        return switch (state) {
+            case OPEN -> PathState.UP;
+            case DOWN, CLOSED -> PathState.DOWN;
+            case NEW, BREAKING, FENCED, WAITING, CONNECTED, PROBING -> PathState.HEALING;
+        };
+    }
+
+    /** So much was added to the batch. */
+    void sent(long bytes) {
+        endpoint.count(WireCounter.SENT, bytes);
     }
 
     boolean isDown() {
@@ -432,6 +449,9 @@ final class VerbsLane {
             long place = places.first();
             Object done = places.removeFirst();
             if (done instanceof WorkRequest request) {
+                if (request.operation().bringsBack()) {
+                    endpoint.count(WireCounter.RECEIVED, request.length());
+                }
                 if (request.operation().isFetching()) {
                     request.fetched(queue.fetched(place));
                 }
@@ -514,6 +534,7 @@ final class VerbsLane {
             return;
         }
         messages.received();
+        endpoint.count(WireCounter.RECEIVED, length);
         try {
             if (length < Message.HEADER_BYTES || length != Message.HEADER_BYTES + Message.bodyLength(buffer, at)) {
                 throw new ProtocolException("a message on a lane has " + length + " bytes");
@@ -729,6 +750,7 @@ final class VerbsLane {
         }
         destroyQueuePair();
         state = State.FENCED;
+        endpoint.count(WireCounter.FENCES, 1);
         prepareNext(!(pathFailed && endpoint.hasOpenLaneBeside(this)));
         resumeWhenReady();
     }

@@ -2,6 +2,7 @@ package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.PortMetrics;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Endpoint;
@@ -29,6 +30,7 @@ final class VerbsTransport implements Transport {
     private final int sendDepth;
     private final List<Rail> rails;
     private final Capabilities capabilities;
+    private final List<PortMetrics> ports;
     // the engine, and each registration: a device is closed after the last of its regions
     private final AtomicLong users = new AtomicLong(1);
     private final Map<EventLoop, LoopLanes> loops = new ConcurrentHashMap<>();
@@ -50,6 +52,11 @@ final class VerbsTransport implements Transport {
                 rails.stream().mapToLong(rail -> rail.port().maxMessage()).min().orElseThrow();
         this.capabilities = new Capabilities(
                 true, Capabilities.CompletionLevel.ACKNOWLEDGED, Math.min(largest, LARGEST_MESSAGE), true);
+        this.ports = rails.stream()
+                .<PortMetrics>map(
+                        rail -> new PortCounters(rail.name(), rail.port().number()))
+                .filter(port -> !port.counters().isEmpty())
+                .toList();
         LOG.debug("verbs uses {}", rails);
     }
 
@@ -75,6 +82,11 @@ final class VerbsTransport implements Transport {
     public Endpoint endpoint(EndpointContext context) {
         LoopLanes lanes = loops.computeIfAbsent(context.loop(), loop -> new LoopLanes(loop, rails, sendDepth));
         return new VerbsEndpoint(context, options, rails, lanes);
+    }
+
+    @Override
+    public List<PortMetrics> ports() {
+        return ports;
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
@@ -264,6 +265,9 @@ final class LinkedEndpoints implements AutoCloseable {
 
         @Override
         public void served(WorkRequest.Operation operation, long bytes) {}
+
+        @Override
+        public void count(WireCounter counter, long delta) {}
 
         @Override
         public void refused() {}

@@ -5,6 +5,7 @@ import io.sluice.jni.Sockets;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.function.LongConsumer;
 
 /**
  * What a lane has to send. The sources take turns, a packet each, so that packets of different requests are mixed before
@@ -41,7 +42,7 @@ final class OutboundPackets {
     }
 
     /** Sends as much as the socket takes. */
-    Sent send(int descriptor, Runnable progress) throws SocketFailedException {
+    Sent send(int descriptor, LongConsumer counted) throws SocketFailedException {
         while (true) {
             if (from == to) {
                 fill();
@@ -57,7 +58,7 @@ final class OutboundPackets {
                 throw new SocketFailedException("sending failed: " + Errno.message((int) -sent));
             }
             from += sent;
-            progress.run();
+            counted.accept(sent);
         }
     }
 

@@ -2,6 +2,7 @@ package io.sluice.engine.transport.reordering;
 
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
@@ -22,7 +23,7 @@ final class ReorderingEndpoint implements Endpoint {
     private final EndpointContext context;
     private long seed;
     private @Nullable ReorderingLane[] lanes = {};
-    private int opened;
+    private volatile int opened;
     private int outstanding;
     private long posted;
     private boolean refusedPost;
@@ -78,7 +79,9 @@ final class ReorderingEndpoint implements Endpoint {
         long side = context.initiator() ? 0 : 1;
         Disorder disorder = new Disorder(Disorder.derive(Disorder.derive(seed, index), side));
         lanes[index] = new ReorderingLane(this, context, descriptor, index, disorder);
-        if (++opened == lanes.length) {
+        int now = opened + 1;
+        opened = now;
+        if (now == lanes.length) {
             context.established();
         }
     }
@@ -163,6 +166,11 @@ final class ReorderingEndpoint implements Endpoint {
             }
         }
         return null;
+    }
+
+    @Override
+    public int lanes(PathState state) {
+        return state == PathState.UP && !closed ? opened : 0;
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
@@ -23,6 +24,7 @@ final class ReorderingLane {
     private static final int RECEIVES_A_CALL = 16;
 
     private final ReorderingEndpoint endpoint;
+    private final EndpointContext context;
     private final EventLoop loop;
     private final int descriptor;
     private final int index;
@@ -52,6 +54,7 @@ final class ReorderingLane {
 
     ReorderingLane(ReorderingEndpoint endpoint, EndpointContext context, int descriptor, int index, Disorder disorder) {
         this.endpoint = endpoint;
+        this.context = context;
         this.loop = context.loop();
         this.descriptor = descriptor;
         this.index = index;
@@ -117,6 +120,8 @@ final class ReorderingLane {
                 if (received == 0) {
                     throw new SocketFailedException("the peer closed the socket");
                 }
+                context.count(WireCounter.RECEIVED, received);
+                loop.beginBatch();
                 progress();
                 assembler.take(staging, received);
             }
@@ -148,7 +153,7 @@ final class ReorderingLane {
         try {
             deliver();
             if (isLive() && !awaitingRoom) {
-                awaitingRoom = out.send(descriptor, this::progress) == OutboundPackets.Sent.AWAITING_ROOM;
+                awaitingRoom = out.send(descriptor, this::sent) == OutboundPackets.Sent.AWAITING_ROOM;
             }
         } catch (SluiceException e) {
             fail(e);
@@ -201,6 +206,11 @@ final class ReorderingLane {
                 || !wire.isEmpty()
                 || assembler.isInsidePacket()
                 || target.isAwaitingPackets();
+    }
+
+    private void sent(long bytes) {
+        context.count(WireCounter.SENT, bytes);
+        progress();
     }
 
     private void progress() {

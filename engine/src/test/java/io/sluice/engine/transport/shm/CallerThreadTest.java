@@ -13,6 +13,7 @@ import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransportMetrics;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,6 +115,16 @@ class CallerThreadTest {
             assertThat(metrics.operations(Operation.READ, Outcome.SUCCESS)).isEqualTo(reads);
             assertThat(metrics.bytes(Operation.WRITE)).isEqualTo(writes * 100L + (1 << 20));
             assertThat(metrics.bytes(Operation.READ)).isEqualTo(reads * 7L);
+            TransportMetrics figures = metrics.transports().getFirst();
+            assertThat(figures.duration(Operation.WRITE).count()).isEqualTo(writes + 1);
+            assertThat(figures.creditWait(Operation.WRITE).count()).isEqualTo(writes + 1);
+            assertThat(figures.completion(Operation.WRITE).count()).isEqualTo(writes + 1);
+            assertThat(figures.duration(Operation.READ).count()).isEqualTo(reads);
+            assertThat(figures.creditWait(Operation.READ).counts()[0])
+                    .as("who carries a transfer out waits for nothing")
+                    .isEqualTo(reads);
+            assertThat(figures.duration(Operation.READ).sumNanos()).isPositive();
+            assertThat(figures.wireBytesReceived()).isGreaterThanOrEqualTo(reads * 7L);
             for (Outcome other : List.of(Outcome.ERROR, Outcome.CANCELLED, Outcome.TIMEOUT)) {
                 assertThat(metrics.operations(Operation.WRITE, other)).isZero();
             }

@@ -17,6 +17,7 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
 import java.nio.ByteBuffer;
@@ -40,7 +41,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private static final Set<Access> RIGHTS = EnumSet.allOf(Access.class);
 
     private final EngineOptions options = EngineOptions.builder().build();
-    private final Poller poller = new Poller("lone endpoint", options, 0, failed -> {});
+    private final Poller poller = new Poller("lone endpoint", 0, options, failed -> {});
     private final boolean initiator;
     private final ShmTransport transport;
     private final Endpoint endpoint;
@@ -262,6 +263,9 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     @Override
     public void served(WorkRequest.Operation operation, long bytes) {}
+
+    @Override
+    public void count(WireCounter counter, long delta) {}
 
     @Override
     public void refused() {}

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
@@ -12,6 +13,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransportMetrics;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Map;
@@ -182,7 +184,8 @@ class SurvivorTest {
                     .as("the survivor's own region alone")
                     .isEqualTo(own);
             assertThat(ProcessResources.mappings("sluice-control")).isZero();
-            assertThat(survivor.engine.metrics().connections()).isZero();
+            assertThat(EngineSums.ofTransports(survivor.engine, TransportMetrics::connections))
+                    .isZero();
             assertThat(survivor.engine.metrics().window().operations()).isZero();
             assertThat(survivor.engine.metrics().window().bytes()).isZero();
             System.out.println("SurvivorTest: " + cycles + " peers killed in "

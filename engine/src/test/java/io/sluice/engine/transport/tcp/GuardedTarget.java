@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.Patience;
@@ -15,6 +16,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.session.MessageSocket;
 import io.sluice.engine.session.RawPeer;
 import java.lang.foreign.MemorySegment;
@@ -163,7 +165,7 @@ final class GuardedTarget implements AutoCloseable {
     }
 
     void assertRefused(long count) {
-        assertThat(engine.metrics().refused()).isEqualTo(count);
+        assertThat(EngineSums.ofTransports(engine, TransportMetrics::refused)).isEqualTo(count);
     }
 
     @Override

@@ -17,6 +17,7 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.jni.Errno;
@@ -205,6 +206,9 @@ class InboundFramesFuzzTest {
         }
 
         @Override
+        public void count(WireCounter counter, long delta) {}
+
+        @Override
         public void refused() {
             throw new UnsupportedOperationException();
         }
@@ -221,6 +225,11 @@ class InboundFramesFuzzTest {
     private final class Lane implements InboundFrames.Sink {
         private final WorkRequest asked = new AskedRead();
         private int unanswered = READS;
+
+        @Override
+        public void received(long bytes) {
+            assertThat(bytes).isPositive();
+        }
 
         @Override
         public void writeHandled(CompletionStatus status) {

@@ -3,10 +3,12 @@ package io.sluice.engine.transport.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.session.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import java.io.UncheckedIOException;
@@ -51,7 +53,8 @@ class LaneSilenceTest {
     private ConnectionLostException assertLostInTime(CompletionStage<Void> ended) {
         ConnectionLostException error = Patience.failure(ended, ConnectionLostException.class, FORCED);
         target.assertEnded(peer);
-        assertThat(target.engine().metrics().connectionsLost()).isEqualTo(1);
+        assertThat(EngineSums.ofTransports(target.engine(), TransportMetrics::connectionsLost))
+                .isEqualTo(1);
         return error;
     }
 

@@ -19,6 +19,7 @@ import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -42,7 +43,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private static final Set<Access> RIGHTS = EnumSet.allOf(Access.class);
 
     private final EngineOptions options = EngineOptions.builder().build();
-    private final Poller poller = new Poller("lone endpoint", options, 0, failed -> {});
+    private final Poller poller = new Poller("lone endpoint", 0, options, failed -> {});
     private final Arena arena = Arena.ofShared();
     private final VerbsTransport transport;
     private final MemorySegment segment;
@@ -245,6 +246,9 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     @Override
     public void served(WorkRequest.Operation operation, long bytes) {}
+
+    @Override
+    public void count(WireCounter counter, long delta) {}
 
     @Override
     public void refused() {

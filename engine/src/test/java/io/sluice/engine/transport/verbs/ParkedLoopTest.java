@@ -3,6 +3,7 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.Patience;
@@ -36,7 +37,7 @@ class ParkedLoopTest {
     }
 
     private static long polls(TransferEngine engine) {
-        return engine.metrics().emptyPolls() + engine.metrics().busyPolls();
+        return EngineSums.ofPollers(engine, poller -> poller.emptyPolls() + poller.busyPolls());
     }
 
     private static long pollsWhileIdle(VerbsPair pair) {

@@ -2,12 +2,14 @@ package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransportMetrics;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -109,7 +111,9 @@ final class ScarceResources {
         }
         CompletableFuture<Void> closed = connections.removeFirst().close();
         Patience.get(closed);
-        Patience.until("the peer has closed it as well", () -> other.metrics().connections() == connections.size());
+        Patience.until(
+                "the peer has closed it as well",
+                () -> EngineSums.ofTransports(other, TransportMetrics::connections) == connections.size());
         tell(connect());
     }
 }

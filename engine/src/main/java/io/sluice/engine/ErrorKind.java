@@ -1,0 +1,42 @@
+package io.sluice.engine;
+
+/** Kinds of errors that an operation ends with: few, so that each can be counted. */
+public enum ErrorKind {
+    /** {@link RemoteAccessException}: key, bounds or rights. */
+    REMOTE_ACCESS,
+    /** {@link RegionClosedException} and {@link RegionNotFoundException}. */
+    REGION,
+    /** {@link ConnectionLostException}, but for the two below. */
+    CONNECTION_LOST,
+    /** {@link ConnectionClosedException}. */
+    CONNECTION_CLOSED,
+    /** {@link OutcomeUnknownException}. */
+    OUTCOME_UNKNOWN,
+    /** {@link TransferTimeoutException}. */
+    TIMEOUT,
+    /** {@link StartEventException}. */
+    START_EVENT,
+    /** Any other. */
+    OTHER;
+
+    /**
+     * The kind of an error.
+     *
+     * @param error that an operation ended with
+     * @return its kind
+     */
+    public static ErrorKind of(SluiceException error) {
+        return switch (error) {
+            case RemoteAccessException remote -> REMOTE_ACCESS;
+            case RegionClosedException closed -> REGION;
+            case RegionNotFoundException unknown -> REGION;
+            // before what they are kinds of
+            case ConnectionClosedException closed -> CONNECTION_CLOSED;
+            case OutcomeUnknownException unknown -> OUTCOME_UNKNOWN;
+            case ConnectionLostException lost -> CONNECTION_LOST;
+            case TransferTimeoutException timeout -> TIMEOUT;
+            case StartEventException event -> START_EVENT;
+            default -> OTHER;
+        };
+    }
+}

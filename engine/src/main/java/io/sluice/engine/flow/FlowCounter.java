@@ -1,0 +1,25 @@
+package io.sluice.engine.flow;
+
+/** What is counted of the connections of one transport on one poller, beside their operations. */
+public enum FlowCounter {
+    /** Work requests that endpoints have accepted. */
+    CHUNKS,
+    /** Work requests that have ended. */
+    COMPLETIONS,
+    /** Bytes that peers wrote here. */
+    SERVED_WRITE_BYTES,
+    /** Bytes that peers read here. */
+    SERVED_READ_BYTES,
+    /** Requests of peers that were refused. */
+    REFUSED,
+    /** Connections established. */
+    CONNECTIONS_OPENED,
+    /** Connections lost. */
+    CONNECTIONS_LOST,
+    /** Connections established to a peer that was lost before. */
+    CONNECTIONS_RECONNECTED,
+    /** Heartbeat intervals in which nothing was heard of a peer. */
+    HEARTBEATS_MISSED,
+    /** Notifications of peers. */
+    NOTIFICATIONS_RECEIVED
+}

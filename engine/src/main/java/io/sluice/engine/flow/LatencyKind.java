@@ -1,0 +1,11 @@
+package io.sluice.engine.flow;
+
+/** The times that are kept of each operation that succeeds. */
+public enum LatencyKind {
+    /** From its submission to its end. */
+    DURATION,
+    /** From its submission until it was posted. */
+    CREDIT_WAIT,
+    /** From then to its end. */
+    COMPLETION
+}

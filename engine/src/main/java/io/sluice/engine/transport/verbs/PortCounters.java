@@ -1,0 +1,17 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.PortMetrics;
+import java.util.Map;
+
+/**
+ * A port's counters, as the kernel shows them.
+ *
+ * @param device its name
+ * @param port its number, from 1
+ */
+record PortCounters(String device, int port) implements PortMetrics {
+    @Override
+    public Map<String, Long> counters() {
+        return Sysfs.portCounters(device, port);
+    }
+}

@@ -1,0 +1,58 @@
+package io.sluice.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Signs of life of the pollers. */
+class CycledTest {
+    @Test
+    void idlePollersAnswerEachTime() {
+        try (TransferEngine engine =
+                TransferEngine.open(EngineOptions.builder().pollers(3).build())) {
+            for (int i = 0; i < 3; i++) {
+                // long enough for them to park
+                Patience.pause(Duration.ofMillis(20));
+                Patience.get(engine.cycled());
+            }
+        }
+    }
+
+    @Test
+    void oneThatIsHeldUpKeepsTheAnswerBack() {
+        try (TransferEngine engine = TransferEngine.open(EngineOptions.defaults())) {
+            CountDownLatch release = new CountDownLatch(1);
+            CompletableFuture<Boolean> held = new CompletableFuture<>();
+            engine.onConnection(connection -> {
+                held.complete(true);
+                awaitQuietly(release);
+            });
+            engine.connect(engine.address());
+            Patience.get(held);
+            CompletableFuture<Void> cycled = engine.cycled();
+            Patience.pause(Duration.ofMillis(50));
+            assertThat(cycled).isNotDone();
+            release.countDown();
+            Patience.get(cycled);
+        }
+    }
+
+    @Test
+    void aClosedEngineSaysSo() {
+        TransferEngine engine = TransferEngine.open(EngineOptions.defaults());
+        engine.close();
+        Patience.failure(engine.cycled(), ConnectionClosedException.class);
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package io.sluice.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class ErrorKindTest {
+    @Test
+    void eachErrorHasTheKindOfItsOwnClass() {
+        assertThat(ErrorKind.of(new RemoteAccessException(RemoteAccessException.Reason.BAD_KEY, "")))
+                .isEqualTo(ErrorKind.REMOTE_ACCESS);
+        assertThat(ErrorKind.of(new RegionClosedException(""))).isEqualTo(ErrorKind.REGION);
+        assertThat(ErrorKind.of(new RegionNotFoundException(""))).isEqualTo(ErrorKind.REGION);
+        assertThat(ErrorKind.of(new ConnectionLostException(""))).isEqualTo(ErrorKind.CONNECTION_LOST);
+        assertThat(ErrorKind.of(new ConnectionClosedException(""))).isEqualTo(ErrorKind.CONNECTION_CLOSED);
+        assertThat(ErrorKind.of(new OutcomeUnknownException(""))).isEqualTo(ErrorKind.OUTCOME_UNKNOWN);
+        assertThat(ErrorKind.of(new TransferTimeoutException(""))).isEqualTo(ErrorKind.TIMEOUT);
+        assertThat(ErrorKind.of(new StartEventException(""))).isEqualTo(ErrorKind.START_EVENT);
+        assertThat(ErrorKind.of(new ProtocolException(""))).isEqualTo(ErrorKind.OTHER);
+    }
+}

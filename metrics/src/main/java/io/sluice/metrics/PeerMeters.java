@@ -1,0 +1,164 @@
+package io.sluice.metrics;
+
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Tags;
+import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineMetrics;
+import io.sluice.engine.PeerMetrics;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+
+/**
+ * The meters of a bounded number of peers; all others are one, called {@code other}. Whoever is among the others stays there for
+ * as long as the engine knows it, and what it has done until then is never forgotten: the counters of {@code other} only grow.
+ */
+final class PeerMeters {
+    private static final String OTHER = "other";
+    private static final double NANOS_A_SECOND = 1e9;
+
+    private final EngineMetrics metrics;
+    private final Tags tags;
+    private final int most;
+    private final RegisteredMeters meters;
+    private final Map<EngineId, Named> named = new HashMap<>();
+    private final Map<EngineId, PeerMetrics> others = new HashMap<>();
+    private Gone gone = new Gone(0, 0, 0, 0);
+    private boolean removed;
+
+    /** A peer with meters of its own; registries refer weakly to what they read. */
+    private record Named(PeerMetrics peer, RegisteredMeters meters) {}
+
+    /** What those others have done that the engine has forgotten. */
+    private record Gone(long operations, long bytes, long errors, long nanos) {
+        Gone and(PeerMetrics peer) {
+            return new Gone(
+                    operations + peer.operations(),
+                    bytes + peer.bytes(),
+                    errors + peer.errors(),
+                    nanos + peer.durationNanos());
+        }
+    }
+
+    PeerMeters(EngineMetrics metrics, Tags tags, int most, RegisteredMeters meters) {
+        this.metrics = metrics;
+        this.tags = tags;
+        this.most = most;
+        this.meters = meters;
+    }
+
+    void register() {
+        Tags own = tags.and("peer", OTHER);
+        meters.counter(EngineMeter.PEER_OPERATIONS, own, this, PeerMeters::otherOperations);
+        meters.counter(EngineMeter.PEER_BYTES, own, this, all -> all.sumOfOthers(PeerMetrics::bytes, Gone::bytes));
+        meters.counter(EngineMeter.PEER_ERRORS, own, this, all -> all.sumOfOthers(PeerMetrics::errors, Gone::errors));
+        meters.register(FunctionTimer.builder(
+                        EngineMeter.PEER_DURATION.meterName(),
+                        this,
+                        PeerMeters::operationsOfOthers,
+                        all -> all.sumOfOthers(PeerMetrics::durationNanos, Gone::nanos),
+                        TimeUnit.NANOSECONDS)
+                .description(EngineMeter.PEER_DURATION.description())
+                .tags(own)::register);
+        meters.gauge(
+                EngineMeter.PEER_IN_FLIGHT_OPERATIONS,
+                own,
+                this,
+                all -> all.sumOfOthers(PeerMetrics::inFlightOperations, nothing -> 0));
+        meters.gauge(EngineMeter.PEER_PENDING, own, this, all -> all.sumOfOthers(PeerMetrics::pending, nothing -> 0));
+        meters.gauge(EngineMeter.PEER_SILENCE, own, this, PeerMeters::silenceOfOthers);
+        refresh();
+    }
+
+    /** This one is read whenever any is, so here it is seen who has come and gone. */
+    private double otherOperations() {
+        refresh();
+        return operationsOfOthers();
+    }
+
+    private long operationsOfOthers() {
+        return sumOfOthers(PeerMetrics::operations, Gone::operations);
+    }
+
+    private synchronized long sumOfOthers(ToLongFunction<PeerMetrics> figure, ToLongFunction<Gone> ofThoseGone) {
+        return ofThoseGone.applyAsLong(gone)
+                + others.values().stream().mapToLong(figure).sum();
+    }
+
+    private synchronized double silenceOfOthers() {
+        return others.values().stream()
+                        .filter(PeerMetrics::isConnected)
+                        .mapToLong(PeerMetrics::silenceNanos)
+                        .max()
+                        .orElse(0)
+                / NANOS_A_SECOND;
+    }
+
+    private synchronized void refresh() {
+        if (removed) {
+            return;
+        }
+        Collection<PeerMetrics> known = metrics.peers();
+        Set<EngineId> ids = new HashSet<>();
+        known.forEach(peer -> ids.add(peer.peer()));
+        forget(ids);
+        for (PeerMetrics peer : known) {
+            if (!named.containsKey(peer.peer()) && !others.containsKey(peer.peer())) {
+                add(peer);
+            }
+        }
+    }
+
+    private void forget(Set<EngineId> known) {
+        for (Iterator<Named> all = named.values().iterator(); all.hasNext(); ) {
+            Named each = all.next();
+            if (!known.contains(each.peer().peer())) {
+                each.meters().removeAll();
+                all.remove();
+            }
+        }
+        for (Iterator<PeerMetrics> all = others.values().iterator(); all.hasNext(); ) {
+            PeerMetrics each = all.next();
+            if (!known.contains(each.peer())) {
+                gone = gone.and(each);
+                all.remove();
+            }
+        }
+    }
+
+    private void add(PeerMetrics peer) {
+        if (named.size() >= most) {
+            others.put(peer.peer(), peer);
+            return;
+        }
+        RegisteredMeters own = meters.others();
+        named.put(peer.peer(), new Named(peer, own));
+        Tags ofPeer = tags.and("peer", peer.peer().toString());
+        own.counter(EngineMeter.PEER_OPERATIONS, ofPeer, peer, PeerMetrics::operations);
+        own.counter(EngineMeter.PEER_BYTES, ofPeer, peer, PeerMetrics::bytes);
+        own.counter(EngineMeter.PEER_ERRORS, ofPeer, peer, PeerMetrics::errors);
+        own.register(FunctionTimer.builder(
+                        EngineMeter.PEER_DURATION.meterName(),
+                        peer,
+                        PeerMetrics::operations,
+                        PeerMetrics::durationNanos,
+                        TimeUnit.NANOSECONDS)
+                .description(EngineMeter.PEER_DURATION.description())
+                .tags(ofPeer)::register);
+        own.gauge(EngineMeter.PEER_IN_FLIGHT_OPERATIONS, ofPeer, peer, PeerMetrics::inFlightOperations);
+        own.gauge(EngineMeter.PEER_PENDING, ofPeer, peer, PeerMetrics::pending);
+        own.gauge(EngineMeter.PEER_SILENCE, ofPeer, peer, figures -> figures.silenceNanos() / NANOS_A_SECOND);
+    }
+
+    /** Takes the meters of all peers away but those of the others, which go with the engine's. */
+    synchronized void remove() {
+        removed = true;
+        named.values().forEach(each -> each.meters().removeAll());
+        named.clear();
+    }
+}

@@ -1,0 +1,148 @@
+package io.sluice.metrics;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.config.NamingConvention;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.ClassicHistogramBuckets;
+import io.prometheus.metrics.model.snapshots.Exemplars;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
+import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricFamilyDescriptor;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.LatencyHistogram;
+import io.sluice.engine.TransportMetrics;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The histograms of all engines that are bound to one Prometheus registry: a name may come from one collector alone. Each scrape
+ * takes snapshots of what the pollers have counted.
+ */
+final class PrometheusHistograms implements MultiCollector {
+    private static final double NANOS_A_SECOND = 1e9;
+    private static final double[] BOUNDS = bounds();
+
+    /** Nothing in a value refers to its registry. */
+    private static final Map<PrometheusRegistry, PrometheusHistograms> ALL = new WeakHashMap<>();
+
+    private final List<Series> all = new CopyOnWriteArrayList<>();
+
+    private PrometheusHistograms() {}
+
+    private static double[] bounds() {
+        double[] seconds = Arrays.stream(LatencyHistogram.boundsNanos())
+                .mapToDouble(nanos -> nanos / NANOS_A_SECOND)
+                .toArray();
+        double[] bounds = Arrays.copyOf(seconds, seconds.length + 1);
+        bounds[seconds.length] = Double.POSITIVE_INFINITY;
+        return bounds;
+    }
+
+    /** What is read for one set of labels. */
+    private record Series(
+            TransportMetrics transport,
+            Operation operation,
+            Labels labels,
+            @Nullable TransferExemplars exemplars) {
+
+        HistogramDataPointSnapshot snapshot(TransferHistogram histogram) {
+            LatencyHistogram taken = histogram.of(transport, operation);
+            HistogramDataPointSnapshot.Builder point = HistogramSnapshot.HistogramDataPointSnapshot.builder()
+                    .labels(labels)
+                    .classicHistogramBuckets(ClassicHistogramBuckets.of(BOUNDS, taken.counts()));
+            point.sum(taken.sumNanos() / NANOS_A_SECOND);
+            if (exemplars != null && histogram == TransferHistogram.DURATION) {
+                point.exemplars(Exemplars.of(exemplars.of(transport.name(), operation)));
+            }
+            return point.build();
+        }
+    }
+
+    /**
+     * Adds the histograms of one kind of operation over one transport.
+     *
+     * @param registry a Prometheus registry
+     * @param tags what the registry has made of the tags
+     * @return takes them away again
+     */
+    static Runnable add(
+            MeterRegistry registry,
+            TransportMetrics transport,
+            Operation operation,
+            Tags tags,
+            @Nullable TransferExemplars exemplars) {
+        PrometheusRegistry prometheus = ((PrometheusMeterRegistry) registry).getPrometheusRegistry();
+        Series series =
+                new Series(transport, operation, labels(tags, registry.config().namingConvention()), exemplars);
+        PrometheusHistograms histograms = in(prometheus);
+        histograms.all.add(series);
+        return () -> histograms.all.remove(series);
+    }
+
+    private static PrometheusHistograms in(PrometheusRegistry registry) {
+        synchronized (ALL) {
+            PrometheusHistograms known = ALL.get(registry);
+            if (known == null) {
+                known = new PrometheusHistograms();
+                registry.register(known);
+                ALL.put(registry, known);
+            }
+            return known;
+        }
+    }
+
+    private static Labels labels(Tags tags, NamingConvention convention) {
+        Labels.Builder labels = Labels.builder();
+        for (Tag tag : tags) {
+            labels.label(convention.tagKey(tag.getKey()), convention.tagValue(tag.getValue()));
+        }
+        return labels.build();
+    }
+
+    @Override
+    public List<MetricFamilyDescriptor> getMetricFamilyDescriptors() {
+        return Arrays.stream(TransferHistogram.values())
+                .map(histogram -> MetricFamilyDescriptor.histogram(name(histogram))
+                        .help(histogram.meter().description())
+                        .build())
+                .toList();
+    }
+
+    private static String name(TransferHistogram histogram) {
+        EngineMeter meter = histogram.meter();
+        return meter.meterName().replace('.', '_') + "_" + meter.unit();
+    }
+
+    @Override
+    public MetricSnapshots collect() {
+        MetricSnapshots.Builder families = MetricSnapshots.builder();
+        if (!all.isEmpty()) {
+            for (TransferHistogram histogram : TransferHistogram.values()) {
+                HistogramSnapshot.Builder family = HistogramSnapshot.builder();
+                family.name(name(histogram));
+                family.help(histogram.meter().description());
+                // a registry may be bound by itself and within a composite one
+                Set<Labels> seen = new HashSet<>();
+                for (Series series : all) {
+                    if (seen.add(series.labels())) {
+                        family.dataPoint(series.snapshot(histogram));
+                    }
+                }
+                families.metricSnapshot(family.build());
+            }
+        }
+        return families.build();
+    }
+}

@@ -1,0 +1,27 @@
+package io.sluice.metrics;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+
+/** Tells Prometheus registries from others, also in a program that has no such class. */
+final class PrometheusRegistries {
+    private static final boolean PRESENT = isPresent();
+
+    private PrometheusRegistries() {}
+
+    private static boolean isPresent() {
+        try {
+            Class.forName(
+                    "io.micrometer.prometheusmetrics.PrometheusMeterRegistry",
+                    false,
+                    PrometheusRegistries.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException | LinkageError e) {
+            return false;
+        }
+    }
+
+    static boolean isOne(MeterRegistry registry) {
+        return PRESENT && registry instanceof PrometheusMeterRegistry;
+    }
+}

@@ -1,0 +1,62 @@
+package io.sluice.metrics;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.ToDoubleFunction;
+
+/** Meters that were registered together and go together. Any thread. */
+final class RegisteredMeters {
+    private final WeakReference<MeterRegistry> registry;
+    private final List<Meter.Id> ids = new ArrayList<>();
+    private boolean removed;
+
+    RegisteredMeters(MeterRegistry registry) {
+        this.registry = new WeakReference<>(registry);
+    }
+
+    /** Others in the same registry, which go by themselves. */
+    RegisteredMeters others() {
+        MeterRegistry there = registry.get();
+        if (there == null) {
+            throw new IllegalStateException("the registry is gone");
+        }
+        return new RegisteredMeters(there);
+    }
+
+    <T> void counter(EngineMeter meter, Tags tags, T read, ToDoubleFunction<T> value) {
+        register(FunctionCounter.builder(meter.meterName(), read, value)
+                .description(meter.description())
+                .baseUnit(meter.unit().isEmpty() ? null : meter.unit())
+                .tags(tags)::register);
+    }
+
+    <T> void gauge(EngineMeter meter, Tags tags, T read, ToDoubleFunction<T> value) {
+        register(Gauge.builder(meter.meterName(), read, value)
+                .description(meter.description())
+                .baseUnit(meter.unit().isEmpty() ? null : meter.unit())
+                .tags(tags)::register);
+    }
+
+    synchronized void register(Function<MeterRegistry, Meter> registration) {
+        MeterRegistry there = registry.get();
+        if (there != null && !removed) {
+            ids.add(registration.apply(there).getId());
+        }
+    }
+
+    synchronized void removeAll() {
+        removed = true;
+        MeterRegistry there = registry.get();
+        if (there != null) {
+            ids.forEach(there::remove);
+        }
+        ids.clear();
+    }
+}

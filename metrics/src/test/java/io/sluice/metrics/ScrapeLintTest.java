@@ -1,0 +1,66 @@
+package io.sluice.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Prometheus' own linter finds nothing to say. */
+class ScrapeLintTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void aScrapeIsClean() throws Exception {
+        assumeTrue(
+                Pattern.compile(":")
+                        .splitAsStream(System.getenv().getOrDefault("PATH", "/usr/bin"))
+                        .anyMatch(each -> Files.isExecutable(Path.of(each, "promtool"))),
+                "promtool is not here; Debian's package prometheus brings it");
+        String scrape;
+        // such ports take hardware
+        FakeMetrics ports = new FakeMetrics("ports");
+        ports.ports.add(new FakeMetrics.Port());
+        try (LinkedEngines engines = LinkedEngines.open();
+                EngineMeters meters =
+                        EngineMeters.builder(engines.source()).peers(8).build();
+                EngineMeters ofPorts = new EngineMeters.Builder(ports).build()) {
+            PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+            meters.bindTo(registry);
+            ofPorts.bindTo(registry);
+            engines.write(10, 4096);
+            scrape = registry.scrape();
+        }
+        assertThat(Scrape.of(scrape).names())
+                .containsAll(Arrays.stream(EngineMeter.values())
+                        .flatMap(meter -> meter.prometheusNames().stream())
+                        .toList());
+        Path said = folder.resolve("said.txt");
+        Process promtool = new ProcessBuilder("promtool", "check", "metrics")
+                .redirectErrorStream(true)
+                .redirectOutput(said.toFile())
+                .start();
+        give(scrape, promtool);
+        assertThat(promtool.waitFor(LinkedEngines.BOUND.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
+        assertThat(Files.readString(said)).isEmpty();
+        assertThat(promtool.exitValue()).isZero();
+    }
+
+    private static void give(String text, Process to) throws IOException {
+        try (OutputStream input = to.getOutputStream()) {
+            input.write(text.getBytes(StandardCharsets.UTF_8));
+        }
+    }
+}
