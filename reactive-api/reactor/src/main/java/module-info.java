@@ -5,11 +5,16 @@ import reactor.blockhound.integration.BlockHoundIntegration;
 module io.sluice.reactor {
     requires static org.jspecify;
     requires static reactor.blockhound;
+    // only for whoever observes transfers
+    requires static transitive micrometer.observation;
+    requires static transitive micrometer.commons;
+    requires static context.propagation;
     requires transitive io.sluice.engine;
     requires transitive org.reactivestreams;
     requires transitive reactor.core;
 
     exports io.sluice.reactor;
+    exports io.sluice.reactor.observation;
 
     provides BlockHoundIntegration with
             PollersUnderBlockHound;

@@ -1,0 +1,69 @@
+package io.sluice.reactor.observation;
+
+import io.micrometer.common.docs.KeyName;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
+import io.micrometer.observation.docs.ObservationDocumentation;
+
+/** The observations of this package, with their keys. */
+public enum TransferObservation implements ObservationDocumentation {
+    /** A transfer, from its subscription to its end. */
+    TRANSFER {
+        @Override
+        public Class<? extends ObservationConvention<? extends Observation.Context>> getDefaultConvention() {
+            return DefaultTransferObservationConvention.class;
+        }
+
+        @Override
+        public KeyName[] getLowCardinalityKeyNames() {
+            return LowCardinalityKey.values();
+        }
+
+        @Override
+        public KeyName[] getHighCardinalityKeyNames() {
+            return HighCardinalityKey.values();
+        }
+    };
+
+    /** Keys of few values, for meters and spans. */
+    public enum LowCardinalityKey implements KeyName {
+        /** What it does: {@code write}, {@code read}, and so on. */
+        OPERATION("operation"),
+        /** How its bytes go. */
+        TRANSPORT("transport"),
+        /** How it ended: {@code success}, {@code error}, {@code timeout} or {@code cancelled}. */
+        OUTCOME("outcome"),
+        /** The {@link io.sluice.engine.ErrorKind} of its error, or {@code none}. */
+        ERROR_KIND("error.kind");
+
+        private final String key;
+
+        LowCardinalityKey(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return key;
+        }
+    }
+
+    /** Keys of many values, for spans alone. */
+    public enum HighCardinalityKey implements KeyName {
+        /** The peer engine's identity. */
+        PEER("sluice.peer"),
+        /** The bytes that were moved. */
+        BYTES("sluice.bytes");
+
+        private final String key;
+
+        HighCardinalityKey(String key) {
+            this.key = key;
+        }
+
+        @Override
+        public String asString() {
+            return key;
+        }
+    }
+}

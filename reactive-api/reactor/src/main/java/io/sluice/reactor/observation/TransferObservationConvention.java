@@ -1,0 +1,12 @@
+package io.sluice.reactor.observation;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
+
+/** Gives observed transfers their names and keys. */
+public interface TransferObservationConvention extends ObservationConvention<TransferContext> {
+    @Override
+    default boolean supportsContext(Observation.Context context) {
+        return context instanceof TransferContext;
+    }
+}

@@ -1,0 +1,5 @@
+/** Transfers as observations of Micrometer's Observation API, for whoever wants spans of them; needs micrometer-observation. */
+@NullMarked
+package io.sluice.reactor.observation;
+
+import org.jspecify.annotations.NullMarked;
