@@ -43,6 +43,24 @@ class LayerTest {
             .resideInAnyPackage("io.sluice.reactor..", "io.sluice.metrics..", "io.sluice.samples..");
 
     @ArchTest
+    static final ArchRule theEngineKnowsNoLibraryOfMetrics = noClasses()
+            .that()
+            .resideInAPackage("io.sluice.engine..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.micrometer..", "io.prometheus..", "jdk.jfr..");
+
+    @ArchTest
+    static final ArchRule fewClassesNeedPrometheus = noClasses()
+            .that()
+            .resideInAPackage("io.sluice.metrics..")
+            .and()
+            .haveNameNotMatching("io\\.sluice\\.metrics\\.(Prometheus.*|TransferExemplars.*)")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.micrometer.prometheusmetrics..", "io.prometheus..");
+
+    @ArchTest
     static final ArchRule reactorAndMetricsDoNotKnowEachOtherOrTheSamples = noClasses()
             .that()
             .resideInAPackage("io.sluice.reactor..")

@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
  * @param clientCpuSeconds processor time of this process in the measured time
  * @param serverCpuSeconds the same of the serving process, {@code null} if it does not tell
  * @param allocatedBytesPerTransfer what all threads of this process have allocated on the heap
+ * @param transferThreadsBytesPerTransfer what of that those threads have allocated that carry transfers: the pollers, and the
+ *     callers
  * @param differing elements that were not what was sent
  * @param firstError why the first transfer failed that did, or {@code null}
  */
@@ -58,7 +60,8 @@ import org.jspecify.annotations.Nullable;
     "max_inflight_bytes_seen",
     "client_cpu_seconds",
     "server_cpu_seconds",
-    "allocated_bytes_per_transfer"
+    "allocated_bytes_per_transfer",
+    "transfer_threads_bytes_per_transfer"
 })
 public record BenchResult(
         @JsonProperty("transport") String transport,
@@ -82,6 +85,7 @@ public record BenchResult(
         @JsonProperty("client_cpu_seconds") double clientCpuSeconds,
         @JsonProperty("server_cpu_seconds") @Nullable Double serverCpuSeconds,
         @JsonProperty("allocated_bytes_per_transfer") double allocatedBytesPerTransfer,
+        @JsonProperty("transfer_threads_bytes_per_transfer") double transferThreadsBytesPerTransfer,
         @JsonIgnore long differing,
         @JsonIgnore @Nullable Throwable firstError) {
 

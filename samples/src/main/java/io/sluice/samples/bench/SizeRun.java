@@ -138,6 +138,7 @@ final class SizeRun implements AutoCloseable {
                 usage.cpuSeconds(),
                 usage.serverCpuSeconds(),
                 transfers == 0 ? 0 : (double) usage.allocatedBytes() / transfers,
+                transfers == 0 ? 0 : (double) usage.transferThreadsBytes() / transfers,
                 differing,
                 all.stream()
                         .map(Driver::firstError)

@@ -6,10 +6,12 @@ import org.jspecify.annotations.Nullable;
 final class Usage {
 
     private final SideChannel side;
+    private final TransferThreads transferThreads = new TransferThreads();
     private long nanos;
     private long cpuNanos;
     private long serverCpuNanos;
     private long allocatedBytes;
+    private long transferThreadsBytes;
     private boolean serverSilent;
     private long cpuBefore;
     private long serverBefore;
@@ -21,6 +23,7 @@ final class Usage {
 
     void begin() {
         serverBefore = serverCpu();
+        transferThreads.begin();
         cpuBefore = ProcessFigures.cpuNanos();
         allocatedBefore = ProcessFigures.allocatedBytes();
     }
@@ -28,6 +31,7 @@ final class Usage {
     void end() {
         allocatedBytes += ProcessFigures.allocatedBytes() - allocatedBefore;
         cpuNanos += ProcessFigures.cpuNanos() - cpuBefore;
+        transferThreadsBytes += transferThreads.end();
         serverCpuNanos += serverCpu() - serverBefore;
     }
 
@@ -62,7 +66,13 @@ final class Usage {
         return serverSilent ? null : serverCpuNanos / 1e9;
     }
 
+    /** Of all threads. */
     long allocatedBytes() {
         return allocatedBytes;
+    }
+
+    /** Of those that carry transfers. */
+    long transferThreadsBytes() {
+        return transferThreadsBytes;
     }
 }

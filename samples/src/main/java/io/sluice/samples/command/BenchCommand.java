@@ -55,7 +55,8 @@ import picocli.CommandLine.Spec;
             "",
             "With --json there is an object a line for each size. Its max_inflight_ops_seen and max_inflight_bytes_seen"
                     + " are the most on one connection; server_cpu_seconds is what the serving process says of itself,"
-                    + " null if it says nothing; allocated_bytes_per_transfer counts all threads of this process;"
+                    + " null if it says nothing; allocated_bytes_per_transfer counts all threads of this process,"
+                    + " and transfer_threads_bytes_per_transfer the pollers and the callers alone;"
                     + " verified is null without --verify. With --api engine, transfers (but notifications) are"
                     + " prepared once and started again.",
             "",
@@ -212,6 +213,9 @@ final class BenchCommand implements Callable<Integer> {
     @Mixin
     private final TransportOption transport = new TransportOption();
 
+    @Mixin
+    private final MetricsOption metrics = new MetricsOption();
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -231,9 +235,11 @@ final class BenchCommand implements Callable<Integer> {
         if (cpu != null && launcherCpus == null) {
             return runOn(Affinity.launcher("--cpu", cpu, allowed), allowed);
         }
-        BenchRun run = new BenchRun(plan, engine, transport.names(), output, termination, interrupted());
-        EngineAddress connect = server.connect;
-        return connect == null ? run.againstOwnProcess(serverLauncher) : run.against(connect);
+        try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
+            BenchRun run = new BenchRun(plan, engine, transport.names(), output, watched, termination, interrupted());
+            EngineAddress connect = server.connect;
+            return connect == null ? run.againstOwnProcess(serverLauncher) : run.against(connect);
+        }
     }
 
     /** A process that was started by another one does not outlive it. */

@@ -18,6 +18,7 @@ final class BenchRun {
     private final EngineOptions options;
     private final List<String> transports;
     private final BenchOutput output;
+    private final MetricsEndpoint watched;
     private final Termination termination;
     private final BooleanSupplier interrupted;
 
@@ -26,12 +27,14 @@ final class BenchRun {
             EngineOptions options,
             List<String> transports,
             BenchOutput output,
+            MetricsEndpoint watched,
             Termination termination,
             BooleanSupplier interrupted) {
         this.plan = plan;
         this.options = options;
         this.transports = transports;
         this.output = output;
+        this.watched = watched;
         this.termination = termination;
         this.interrupted = interrupted;
     }
@@ -70,7 +73,14 @@ final class BenchRun {
      */
     int against(EngineAddress address) {
         try (TransferEngine engine = TransferEngine.open(options)) {
-            new Bench(plan, address, ServeCommand.DEFAULT_NAME, interrupted).run(engine, output::add);
+            watched.watch(engine);
+            try {
+                new Bench(plan, address, ServeCommand.DEFAULT_NAME, interrupted).run(engine, output::add);
+            } catch (RuntimeException e) {
+                watched.linger(termination, e);
+                throw e;
+            }
+            watched.linger(termination);
         }
         return output.finish();
     }

@@ -54,6 +54,9 @@ import picocli.CommandLine.Spec;
             "             plain C that writes into a child's memory in one system call, beside cross-memory attach",
             "  rate       a fixed number of transfers, or of a vectored one's elements, a second",
             "  latency    a fixed median, with one transfer in flight",
+            "  metrics-cost, metrics-allocation",
+            "             the same transfers by the engine's own interface, unwatched: ours have --metrics-port and are scraped",
+            "             once a second; by their rate, and by the heap that all threads allocate for each, scrapes included",
             "",
             "A comparison is called after the transfer and the peer, such as write-4KiB/ucx; those over shm begin with shm-"
                     + " or, by cross-memory attach, with cross-memory-. With --json there is an"

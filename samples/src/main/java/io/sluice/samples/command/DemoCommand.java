@@ -34,6 +34,8 @@ import picocli.CommandLine.Spec;
             "Requests are replayed one at a time, and pages are filled before they are written and checked after, so"
                     + " that it can be told at the end how fast the writes alone were: once more with --transport shows"
                     + " how fast another transport is. 'sluice replay' does all that at the same time.",
+            "",
+            "With --metrics-port the prefill process, this one, can be watched while it runs; the decode process cannot.",
             ""
         },
         footer = {
@@ -65,6 +67,9 @@ final class DemoCommand implements Callable<Integer> {
     @Mixin
     private final TransportOption transport = new TransportOption();
 
+    @Mixin
+    private final MetricsOption metrics = new MetricsOption();
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -88,14 +93,10 @@ final class DemoCommand implements Callable<Integer> {
                 transport.names(),
                 null,
                 json);
-        introduce(poolBytes);
-        ReplayRun run = new ReplayRun(settings, termination, spec.commandLine());
-        int status = run.run();
-        ReplaySummary summary = run.summary();
-        if (status == ExitCodes.OK && summary != null) {
-            conclude(summary);
+        try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
+            introduce(poolBytes);
+            return new ReplayRun(settings, watched, termination, spec.commandLine(), this::conclude).run();
         }
-        return status;
     }
 
     private void introduce(long poolBytes) {

@@ -36,6 +36,8 @@ import picocli.CommandLine.Spec;
                     + " checksum of every page that arrives.",
             "",
             "Without --trace the requests are generated, in the shape of an hour of conversations.",
+            "",
+            "With --metrics-port the prefill process, this one, can be watched while it runs; the decode process cannot.",
             ""
         },
         footer = {
@@ -124,6 +126,9 @@ final class ReplayCommand implements Callable<Integer> {
     @Mixin
     private final TransportOption transport = new TransportOption();
 
+    @Mixin
+    private final MetricsOption metrics = new MetricsOption();
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -146,7 +151,9 @@ final class ReplayCommand implements Callable<Integer> {
                 transport.names(),
                 connect,
                 json);
-        return new ReplayRun(settings, termination, spec.commandLine()).run();
+        try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
+            return new ReplayRun(settings, watched, termination, spec.commandLine(), summary -> {}).run();
+        }
     }
 
     private TraceChoice traceChoice() {

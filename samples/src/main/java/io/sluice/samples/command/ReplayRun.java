@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,16 +36,29 @@ final class ReplayRun {
     private static final Duration GOODBYE = Duration.ofSeconds(5);
 
     private final ReplaySettings settings;
+    private final MetricsEndpoint watched;
     private final Termination termination;
     private final PrintWriter out;
     private final PrintWriter err;
-    private @Nullable ReplaySummary summary;
+    private final Consumer<ReplaySummary> conclusion;
 
-    ReplayRun(ReplaySettings settings, Termination termination, CommandLine command) {
+    /**
+     * One that has not begun.
+     *
+     * @param conclusion what else to say of a replay in which all went well
+     */
+    ReplayRun(
+            ReplaySettings settings,
+            MetricsEndpoint watched,
+            Termination termination,
+            CommandLine command,
+            Consumer<ReplaySummary> conclusion) {
         this.settings = settings;
+        this.watched = watched;
         this.termination = termination;
         this.out = command.getOut();
         this.err = command.getErr();
+        this.conclusion = conclusion;
     }
 
     /**
@@ -71,22 +85,27 @@ final class ReplayRun {
     private int run(Function<PageGeometry, TraceSource> trace) throws IOException {
         try (DecodeSide decode = decodeSide();
                 TransferEngine engine = TransferEngine.open(settings.engine())) {
+            watched.watch(engine);
             try {
-                PrefillSession session = await(connect(ReactiveTransferEngine.from(engine), decode));
-                if (session == null) {
-                    throw CommandFailure.failed("interrupted before the first request");
-                }
-                return run(session, trace.apply(session.geometry()));
-            } catch (SluiceException e) {
-                throw decode.explain(e);
+                return run(engine, decode, trace);
+            } catch (RuntimeException e) {
+                watched.linger(termination, e);
+                throw e;
             }
         }
     }
 
-    /** What it has found; {@code null} if it has not come so far. */
-    @Nullable
-    ReplaySummary summary() {
-        return summary;
+    private int run(TransferEngine engine, DecodeSide decode, Function<PageGeometry, TraceSource> trace)
+            throws IOException {
+        try {
+            PrefillSession session = await(connect(ReactiveTransferEngine.from(engine), decode));
+            if (session == null) {
+                throw CommandFailure.failed("interrupted before the first request");
+            }
+            return run(session, trace.apply(session.geometry()));
+        } catch (SluiceException e) {
+            throw decode.explain(e);
+        }
     }
 
     private DecodeSide decodeSide() throws IOException {
@@ -128,10 +147,14 @@ final class ReplayRun {
         }
         boolean interrupted = termination.isRequested();
         ReplaySummary found = replay.summary(settings.model().name(), interrupted);
-        summary = found;
         report(found, trace);
+        int status = status(found, replay.requestsUnaccounted());
+        if (status == ExitCodes.OK) {
+            conclusion.accept(found);
+        }
+        watched.linger(termination);
         session.close().timeout(GOODBYE).onErrorResume(ReplayRun::noGoodbye).block();
-        return status(found, replay.requestsUnaccounted());
+        return status;
     }
 
     private static Mono<Void> noGoodbye(Throwable error) {

@@ -100,6 +100,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin
     private final TransportOption transport = new TransportOption();
 
+    @Mixin
+    private final MetricsOption metrics = new MetricsOption();
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -118,11 +121,13 @@ final class ServeCommand implements Callable<Integer> {
         EngineOptions options =
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
         // The engine is closed before the memory goes that it may be given.
-        try (ReadyMark ready = new ReadyMark(readyFile);
+        try (MetricsEndpoint watched = metrics.open(spec.commandLine());
+                ReadyMark ready = new ReadyMark(readyFile);
                 Arena arena = Arena.ofShared();
                 TransferEngine engine = TransferEngine.open(options)) {
             MemoryRegion memory = regions.region(engine, memoryBytes, region, arena);
             engine.onConnection(BenchResponder::attend);
+            watched.watch(engine);
             ready.set(ReadyFile.of(engine.address(), memory.descriptor()));
             say("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());
             end().block();

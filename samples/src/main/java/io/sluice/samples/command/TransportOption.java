@@ -3,6 +3,7 @@ package io.sluice.samples.command;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
+import io.sluice.metrics.FlightRecorderObserver;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -36,7 +37,7 @@ final class TransportOption {
     EngineOptions.Builder engineOptions() {
         EngineOptions.Builder options;
         try {
-            options = EngineOptions.builder().environment(System.getenv());
+            options = EngineOptions.builder().environment(System.getenv()).observer(new FlightRecorderObserver());
         } catch (IllegalArgumentException e) {
             throw CommandFailure.usage(e);
         }

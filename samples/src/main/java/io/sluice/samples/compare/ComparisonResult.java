@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param unit of all figures
  * @param sluice our figures
  * @param peer the other ones
- * @param ratio of the medians, ours by theirs; {@code null} if one is not there
+ * @param ratio of the medians, ours by theirs; {@code null} if one is not there, or theirs is 0
  * @param goal what it is to be, or {@code null}
  * @param met whether it is so; {@code null} without a goal or a ratio
  * @param problem why figures are not there, or not those of all rounds; {@code null} if all are
@@ -101,7 +101,7 @@ record ComparisonResult(
     }
 
     private static @Nullable Double ratio(@Nullable Double ours, @Nullable Double theirs) {
-        return ours == null || theirs == null ? null : Double.valueOf(ours / theirs);
+        return ours == null || theirs == null || theirs == 0 ? null : Double.valueOf(ours / theirs);
     }
 
     private static @Nullable Boolean met(@Nullable Goal goal, @Nullable Double ratio) {

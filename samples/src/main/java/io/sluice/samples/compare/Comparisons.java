@@ -18,6 +18,11 @@ final class Comparisons {
 
     private static final String LATENCY = "latency";
 
+    /** The same transfers while nobody watches; and what both allocate. */
+    private static final String METRICS_COST = "metrics-cost";
+
+    private static final String METRICS_ALLOCATION = "metrics-allocation";
+
     private static final long SMALL = 8;
     private static final long KIB = 1L << 10;
     private static final long MIB = 1L << 20;
@@ -65,7 +70,11 @@ final class Comparisons {
             rate(Api.REACTOR, 1_500_000),
             vectoredRate(20_000_000),
             latency(Api.ENGINE, 0.5),
-            latency(Api.REACTOR, 1));
+            latency(Api.REACTOR, 1),
+            metricsCost(Route.TCP, Quantity.TRANSFERS_PER_SECOND).with(Goal.atLeast(0.97)),
+            metricsCost(Route.SHM, Quantity.TRANSFERS_PER_SECOND).with(Goal.atLeast(0.97)),
+            metricsCost(Route.TCP, Quantity.ALLOCATED_BYTES),
+            metricsCost(Route.SHM, Quantity.ALLOCATED_BYTES));
 
     private Comparisons() {}
 
@@ -87,11 +96,12 @@ final class Comparisons {
 
     private static Comparison throughput(Route route, Operation operation, long size, Peer peer) {
         Quantity quantity = size < KIB ? Quantity.TRANSFERS_PER_SECOND : Quantity.GIGABYTES_PER_SECOND;
-        return Comparison.with(peer, new Subject(route, operation, size, 1, IN_FLIGHT, IdlePollers.PARK), quantity);
+        return Comparison.with(
+                peer, new Subject(route, operation, size, 1, IN_FLIGHT, IdlePollers.PARK, Metrics.OFF), quantity);
     }
 
     private static Comparison roundTrip() {
-        Subject reads = new Subject(Route.TCP, Operation.READ, SMALL, 1, 1, IdlePollers.POLL_ON);
+        Subject reads = new Subject(Route.TCP, Operation.READ, SMALL, 1, 1, IdlePollers.POLL_ON, Metrics.OFF);
         return Comparison.with(Peer.PING_PONG, reads, Quantity.MEDIAN_MICROSECONDS);
     }
 
@@ -113,8 +123,19 @@ final class Comparisons {
         return new Comparison(oneByOne, api, LATENCY, new Mark(quantity, mostMicros), quantity, Goal.atMost(1));
     }
 
+    private static Comparison metricsCost(Route route, Quantity quantity) {
+        Subject unwatched = new Subject(route, Operation.WRITE, 4 * KIB, 1, IN_FLIGHT, IdlePollers.PARK, Metrics.OFF);
+        return new Comparison(
+                unwatched.with(Metrics.SCRAPED),
+                Api.ENGINE,
+                quantity == Quantity.ALLOCATED_BYTES ? METRICS_ALLOCATION : METRICS_COST,
+                new OwnTransfers(unwatched, Api.ENGINE),
+                quantity,
+                null);
+    }
+
     private static Subject smallWrites(Operation operation, int iov, int inflight) {
-        return new Subject(Route.SHM, operation, SMALL, iov, inflight, IdlePollers.PARK);
+        return new Subject(Route.SHM, operation, SMALL, iov, inflight, IdlePollers.PARK, Metrics.OFF);
     }
 
     /** All of them. */

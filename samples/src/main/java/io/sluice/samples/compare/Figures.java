@@ -37,12 +37,12 @@ record Figures(Map<Quantity, Double> values) {
     /**
      * These, if they make sense.
      *
-     * @throws MeasurementFailedException if one of them is no positive number
+     * @throws MeasurementFailedException if one of them is no number, or not positive where it has to be
      */
     Figures checked() throws MeasurementFailedException {
         for (Map.Entry<Quantity, Double> entry : values.entrySet()) {
             double value = entry.getValue();
-            if (!Double.isFinite(value) || value <= 0) {
+            if (!Double.isFinite(value) || !entry.getKey().isPossible(value)) {
                 throw new MeasurementFailedException(
                         "it has told " + value + " " + entry.getKey().unit());
             }

@@ -21,6 +21,8 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    private static final String ALLOCATED = "transfer_threads_bytes_per_transfer";
+
     @Override
     public Program program() {
         return Program.SLUICE;
@@ -35,7 +37,24 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
     public Figures run(Workbench workbench) throws MeasurementFailedException {
         Map<String, String> environment = new HashMap<>(transfers.idle().environment());
         environment.putAll(transfers.route().environment());
-        return figures(workbench.runOwn(label(), environment, arguments(workbench.timing())));
+        List<String> arguments = arguments(workbench.timing());
+        return switch (transfers.metrics()) {
+            case OFF -> figures(workbench.runOwn(label(), environment, arguments));
+            case SCRAPED -> scraped(workbench, environment, arguments);
+        };
+    }
+
+    private Figures scraped(Workbench workbench, Map<String, String> environment, List<String> arguments)
+            throws MeasurementFailedException {
+        int port = Workbench.freePort();
+        arguments.addAll(List.of("--metrics-port", Integer.toString(port)));
+        try (Scraper scraper = Scraper.start(port)) {
+            Figures figures = figures(workbench.runOwn(label(), environment, arguments));
+            if (scraper.scrapes() == 0) {
+                throw new MeasurementFailedException(label() + ": it was never scraped");
+            }
+            return figures;
+        }
     }
 
     private List<String> arguments(Timing timing) {
@@ -79,6 +98,9 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
         values.put(
                 Quantity.MEDIAN_MICROSECONDS,
                 line.path("latency_us").path("p50").asDouble());
+        if (line.has(ALLOCATED)) {
+            values.put(Quantity.ALLOCATED_BYTES, line.path(ALLOCATED).asDouble());
+        }
         return new Figures(values);
     }
 }

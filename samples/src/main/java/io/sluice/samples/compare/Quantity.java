@@ -9,7 +9,14 @@ enum Quantity {
     /** Elements of transfers that ended in each second. */
     ELEMENTS_PER_SECOND("elements/s", "%,.0f"),
     /** What half of the transfers took at most, in microseconds. */
-    MEDIAN_MICROSECONDS("us p50", "%,.2f");
+    MEDIAN_MICROSECONDS("us p50", "%,.2f"),
+    /** Bytes that the initiator's pollers and callers allocate on the heap, for each transfer. */
+    ALLOCATED_BYTES("B/transfer", "%,.2f") {
+        @Override
+        boolean isPossible(double value) {
+            return value >= 0;
+        }
+    };
 
     private final String unit;
     private final String format;
@@ -17,6 +24,11 @@ enum Quantity {
     Quantity(String unit, String format) {
         this.unit = unit;
         this.format = format;
+    }
+
+    /** Whether a figure makes sense. */
+    boolean isPossible(double value) {
+        return value > 0;
     }
 
     /** Its unit, for people and programs. */

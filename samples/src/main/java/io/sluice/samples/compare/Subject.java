@@ -12,8 +12,14 @@ import io.sluice.samples.report.ByteSize;
  * @param iov elements of a transfer, 1 if it is not vectored
  * @param inflight elements in flight
  * @param idle what the pollers do while there is nothing to do
+ * @param metrics whether somebody watches the initiator's engine
  */
-record Subject(Route route, Operation operation, long size, int iov, int inflight, IdlePollers idle) {
+record Subject(Route route, Operation operation, long size, int iov, int inflight, IdlePollers idle, Metrics metrics) {
+
+    /** The same, and whether somebody watches. */
+    Subject with(Metrics other) {
+        return new Subject(route, operation, size, iov, inflight, idle, other);
+    }
 
     /** What the name of a comparison begins with. */
     String name() {
@@ -29,6 +35,7 @@ record Subject(Route route, Operation operation, long size, int iov, int infligh
                 + route
                 + ", "
                 + inflight
-                + " in flight";
+                + " in flight"
+                + (metrics == Metrics.SCRAPED ? ", metrics bound and scraped" : "");
     }
 }

@@ -133,7 +133,8 @@ public final class Workbench implements AutoCloseable {
         return ToolProcess.start(folder, environment, timing.bound(), command);
     }
 
-    private static int freePort() {
+    /** A port of this machine that nobody listens on now. */
+    static int freePort() {
         try {
             return LoopbackPort.free();
         } catch (IOException e) {

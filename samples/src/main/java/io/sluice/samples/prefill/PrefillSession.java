@@ -104,7 +104,7 @@ public final class PrefillSession {
         return connection.connection().window();
     }
 
-    /** Bytes of pages acknowledged so far. */
+    /** Bytes acknowledged so far: of pages, and of the seal of each. */
     public long bytesMoved() {
         return bytesMoved.sum();
     }
@@ -162,6 +162,7 @@ public final class PrefillSession {
                 (long) write.pages.reusedPages() * geometry.layers(),
                 checked.checkedPages(),
                 checked.corruptedPages(),
+                write.bytesWritten(),
                 write.pagesMoved() * geometry.pageBytes(),
                 write.writeNanos(),
                 transferNanos);

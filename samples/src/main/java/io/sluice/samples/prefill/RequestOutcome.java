@@ -8,7 +8,8 @@ package io.sluice.samples.prefill;
  * @param pagesReused pages that the decode side had cached
  * @param pagesChecked pages that the decode side has checked
  * @param pagesCorrupted those that were not as they had been filled
- * @param bytes bytes of pages that were moved
+ * @param bytes all that was written and acknowledged: pages, and the seal of each
+ * @param pageBytes those of pages
  * @param writeNanos how long writes were under way in {@linkplain Phases#SEPARATE separate phases}: of each burst from its
  *     submission to its last completion, without filling and checking; 0 if phases overlapped
  * @param transferNanos from the last filled page to the last visible page; {@link #NOTHING_MOVED} if no page was moved
@@ -20,6 +21,7 @@ public record RequestOutcome(
         long pagesChecked,
         long pagesCorrupted,
         long bytes,
+        long pageBytes,
         long writeNanos,
         long transferNanos) {
 

@@ -2,6 +2,7 @@ package io.sluice.samples.prefill;
 
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.samples.kvcache.PageFiller;
+import io.sluice.samples.kvcache.PageSeal;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
@@ -43,7 +44,7 @@ final class RequestWrite {
      * @param staging where from
      * @param filler the content
      * @param compute where pages are filled
-     * @param bytesMoved counts bytes of pages as they are acknowledged
+     * @param bytesMoved counts bytes of pages and seals as they are acknowledged
      */
     RequestWrite(
             long requestId,
@@ -125,6 +126,16 @@ final class RequestWrite {
     /** Some pages of a layer are acknowledged. */
     void moved(int count) {
         pagesMoved.add(count);
-        bytesMoved.add((long) count * target.geometry().pageBytes());
+        bytesMoved.add(bytes(count));
+    }
+
+    /** All that so many pages bring with them: their bytes and a seal for each. */
+    private long bytes(long count) {
+        return count * (target.geometry().pageBytes() + PageSeal.BYTES);
+    }
+
+    /** Bytes that were written and acknowledged, over all layers: of pages and of seals. */
+    long bytesWritten() {
+        return bytes(pagesMoved());
     }
 }

@@ -109,6 +109,7 @@ public final class Replay {
                 tally.pagesReused(),
                 tally.pagesCorrupted(),
                 tally.bytes(),
+                tally.pageBytes(),
                 tally.seconds(),
                 plan.phases() == Phases.SEPARATE ? tally.writeSeconds() : null,
                 tally.transferMillis(),

@@ -18,6 +18,7 @@ final class ReplayTally {
     private long pagesCorrupted;
     private long requestsUnaccounted;
     private long bytes;
+    private long pageBytes;
     private long writeNanos;
 
     /** The first request is about to be sent. */
@@ -35,6 +36,7 @@ final class ReplayTally {
         pagesCorrupted += outcome.pagesCorrupted();
         requestsUnaccounted += outcome.accountedFor() ? 0 : 1;
         bytes += outcome.bytes();
+        pageBytes += outcome.pageBytes();
         writeNanos += outcome.writeNanos();
         if (outcome.transferNanos() != RequestOutcome.NOTHING_MOVED) {
             transferNanos.recordValue(Math.max(0, outcome.transferNanos()));
@@ -66,9 +68,14 @@ final class ReplayTally {
         return requestsUnaccounted;
     }
 
-    /** Bytes of the pages moved. */
+    /** All bytes moved: those of pages, and the seal of each. */
     synchronized long bytes() {
         return bytes;
+    }
+
+    /** Bytes of the pages moved. */
+    synchronized long pageBytes() {
+        return pageBytes;
     }
 
     /** How long writes were under way while nothing else was done. */

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param pagesMoved pages transferred, over all layers
  * @param pagesReused pages that the decode process had cached, over all layers
  * @param corruptedPages pages whose checksum was wrong after the transfer
- * @param bytes bytes transferred
+ * @param bytes all bytes that the writes have moved: pages, and the 4 bytes of a seal with each
+ * @param pageBytes those of pages
  * @param seconds wall-clock time from the first request to the end of the last
  * @param writeSeconds how long writes were under way while neither side filled or checked pages; {@code null}, and then
  *     left out, if that was done meanwhile
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
     "cache_hit_rate",
     "corrupted_pages",
     "bytes",
+    "page_bytes",
     "seconds",
     "gigabytes_per_second",
     "write_seconds",
@@ -55,6 +57,7 @@ public record ReplaySummary(
         @JsonProperty("pages_reused") long pagesReused,
         @JsonProperty("corrupted_pages") long corruptedPages,
         @JsonProperty("bytes") long bytes,
+        @JsonProperty("page_bytes") long pageBytes,
         @JsonProperty("seconds") double seconds,
 
         @JsonProperty("write_seconds") @JsonInclude(JsonInclude.Include.NON_NULL) @Nullable

@@ -22,7 +22,8 @@ public final class ReplaySummaryTable {
         table.row("pages reused", count(summary.pagesReused()));
         table.row("cache hits", decimal("%.1f %%", 100 * summary.cacheHitRate()));
         table.row("corrupted pages", count(summary.corruptedPages()));
-        table.row("bytes moved", count(summary.bytes()) + " (" + ByteSize.format(summary.bytes()) + ")");
+        table.row("bytes moved", bytes(summary.bytes()));
+        table.row("of them pages", bytes(summary.pageBytes()));
         table.row("time", decimal("%.3f s", summary.seconds()));
         table.row("throughput", decimal("%.3f GB/s", summary.gigabytesPerSecond()));
         Double writes = summary.writeGigabytesPerSecond();
@@ -45,6 +46,10 @@ public final class ReplaySummaryTable {
 
     private static String count(long value) {
         return String.format(Locale.ROOT, "%,d", value);
+    }
+
+    private static String bytes(long value) {
+        return count(value) + " (" + ByteSize.format(value) + ")";
     }
 
     private static String millis(double value) {

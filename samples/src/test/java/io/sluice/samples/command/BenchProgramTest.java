@@ -173,7 +173,8 @@ class BenchProgramTest {
                         "max_inflight_bytes_seen",
                         "client_cpu_seconds",
                         "server_cpu_seconds",
-                        "allocated_bytes_per_transfer");
+                        "allocated_bytes_per_transfer",
+                        "transfer_threads_bytes_per_transfer");
         assertThat(line.get("latency_us").fieldNames())
                 .toIterable()
                 .containsExactly("p50", "p90", "p99", "p999", "max");

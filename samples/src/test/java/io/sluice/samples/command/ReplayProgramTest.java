@@ -3,6 +3,7 @@ package io.sluice.samples.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.sluice.samples.kvcache.PageSeal;
 import io.sluice.samples.trace.RecordedTrace;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -63,7 +64,9 @@ class ReplayProgramTest {
             assertThat(summary.get("pages_moved").asLong()).isEqualTo((64 + 30 + 32) * LAYERS);
             assertThat(summary.get("pages_reused").asLong()).isEqualTo((32 + 32 + 32) * LAYERS);
             assertThat(summary.get("corrupted_pages").asLong()).isZero();
-            assertThat(summary.get("bytes").asLong()).isEqualTo((64L + 30 + 32) * LAYERS * PAGE_BYTES);
+            assertThat(summary.get("page_bytes").asLong()).isEqualTo((64L + 30 + 32) * LAYERS * PAGE_BYTES);
+            assertThat(summary.get("bytes").asLong())
+                    .isEqualTo((64L + 30 + 32) * LAYERS * (PAGE_BYTES + PageSeal.BYTES));
             assertThat(summary.get("transport").asText()).isEqualTo("tcp");
             assertThat(summary.get("interrupted").asBoolean(true)).isFalse();
             assertThat(summary.get("seconds").asDouble()).isPositive();

@@ -28,7 +28,8 @@ class ComparisonsTest {
                         "write-1MiB/iperf3 >= 0.80",
                         "write-4KiB/ucx >= 1.50",
                         "read-1MiB/ucx >= 1.20",
-                        "read-8B/ping-pong <= 1.60");
+                        "read-8B/ping-pong <= 1.60",
+                        "write-4KiB/metrics-cost >= 0.97");
         assertThat(Comparisons.chosen(List.of("goals"), List.of("shm")))
                 .extracting(comparison -> comparison.name() + " " + comparison.goal() + " of "
                         + comparison.theirs().label())
@@ -44,7 +45,8 @@ class ComparisonsTest {
                         "shm-write-8B/rate >= 1.00 of 1,500,000 transfers/s, a fixed figure",
                         "shm-writev-8B/rate >= 1.00 of 20,000,000 elements/s, a fixed figure",
                         "shm-write-8B/latency <= 1.00 of 0.50 us p50, a fixed figure",
-                        "shm-write-8B/latency <= 1.00 of 1.00 us p50, a fixed figure");
+                        "shm-write-8B/latency <= 1.00 of 1.00 us p50, a fixed figure",
+                        "shm-write-4KiB/metrics-cost >= 0.97 of sluice write of 4 KiB over shm, 32 in flight, engine API");
     }
 
     @Test
@@ -55,6 +57,17 @@ class ComparisonsTest {
                 .containsExactly(List.of(Api.ENGINE), List.of(Api.REACTOR));
         assertThat(Comparisons.chosen(List.of("shm-write-64KiB/ucx"), ALL))
                 .allMatch(comparison -> comparison.apis(List.of(Api.REACTOR)).equals(List.of(Api.REACTOR)));
+    }
+
+    @Test
+    void theCostOfMetricsIsMeasuredOnceForRateAndHeap() {
+        Comparison rate =
+                Comparisons.chosen(List.of("write-4KiB/metrics-cost"), ALL).getFirst();
+        Comparison heap = Comparisons.chosen(List.of("write-4KiB/metrics-allocation"), ALL)
+                .getFirst();
+        assertThat(rate.ours(Api.ENGINE)).isEqualTo(heap.ours(Api.ENGINE)).isNotEqualTo(rate.theirs());
+        assertThat(rate.theirs()).isEqualTo(heap.theirs());
+        assertThat(rate.ours(Api.ENGINE).label()).endsWith("32 in flight, metrics bound and scraped, engine API");
     }
 
     @Test
@@ -87,7 +100,7 @@ class ComparisonsTest {
         assertThat(Comparisons.chosen(List.of("read-8B/ceiling", "write-8B", "goals"), List.of("tcp")))
                 .extracting(Comparison::name)
                 .containsSubsequence("write-1MiB/iperf3", "read-8B/ping-pong", "write-8B/ceiling", "read-8B/ceiling")
-                .hasSize(6);
+                .hasSize(7);
         assertThat(Comparisons.chosen(List.of(), ALL)).isEqualTo(Comparisons.all());
     }
 

@@ -20,6 +20,7 @@ import io.sluice.samples.decode.PoolMemory;
 import io.sluice.samples.kvcache.BlockHashes;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.ModelPresets;
+import io.sluice.samples.kvcache.PageSeal;
 import io.sluice.samples.prefill.Phases;
 import io.sluice.samples.prefill.PrefillSession;
 import io.sluice.samples.prefill.RefusedException;
@@ -74,7 +75,8 @@ class ReplaySessionTest {
             assertThat(summary.pagesReused()).isPositive();
             assertThat(summary.corruptedPages()).isZero();
             assertThat(replay.requestsUnaccounted()).isZero();
-            assertThat(summary.bytes()).isEqualTo(summary.pagesMoved() * model.pageBytes());
+            assertThat(summary.pageBytes()).isEqualTo(summary.pagesMoved() * model.pageBytes());
+            assertThat(summary.bytes()).isEqualTo(summary.pageBytes() + summary.pagesMoved() * PageSeal.BYTES);
             assertThat(session.bytesMoved()).isEqualTo(summary.bytes());
             assertThat(summary.transferMillis().p50()).isPositive();
             if (phases == Phases.SEPARATE) {
@@ -97,7 +99,7 @@ class ReplaySessionTest {
     void aRequestWithoutAWholePageMovesNothing() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
             RequestOutcome outcome = LoopbackPair.await(pair.open(MODEL).replay(0, request(15, 1), Phases.OVERLAPPING));
-            assertThat(outcome).isEqualTo(new RequestOutcome(0, 0, 0, 0, 0, 0, 0, RequestOutcome.NOTHING_MOVED));
+            assertThat(outcome).isEqualTo(new RequestOutcome(0, 0, 0, 0, 0, 0, 0, 0, RequestOutcome.NOTHING_MOVED));
         }
     }
 

@@ -23,6 +23,7 @@ class ReplaySummaryTest {
             3_000,
             1_000,
             0,
+            196_620_000,
             196_608_000,
             0.5,
             null,
@@ -31,7 +32,7 @@ class ReplaySummaryTest {
             64L << 20);
 
     private static final ReplaySummary NOTHING =
-            new ReplaySummary("m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, 0.0, new TransferMillis(0, 0, 0, 0), 0, 0);
+            new ReplaySummary("m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, new TransferMillis(0, 0, 0, 0), 0, 0);
 
     @Test
     void jsonHasTheFieldsInSnakeCase() throws JsonProcessingException {
@@ -51,6 +52,7 @@ class ReplaySummaryTest {
                         "cache_hit_rate",
                         "corrupted_pages",
                         "bytes",
+                        "page_bytes",
                         "seconds",
                         "gigabytes_per_second",
                         "transfer_ms",
@@ -66,9 +68,10 @@ class ReplaySummaryTest {
         assertThat(node.get("pages_reused").asLong()).isEqualTo(1_000);
         assertThat(node.get("cache_hit_rate").asDouble()).isEqualTo(0.25);
         assertThat(node.get("corrupted_pages").asLong()).isZero();
-        assertThat(node.get("bytes").asLong()).isEqualTo(196_608_000);
+        assertThat(node.get("bytes").asLong()).isEqualTo(196_620_000);
+        assertThat(node.get("page_bytes").asLong()).isEqualTo(196_608_000);
         assertThat(node.get("seconds").asDouble()).isEqualTo(0.5);
-        assertThat(node.get("gigabytes_per_second").asDouble()).isCloseTo(0.393216, within(1e-9));
+        assertThat(node.get("gigabytes_per_second").asDouble()).isCloseTo(0.39324, within(1e-9));
         assertThat(node.get("transfer_ms").toString())
                 .isEqualTo("{\"p50\":0.1,\"p90\":0.25,\"p99\":1.5,\"max\":12.3456}");
         assertThat(node.get("max_inflight_ops_seen").asLong()).isEqualTo(256);
@@ -78,7 +81,21 @@ class ReplaySummaryTest {
     @Test
     void writesAloneAreToldWhereTheyWereMeasured() throws JsonProcessingException {
         ReplaySummary separate = new ReplaySummary(
-                "m", "shm", false, 1, 0, 1, 0, 0, 3_000_000_000L, 4, 1.5, new TransferMillis(1, 1, 1, 1), 1, 1);
+                "m",
+                "shm",
+                false,
+                1,
+                0,
+                1,
+                0,
+                0,
+                3_000_000_000L,
+                2_999_000_000L,
+                4,
+                1.5,
+                new TransferMillis(1, 1, 1, 1),
+                1,
+                1);
         JsonNode node = new ObjectMapper().readTree(separate.toJson());
         assertThat(node.get("write_seconds").asDouble()).isEqualTo(1.5);
         assertThat(node.get("write_gigabytes_per_second").asDouble()).isCloseTo(2, within(1e-9));
@@ -124,7 +141,8 @@ class ReplaySummaryTest {
                 pages reused         1,000
                 cache hits           25.0 %
                 corrupted pages      0
-                bytes moved          196,608,000 (187.5 MiB)
+                bytes moved          196,620,000 (187.5 MiB)
+                of them pages        196,608,000 (187.5 MiB)
                 time                 0.500 s
                 throughput           0.393 GB/s
                 transfer p50         0.100 ms

@@ -1,0 +1,107 @@
+package io.sluice.samples.command;
+
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.exporter.httpserver.HTTPServer;
+import io.sluice.engine.TransferEngine;
+import io.sluice.metrics.EngineHealth;
+import io.sluice.metrics.EngineMeters;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.nio.channels.UnresolvedAddressException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** A Prometheus endpoint and two probes, over HTTP. */
+final class HttpMetricsEndpoint implements MetricsEndpoint {
+
+    private static final int MOST_PEERS = 64;
+    private static final int MILLIS_DIGITS = 3;
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final JvmGcMetrics collections = new JvmGcMetrics();
+    private final AtomicReference<@Nullable EngineHealth> health = new AtomicReference<>();
+    private final String host;
+    private final Duration linger;
+    private final PrintWriter err;
+    private final HTTPServer server;
+    private @Nullable EngineMeters meters;
+
+    private HttpMetricsEndpoint(String host, int port, Duration linger, PrintWriter err) throws IOException {
+        this.host = host;
+        this.linger = linger;
+        this.err = err;
+        this.server = HTTPServer.builder()
+                .hostname(host)
+                .port(port)
+                .registry(registry.getPrometheusRegistry())
+                .defaultHandler(new HealthHandler(health::get))
+                .buildAndStart();
+        new JvmMemoryMetrics().bindTo(registry);
+        new JvmThreadMetrics().bindTo(registry);
+        collections.bindTo(registry);
+    }
+
+    /**
+     * Listens; until there is an engine, the probes say that there is none.
+     *
+     * @throws CommandFailure if it cannot listen there
+     */
+    static HttpMetricsEndpoint open(String host, int port, Duration linger, PrintWriter err) {
+        try {
+            return new HttpMetricsEndpoint(host, port, linger, err);
+        } catch (IOException | UnresolvedAddressException e) {
+            throw CommandFailure.usage("--metrics-port: " + new ListenAddress(host, port) + " cannot be listened on: "
+                    + (e.getMessage() == null ? "there is no such host" : e.getMessage()));
+        }
+    }
+
+    /** Where Prometheus finds it. */
+    String url() {
+        return "http://" + new ListenAddress(host, server.getPort()) + "/metrics";
+    }
+
+    @Override
+    public void watch(TransferEngine engine) {
+        EngineMeters all = EngineMeters.builder(engine).peers(MOST_PEERS).build();
+        all.bindTo(registry);
+        meters = all;
+        health.set(EngineHealth.of(engine));
+    }
+
+    @Override
+    public void linger(Termination termination) {
+        if (!linger.isZero()) {
+            Mono.delay(linger).takeUntilOther(termination.requested()).block();
+        }
+    }
+
+    @Override
+    public void linger(Termination termination, RuntimeException failure) {
+        if (!linger.isZero() && !termination.isRequested()) {
+            String seconds = BigDecimal.valueOf(linger.toMillis(), MILLIS_DIGITS)
+                    .stripTrailingZeros()
+                    .toPlainString();
+            err.println("sluice: failed, and still to be scraped for " + seconds + " s: " + failure.getMessage());
+            err.flush();
+            linger(termination);
+        }
+    }
+
+    @Override
+    public void close() {
+        EngineMeters bound = meters;
+        if (bound != null) {
+            bound.close();
+        }
+        server.close();
+        collections.close();
+        registry.close();
+    }
+}

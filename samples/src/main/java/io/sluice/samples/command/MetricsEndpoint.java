@@ -1,0 +1,34 @@
+package io.sluice.samples.command;
+
+import io.sluice.engine.TransferEngine;
+
+/** Where the engine of a command can be watched. */
+interface MetricsEndpoint extends AutoCloseable {
+
+    /** Nowhere. */
+    MetricsEndpoint NONE = new MetricsEndpoint() {
+        @Override
+        public void watch(TransferEngine engine) {}
+
+        @Override
+        public void linger(Termination termination) {}
+
+        @Override
+        public void linger(Termination termination, RuntimeException failure) {}
+
+        @Override
+        public void close() {}
+    };
+
+    /** From now on this engine can be watched; there is one at most. */
+    void watch(TransferEngine engine);
+
+    /** Waits as long as the user wants after all has been said, or until somebody wants the program to end. */
+    void linger(Termination termination);
+
+    /** The same after a failure, which is said before: whoever looks then wants to find what led to it. */
+    void linger(Termination termination, RuntimeException failure);
+
+    @Override
+    void close();
+}

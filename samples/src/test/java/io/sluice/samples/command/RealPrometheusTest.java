@@ -1,0 +1,256 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.sluice.samples.dashboard.Chromium;
+import io.sluice.samples.dashboard.DashboardPanel;
+import io.sluice.samples.dashboard.PacedTrace;
+import io.sluice.samples.dashboard.PreviewPage;
+import io.sluice.samples.dashboard.PrometheusServer;
+import io.sluice.samples.dashboard.RangeAnswer;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import javax.imageio.ImageIO;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A real Prometheus scrapes a running program, and is asked what the dashboard asks it. */
+class RealPrometheusTest {
+
+    /** How long the program is watched, and which of the dashboard's rows are drawn: all, or names with commas between. */
+    private static final int SECONDS = Integer.getInteger("sluice.test.preview-seconds", 15);
+
+    private static final String ROWS = System.getProperty("sluice.test.preview-rows", "");
+
+    private static final Path PREVIEW = Path.of("target", "preview");
+    private static final String RATE_INTERVAL = "5s";
+    /** How long an operator waits at most for the news that a peer is lost. */
+    private static final Duration TIME_TO_SHOW = Duration.ofSeconds(15);
+
+    private static final Duration POLL = Duration.ofMillis(250);
+    private static final Pattern ENDPOINT = Pattern.compile("metrics at (http://\\S+)");
+
+    @TempDir
+    private static Path folder;
+
+    private static final Map<DashboardPanel, List<RangeAnswer>> ANSWERS = new LinkedHashMap<>();
+    private static final List<String> EMPTY = new ArrayList<>();
+    private static final List<String> UNHEALTHY = new ArrayList<>();
+    private static double bytes;
+
+    @BeforeAll
+    static void watchAReplay() throws IOException {
+        PrometheusServer.assumeInstalled();
+        Path trace = PacedTrace.write(folder.resolve("trace.jsonl"), 2 * SECONDS + 120);
+        try (SluiceProcess replay = SluiceProcess.start(
+                        folder,
+                        "replay",
+                        "--transport",
+                        "tcp",
+                        "--model",
+                        "qwen2.5-0.5b",
+                        "--trace",
+                        trace.toString(),
+                        "--speed",
+                        "1",
+                        "--pool",
+                        "256MiB",
+                        "--metrics-port",
+                        "0");
+                PrometheusServer prometheus = PrometheusServer.start(folder, endpoint(replay))) {
+            awaitAnswer(
+                    prometheus,
+                    replay,
+                    "count_over_time(sluice_pending[1h]) > " + SECONDS,
+                    Duration.ofSeconds(SECONDS).plus(SluiceProcess.BOUND));
+            Instant now = Instant.now();
+            Instant from = now.minusSeconds(SECONDS);
+            for (DashboardPanel panel : DashboardPanel.all()) {
+                List<RangeAnswer> answers = new ArrayList<>();
+                for (DashboardPanel.Query query : panel.queries(RATE_INTERVAL)) {
+                    if (prometheus.ask(query.expression()).isEmpty()) {
+                        EMPTY.add(panel + ": " + query.expression());
+                    }
+                    answers.add(new RangeAnswer(query.legend(), prometheus.ask(query.expression(), from, now)));
+                }
+                ANSWERS.put(panel, answers);
+            }
+            bytes = prometheus
+                    .ask("sum(sluice_transfer_bytes_total{outcome=\"success\", operation=\"write\"})")
+                    .at("/0/value/1")
+                    .asDouble();
+            for (JsonNode group : prometheus.ruleGroups()) {
+                for (JsonNode rule : group.path("rules")) {
+                    if (!rule.path("health").asText().equals("ok")) {
+                        UNHEALTHY.add(rule.toString());
+                    }
+                }
+            }
+            assertThat(replay.handle().isAlive()).as(replay::toString).isTrue();
+        }
+    }
+
+    @Test
+    void everyPanelReturnsData() {
+        List<String> exempt = ANSWERS.keySet().stream()
+                .filter(DashboardPanel::needsDevice)
+                .map(DashboardPanel::toString)
+                .toList();
+        assertThat(exempt).as("what may be empty").containsExactly("Verbs: Port counters");
+        assertThat(EMPTY)
+                .filteredOn(query -> exempt.stream().noneMatch(query::startsWith))
+                .isEmpty();
+        assertThat(ANSWERS)
+                .isNotEmpty()
+                .allSatisfy((panel, answers) -> assertThat(
+                                panel.needsDevice() || answers.stream().anyMatch(RangeAnswer::hasNumbers))
+                        .as("%s has something to draw", panel)
+                        .isTrue());
+    }
+
+    @Test
+    void theProgramMovesBytesMeanwhile() {
+        assertThat(bytes).isPositive();
+    }
+
+    @Test
+    void theRulesAreEvaluated() {
+        assertThat(UNHEALTHY).isEmpty();
+    }
+
+    @Test
+    void thePreviewIsDrawn() throws IOException {
+        PreviewPage page = new PreviewPage();
+        ANSWERS.forEach(page::add);
+        Path index = page.write(PREVIEW);
+        Chromium.assumeInstalled();
+        List<String> rows = ROWS.isEmpty() ? List.of() : List.of(ROWS.split(","));
+        Path picture = PREVIEW.resolve("dashboard.png");
+        URI address = URI.create(index.toAbsolutePath().toUri() + "#"
+                + URLEncoder.encode(ROWS, StandardCharsets.UTF_8).replace("+", "%20"));
+        Chromium.shoot(address, PreviewPage.WIDTH, page.height(rows), folder, picture);
+        BufferedImage image = ImageIO.read(picture.toFile());
+        assertThat(image.getWidth()).isEqualTo(PreviewPage.WIDTH);
+        assertThat(IntStream.range(0, image.getWidth() * image.getHeight())
+                        .map(pixel -> image.getRGB(pixel % image.getWidth(), pixel / image.getWidth()))
+                        .distinct()
+                        .count())
+                .as("an empty page has few colours")
+                .isGreaterThan(50);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp", "shm"})
+    void aPeerThatIsKilledShowsAsErrorsAndAConnectionStateAndRaisesTheAlert(String transport) throws IOException {
+        try (SluiceProcess replay = SluiceProcess.start(
+                        folder,
+                        "replay",
+                        "--transport",
+                        transport,
+                        "--requests",
+                        "1000000",
+                        "--pool",
+                        "256MiB",
+                        "--metrics-port",
+                        "0",
+                        "--metrics-linger",
+                        "5m");
+                PrometheusServer prometheus = PrometheusServer.start(folder, endpoint(replay))) {
+            awaitAnswer(
+                    prometheus,
+                    replay,
+                    "sum(rate(sluice_transfer_bytes_total{outcome=\"success\", operation=\"write\"}[5s])) > 0",
+                    SluiceProcess.BOUND);
+            assertThat(replay.awaitChild().destroyForcibly()).isTrue();
+            await().atMost(TIME_TO_SHOW)
+                    .pollInterval(POLL)
+                    .untilAsserted(() -> assertThat(List.of(
+                                    "sum(sluice_transfer_errors_total{kind=~\"connection_lost|outcome_unknown\"}) > 0",
+                                    "sum(sluice_connections{state=\"lost\"}) > 0",
+                                    "ALERTS{alertname=\"SluicePeerLost\", alertstate=\"firing\"}"))
+                            .allSatisfy(expression -> assertThat(prometheus.ask(expression))
+                                    .as(expression)
+                                    .isNotEmpty()));
+            assertThat(replay.err())
+                    .contains("still to be scraped for 300 s: the decode process ended with status 137");
+            replay.signal("TERM");
+            assertThat(replay.awaitEnd()).as(replay::toString).isEqualTo(143);
+        }
+    }
+
+    @Test
+    void anInitiatorThatIsKilledShowsAsAConnectionStateAndRaisesTheAlert() throws IOException {
+        Path ready = folder.resolve("ready.json");
+        try (SluiceProcess serve = SluiceProcess.start(
+                        folder,
+                        "serve",
+                        "--listen",
+                        "127.0.0.1:0",
+                        "--memory",
+                        "16MiB",
+                        "--ready-file",
+                        ready.toString(),
+                        "--metrics-port",
+                        "0");
+                PrometheusServer prometheus = PrometheusServer.start(folder, endpoint(serve))) {
+            await().atMost(SluiceProcess.BOUND).until(() -> !serve.handle().isAlive() || Files.exists(ready));
+            String port = SluiceProcess.json(ready).path("port").asText();
+            try (SluiceProcess bench = SluiceProcess.start(
+                    folder, "bench", "--connect", "127.0.0.1:" + port, "--size", "64KiB", "--duration", "10m")) {
+                awaitAnswer(prometheus, bench, "sum(sluice_connections{state=\"open\"}) > 0", SluiceProcess.BOUND);
+                // the rule sees the counter before and after
+                awaitAnswer(
+                        prometheus,
+                        bench,
+                        "count_over_time(sluice_connections_lost_total[1h]) > 2",
+                        SluiceProcess.BOUND);
+            }
+            awaitAnswer(prometheus, serve, "sum(sluice_connections{state=\"lost\"}) > 0", SluiceProcess.BOUND);
+            awaitAnswer(
+                    prometheus,
+                    serve,
+                    "ALERTS{alertname=\"SluicePeerLost\", alertstate=\"firing\"}",
+                    SluiceProcess.BOUND);
+        }
+    }
+
+    /** Waits until an expression gives a series, while the program runs. */
+    private static void awaitAnswer(
+            PrometheusServer prometheus, SluiceProcess program, String expression, Duration bound) {
+        await(expression)
+                .atMost(bound)
+                .pollInterval(POLL)
+                .until(() -> !program.handle().isAlive()
+                        || !prometheus.ask(expression).isEmpty());
+        assertThat(program.handle().isAlive()).as(program::toString).isTrue();
+    }
+
+    /** Where a program that has just been started says that it answers. */
+    private static URI endpoint(SluiceProcess program) {
+        await().atMost(SluiceProcess.BOUND)
+                .until(() -> !program.handle().isAlive()
+                        || ENDPOINT.matcher(program.err()).find());
+        Matcher endpoint = ENDPOINT.matcher(program.err());
+        assertThat(endpoint.find()).as(program::toString).isTrue();
+        return URI.create(endpoint.group(1));
+    }
+}

@@ -1,0 +1,71 @@
+package io.sluice.samples.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Assumptions;
+
+/** A browser without a screen. */
+public final class Chromium {
+
+    private static final String NAME = "chromium";
+    private static final Duration BOUND = Duration.ofSeconds(90);
+
+    private Chromium() {}
+
+    /** Skips the test, and says why, where there is no browser. */
+    public static void assumeInstalled() {
+        Assumptions.assumeTrue(
+                Programs.find(NAME).isPresent(),
+                "chromium is missing, so the preview is not drawn: apt-get install chromium brings it");
+    }
+
+    /**
+     * Draws a page.
+     *
+     * @param page of files alone
+     * @param width in pixels
+     * @param height in pixels
+     * @param folder for the browser's own files
+     * @param picture a PNG, replaced if it exists
+     */
+    public static void shoot(URI page, int width, int height, Path folder, Path picture) throws IOException {
+        Files.deleteIfExists(picture);
+        Path log = Files.createTempFile(folder, NAME, ".txt");
+        Process process = new ProcessBuilder(
+                        NAME,
+                        "--headless",
+                        "--no-sandbox",
+                        "--disable-gpu",
+                        "--disable-quic",
+                        "--no-first-run",
+                        "--disable-background-networking",
+                        "--disable-component-update",
+                        "--disable-sync",
+                        "--hide-scrollbars",
+                        "--user-data-dir=" + Files.createTempDirectory(folder, NAME),
+                        "--window-size=" + width + "," + height,
+                        "--screenshot=" + picture.toAbsolutePath(),
+                        page.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        try {
+            assertThat(process.waitFor(BOUND.toSeconds(), TimeUnit.SECONDS))
+                    .as("it ends")
+                    .isTrue();
+            assertThat(picture).as(Files.readString(log)).isRegularFile();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted", e);
+        } finally {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+}
