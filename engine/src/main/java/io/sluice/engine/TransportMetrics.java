@@ -26,7 +26,7 @@ public interface TransportMetrics {
     String name();
 
     /**
-     * Operations that ended: each element counts.
+     * Operations that ended: each element counts. What is submitted to a connection that has ended counts as {@link Outcome#ERROR}.
      *
      * @param operation what they did
      * @param outcome how they ended

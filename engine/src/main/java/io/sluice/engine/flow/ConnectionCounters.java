@@ -8,16 +8,26 @@ import java.util.concurrent.atomic.LongAdder;
  * @param transport those of its transport on its poller
  * @param peer those of its peer on its poller
  * @param callerThread what callers carry out themselves, of its peer and transport
+ * @param refused what was submitted after the connection's end, of its transport
  * @param overflows submissions that the engine has refused because too many transfers were pending
  */
 public record ConnectionCounters(
-        FlowCounters transport, PeerTally peer, CallerThreadCounters callerThread, LongAdder overflows) {
+        FlowCounters transport,
+        PeerTally peer,
+        CallerThreadCounters callerThread,
+        RefusedSubmissions refused,
+        LongAdder overflows) {
     /**
      * Of a connection that shares them with no other.
      *
      * @return all zero
      */
     public static ConnectionCounters alone() {
-        return new ConnectionCounters(new FlowCounters(), new PeerTally(), new CallerThreadCounters(), new LongAdder());
+        return new ConnectionCounters(
+                new FlowCounters(),
+                new PeerTally(),
+                new CallerThreadCounters(),
+                new RefusedSubmissions(),
+                new LongAdder());
     }
 }

@@ -56,6 +56,7 @@ public final class ConnectionFlow {
     private volatile @Nullable ConnectionEnd end;
     private final @Nullable CallerThreadTransfers callerThread;
     private final FlowCounters counters;
+    private final RefusedSubmissions refused;
     private final LongAdder overflows;
     private final @Nullable Observers observers;
     private final long slowNanos;
@@ -104,6 +105,7 @@ public final class ConnectionFlow {
         this.counters = counters.transport();
         this.tally = counters.peer();
         this.callerThreadCounters = counters.callerThread();
+        this.refused = counters.refused();
         this.overflows = counters.overflows();
         this.observers = Observers.of(options);
         this.slowNanos = options.slowTransfer().toNanos();
@@ -228,6 +230,7 @@ public final class ConnectionFlow {
     void submitHeld(FlowTransfer transfer) {
         ConnectionEnd ended = end;
         if (ended != null) {
+            refused.count(transfer, ended.error());
             transfer.letGo();
             throw ended.error();
         }

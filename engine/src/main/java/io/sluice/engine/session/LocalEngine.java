@@ -21,6 +21,7 @@ import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.EngineWindow;
 import io.sluice.engine.flow.FlowCounters;
+import io.sluice.engine.flow.RefusedSubmissions;
 import io.sluice.engine.progress.Observers;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.WorkRequest.Operation;
@@ -71,6 +72,7 @@ public final class LocalEngine implements TransferEngine {
     private final NonceSource nonces = new NonceSource();
     private final EngineWindow engineWindow;
     private final LongAdder pendingOverflows = new LongAdder();
+    private final RefusedSubmissions[] refusedSubmissions;
     private final @Nullable Observers observers;
     private final List<Poller> pollers;
     private final Transports transports;
@@ -123,6 +125,8 @@ public final class LocalEngine implements TransferEngine {
         for (FlowCounters[] ofPoller : counters) {
             Arrays.setAll(ofPoller, transport -> new FlowCounters());
         }
+        this.refusedSubmissions = new RefusedSubmissions[transports.all().size()];
+        Arrays.setAll(refusedSubmissions, transport -> new RefusedSubmissions());
         this.figures = new EngineFigures(this, pollers, counters);
         this.housekeeping = Executors.newSingleThreadExecutor(task -> {
             Thread thread = new Thread(task, "sluice-" + number + "-housekeeping");
@@ -219,6 +223,11 @@ public final class LocalEngine implements TransferEngine {
     /** What the connections of a transport on a poller count into. */
     FlowCounters counters(Poller poller, OpenTransport transport) {
         return counters[poller.index()][transport.index()];
+    }
+
+    /** What was submitted to connections of a transport that had ended. */
+    RefusedSubmissions refusedSubmissions(OpenTransport transport) {
+        return refusedSubmissions[transport.index()];
     }
 
     LongAdder pendingOverflows() {

@@ -139,7 +139,11 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
                 connection,
                 loop,
                 new ConnectionCounters(
-                        counters, new PeerTally(), engine.peers().noCallers(), engine.pendingOverflows()),
+                        counters,
+                        new PeerTally(),
+                        engine.peers().noCallers(),
+                        engine.refusedSubmissions(transport),
+                        engine.pendingOverflows()),
                 options,
                 engine.engineWindow(),
                 transport.transport().capabilities(),

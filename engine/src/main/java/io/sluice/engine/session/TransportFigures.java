@@ -9,6 +9,7 @@ import io.sluice.engine.flow.CallerThreadCounters;
 import io.sluice.engine.flow.FlowCounter;
 import io.sluice.engine.flow.FlowCounters;
 import io.sluice.engine.flow.LatencyKind;
+import io.sluice.engine.flow.RefusedSubmissions;
 import io.sluice.engine.transport.WireCounter;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -18,12 +19,14 @@ final class TransportFigures implements TransportMetrics {
     private final LocalEngine engine;
     private final OpenTransport transport;
     private final List<FlowCounters> byPoller;
+    private final RefusedSubmissions refused;
     private final boolean hasCallers;
 
     TransportFigures(LocalEngine engine, OpenTransport transport, List<FlowCounters> byPoller) {
         this.engine = engine;
         this.transport = transport;
         this.byPoller = byPoller;
+        this.refused = engine.refusedSubmissions(transport);
         this.hasCallers = transport.transport().capabilities().callerThreadBytes() > 0;
     }
 
@@ -65,7 +68,8 @@ final class TransportFigures implements TransportMetrics {
         long byCallers = switch (outcome) {
             case SUCCESS -> sumOfCallers(callers -> callers.operations(operation));
             case CANCELLED -> sumOfCallers(callers -> callers.cancelled(operation));
-            case ERROR, TIMEOUT -> 0;
+            case ERROR -> refused.operations(operation);
+            case TIMEOUT -> 0;
         };
         return sum(counters -> counters.operations(operation, outcome)) + byCallers;
     }
@@ -75,14 +79,15 @@ final class TransportFigures implements TransportMetrics {
         long byCallers = switch (outcome) {
             case SUCCESS -> sumOfCallers(callers -> callers.bytes(operation));
             case CANCELLED -> sumOfCallers(callers -> callers.cancelledBytes(operation));
-            case ERROR, TIMEOUT -> 0;
+            case ERROR -> refused.bytes(operation);
+            case TIMEOUT -> 0;
         };
         return sum(counters -> counters.bytes(operation, outcome)) + byCallers;
     }
 
     @Override
     public long errors(ErrorKind kind) {
-        return sum(counters -> counters.errors(kind));
+        return sum(counters -> counters.errors(kind)) + refused.errors(kind);
     }
 
     @Override

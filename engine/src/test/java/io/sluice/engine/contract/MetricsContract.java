@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineMetrics.Operation;
@@ -291,6 +292,26 @@ interface MetricsContract extends Contract {
             event.complete(null);
             waiting.awaitSuccess();
             assertThat(metrics.pending()).isZero();
+        }
+    }
+
+    @Test
+    default void submissionsAfterTheEndAreErrors() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion local = pair.local(64);
+            RemoteRegion remote = pair.attach(pair.served(64));
+            TransportMetrics figures = figures(pair);
+            await(pair.connection().close());
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(() -> pair.write(local, 0, remote, 0, 16))
+                        .isInstanceOf(ConnectionClosedException.class);
+            }
+            assertThatThrownBy(() -> pair.notify(new byte[5])).isInstanceOf(ConnectionClosedException.class);
+            assertThat(figures.operations(Operation.WRITE, Outcome.ERROR)).isEqualTo(3);
+            assertThat(figures.bytes(Operation.WRITE, Outcome.ERROR)).isEqualTo(48);
+            assertThat(figures.operations(Operation.NOTIFY, Outcome.ERROR)).isEqualTo(1);
+            assertThat(figures.errors(ErrorKind.CONNECTION_CLOSED)).isEqualTo(4);
+            assertErrorsAddUp(figures);
         }
     }
 

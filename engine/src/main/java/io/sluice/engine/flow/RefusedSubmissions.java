@@ -1,0 +1,63 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.ErrorKind;
+import io.sluice.engine.SluiceException;
+import java.util.Arrays;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Operations that callers submitted over one transport to connections that had ended. To a caller they have failed like those that
+ * were under way then. Any thread.
+ */
+public final class RefusedSubmissions {
+    private final LongAdder[] operations = adders(Operation.values().length);
+    private final LongAdder[] bytes = adders(Operation.values().length);
+    private final LongAdder[] errors = adders(ErrorKind.values().length);
+
+    /** All zero. */
+    public RefusedSubmissions() {}
+
+    private static LongAdder[] adders(int count) {
+        LongAdder[] made = new LongAdder[count];
+        Arrays.setAll(made, any -> new LongAdder());
+        return made;
+    }
+
+    void count(FlowTransfer transfer, SluiceException error) {
+        long elements = transfer instanceof DataTransfer data ? data.elements() : 1;
+        operations[transfer.kind().ordinal()].add(elements);
+        bytes[transfer.kind().ordinal()].add(transfer.totalBytes());
+        errors[ErrorKind.of(error).ordinal()].add(elements);
+    }
+
+    /**
+     * How many there were; each element counts.
+     *
+     * @param operation of which kind
+     * @return the count
+     */
+    public long operations(Operation operation) {
+        return operations[operation.ordinal()].sum();
+    }
+
+    /**
+     * What those were to move.
+     *
+     * @param operation of which kind
+     * @return bytes
+     */
+    public long bytes(Operation operation) {
+        return bytes[operation.ordinal()].sum();
+    }
+
+    /**
+     * How many there were, by the reason.
+     *
+     * @param kind of error that the connection had ended with
+     * @return the count
+     */
+    public long errors(ErrorKind kind) {
+        return errors[kind.ordinal()].sum();
+    }
+}
