@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineMetrics;
@@ -33,6 +34,7 @@ final class EngineBinding {
 
     private static final Logger LOG = System.getLogger(EngineBinding.class.getName());
     private static final double NANOS_A_SECOND = 1e9;
+    private static final double[] PERCENTILES = {0.5, 0.99};
 
     /** Nothing in a value refers to its registry, so that one that nobody uses any more goes. */
     private static final Map<MeterRegistry, Map<Tags, EngineBinding>> ALL = new WeakHashMap<>();
@@ -153,8 +155,10 @@ final class EngineBinding {
                         ended,
                         transport,
                         figures -> figures.operations(operation, outcome));
-                meters.counter(
-                        EngineMeter.TRANSFER_BYTES, ended, transport, figures -> figures.bytes(operation, outcome));
+                if (operation != Operation.NOTIFY) {
+                    meters.counter(
+                            EngineMeter.TRANSFER_BYTES, ended, transport, figures -> figures.bytes(operation, outcome));
+                }
             }
         }
         for (ErrorKind kind : ErrorKind.values()) {
@@ -276,6 +280,18 @@ final class EngineBinding {
                             TimeUnit.NANOSECONDS)
                     .description(histogram.meter().description())
                     .tags(own)::register);
+            RecentPercentiles percentiles = new RecentPercentiles(
+                    () -> histogram.of(transport, operation), leaf.config().clock());
+            read.add(percentiles);
+            for (double phi : PERCENTILES) {
+                ofLeaf.register(TimeGauge.builder(
+                                histogram.meter().meterName() + ".percentile",
+                                percentiles,
+                                TimeUnit.NANOSECONDS,
+                                recent -> recent.nanos(phi))
+                        .description(histogram.meter().description())
+                        .tags(own.and("phi", Double.toString(phi)))::register);
+            }
         }
     }
 

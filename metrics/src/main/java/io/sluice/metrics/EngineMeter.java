@@ -22,7 +22,8 @@ public enum EngineMeter {
             "sluice.transfer.bytes",
             Type.COUNTER,
             "bytes",
-            "Logical bytes of those operations; for another outcome than success what was asked for",
+            "Logical bytes of those operations, but for notifications, which move none between regions; for another"
+                    + " outcome than success what was asked for",
             "operation",
             "transport",
             "outcome"),

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -72,6 +73,15 @@ class EngineMetersTest {
             }
             assertThat(timer(registry, EngineMeter.TRANSFER_DURATION, writes).totalTime(TimeUnit.NANOSECONDS))
                     .isPositive();
+            assertThat(registry.get("sluice.transfer.duration.percentile")
+                            .tags(writes.and("phi", "0.99"))
+                            .timeGauge()
+                            .value(TimeUnit.NANOSECONDS))
+                    .isPositive();
+            assertThat(registry.find(EngineMeter.TRANSFER_BYTES.meterName())
+                            .tags("operation", "notify")
+                            .meters())
+                    .isEmpty();
             assertThat(gauge(registry, EngineMeter.IN_FLIGHT_OPERATIONS, "source"))
                     .isZero();
             assertThat(gauge(registry, EngineMeter.IN_FLIGHT_BYTES, "source")).isZero();
@@ -141,11 +151,13 @@ class EngineMetersTest {
             MeterRegistry registry = new SimpleMeterRegistry();
             meters.bindTo(registry);
             // a tcp connection has no device with ports
+            Stream<String> documented = Arrays.stream(EngineMeter.values())
+                    .filter(meter -> meter != EngineMeter.PORT_EVENTS)
+                    .map(EngineMeter::meterName);
+            Stream<String> percentiles = Arrays.stream(TransferHistogram.values())
+                    .map(histogram -> histogram.meter().meterName() + ".percentile");
             assertThat(names(registry))
-                    .isEqualTo(Arrays.stream(EngineMeter.values())
-                            .filter(meter -> meter != EngineMeter.PORT_EVENTS)
-                            .map(EngineMeter::meterName)
-                            .collect(Collectors.toSet()));
+                    .isEqualTo(Stream.concat(documented, percentiles).collect(Collectors.toSet()));
 
             PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
             meters.bindTo(prometheus);
