@@ -53,11 +53,11 @@ public interface TransportMetrics {
     long errors(ErrorKind kind);
 
     /**
-     * From the submission of a transfer to the end of each of its operations that succeeded.
+     * From the submission of a transfer, or the event that it starts after, to the end of each of its operations that succeeded.
      *
      * <p>What a poller completes is timed each. What a thread carries out itself, as small transfers by shm, is counted each, but
-     * of those of at most 16 KiB only every 16th of a thread is timed: the others count as having taken as long as the last one of
-     * that thread that was timed, and are in the sum up to 16 later. All elements of such a vectored transfer count with the time
+     * of those of at most 16 KiB only every 16th of a thread to one peer is timed: the others count as having taken as long as the
+     * last one that was timed, and are in the sum up to 16 later, or never if their thread ends before. All elements of such a vectored transfer count with the time
      * of the whole. They wait for no credit, so {@link #creditWait} is 0 for them, and {@link #completion} all of their time.
      *
      * @param operation what they did
@@ -67,7 +67,7 @@ public interface TransportMetrics {
 
     /**
      * The first part of {@link #duration}: until the operation was posted. It had to wait for credits, for what its order puts
-     * before it, for the event it starts after, or for the endpoint's room.
+     * before it, or for the endpoint's room.
      *
      * @param operation what they did
      * @return a snapshot

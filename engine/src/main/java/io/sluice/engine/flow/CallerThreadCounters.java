@@ -1,6 +1,7 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.EngineMetrics.Operation;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -8,6 +9,9 @@ import java.util.concurrent.atomic.LongAdder;
  * the duration is all of their times. Any thread.
  */
 public final class CallerThreadCounters {
+    private static final AtomicInteger PLACES = new AtomicInteger();
+
+    private final int place = PLACES.getAndAdd(2);
     private final Direction writes = new Direction();
     private final Direction reads = new Direction();
 
@@ -48,6 +52,11 @@ public final class CallerThreadCounters {
 
     private Direction of(Operation operation) {
         return operation == Operation.READ ? reads : writes;
+    }
+
+    /** A number for what is kept of each operation: different from others' nearly always, and of few bits if it is folded. */
+    int place(Operation operation) {
+        return place + (operation == Operation.READ ? 1 : 0);
     }
 
     private static boolean has(Operation operation) {

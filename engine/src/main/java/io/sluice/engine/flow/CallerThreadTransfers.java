@@ -35,7 +35,7 @@ final class CallerThreadTransfers {
             return false;
         }
         long bytes = transfer.callerThreadBytes();
-        signals.clock().begins(bytes);
+        signals.clock().begins(flow.callerThreadCounters(), transfer.kind(), bytes);
         if (!copyAll(transfer)) {
             return false;
         }

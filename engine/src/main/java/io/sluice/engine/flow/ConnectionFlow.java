@@ -253,6 +253,10 @@ public final class ConnectionFlow {
         schedule();
     }
 
+    CallerThreadCounters callerThreadCounters() {
+        return callerThreadCounters;
+    }
+
     /** A caller's thread gives the signal of what it has carried out. */
     void countCarriedOut(DataTransfer transfer, CallerThreadClock clock, boolean cancelled) {
         long bytes = transfer.callerThreadBytes();
@@ -263,6 +267,7 @@ public final class ConnectionFlow {
         long nanos = transfer.carriedOutNanos();
         clock.count(callerThreadCounters, transfer.kind(), transfer.elements(), bytes, nanos);
         Observers told = observers;
+        // what was not timed itself is less than 0
         if (told != null && nanos >= slowNanos) {
             told.slowTransfer(connection, transfer.kind(), bytes, 0, nanos, null);
         }
@@ -562,7 +567,7 @@ public final class ConnectionFlow {
 
     private void tellIfSlow(Observers told, FlowTransfer transfer, @Nullable SluiceException error) {
         long endedAt = loop.batchTime();
-        long nanos = endedAt - transfer.submittedAt();
+        long nanos = endedAt - transfer.readyAt(endedAt);
         if (nanos >= slowNanos) {
             told.slowTransfer(
                     connection, transfer.kind(), transfer.totalBytes(), transfer.waitedNanos(endedAt), nanos, error);
@@ -791,7 +796,7 @@ public final class ConnectionFlow {
             return;
         }
         // a callback that ran since the batch was fetched may have submitted it
-        long waited = Math.max(0, postedAt - transfer.submittedAt());
+        long waited = Math.max(0, postedAt - transfer.readyAt(postedAt));
         long completed = Math.max(0, loop.batchTime() - postedAt);
         counters.succeeded(transfer.kind(), bytes, waited, completed);
         tally.succeeded(bytes, waited + completed);

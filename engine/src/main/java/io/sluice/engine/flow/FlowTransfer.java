@@ -114,6 +114,19 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
         return submittedAt;
     }
 
+    /**
+     * Since when it could have gone: its submission, or the event that it starts after.
+     *
+     * @param otherwise for one whose event has not happened
+     */
+    long readyAt(long otherwise) {
+        StartWait wait = startWait;
+        if (wait == null) {
+            return submittedAt;
+        }
+        return wait.hasHappened() ? wait.happenedAt() : otherwise;
+    }
+
     /** The first of it is offered to the endpoint; it may be offered again, if it was not taken. */
     void posted(long at) {
         postedAt = at;
@@ -125,7 +138,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
 
     /** How long it waited until it was posted, or its end if it never was. */
     long waitedNanos(long endedAt) {
-        return Math.max(0, (postedAt == NOT_POSTED ? endedAt : postedAt) - submittedAt);
+        return Math.max(0, (postedAt == NOT_POSTED ? endedAt : postedAt) - readyAt(endedAt));
     }
 
     /** When the deadline passes, as {@link System#nanoTime()}; only if there is one. */

@@ -25,7 +25,7 @@ public final class RefusedSubmissions {
     }
 
     void count(FlowTransfer transfer, SluiceException error) {
-        long elements = transfer instanceof DataTransfer data ? data.elements() : 1;
+        long elements = transfer instanceof VectoredTransfer vectored ? vectored.elements() : 1;
         operations[transfer.kind().ordinal()].add(elements);
         bytes[transfer.kind().ordinal()].add(transfer.totalBytes());
         errors[ErrorKind.of(error).ordinal()].add(elements);

@@ -10,6 +10,7 @@ final class StartWait implements StartEvent.Listener, Mail {
     private final AtomicBoolean called = new AtomicBoolean();
     private volatile boolean happened;
     private @Nullable Throwable error;
+    private long happenedAt;
 
     StartWait(FlowTransfer transfer) {
         this.transfer = transfer;
@@ -27,6 +28,7 @@ final class StartWait implements StartEvent.Listener, Mail {
     public void happened(@Nullable Throwable failure) {
         if (called.compareAndSet(false, true)) {
             error = failure;
+            happenedAt = System.nanoTime();
             happened = true;
             FlowTransfer waiting = transfer;
             if (waiting != null) {
@@ -48,6 +50,11 @@ final class StartWait implements StartEvent.Listener, Mail {
 
     boolean hasHappened() {
         return happened;
+    }
+
+    /** When, as {@link System#nanoTime()}; once {@link #hasHappened()} is true. */
+    long happenedAt() {
+        return happenedAt;
     }
 
     /** Why the event never happens; once {@link #hasHappened()} is true. */

@@ -3,21 +3,25 @@ package io.sluice.engine.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineMetrics.Operation;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class CallerThreadClockTest {
     private final CallerThreadClock clock = new CallerThreadClock();
     private final CallerThreadCounters counters = new CallerThreadCounters();
+    private boolean timed;
 
     private long carryOut(CallerThreadCounters into, Operation operation, long bytes) {
-        clock.begins(bytes);
+        clock.begins(into, operation, bytes);
         long from = System.nanoTime();
         while (System.nanoTime() - from < 2_000) {
             Thread.onSpinWait();
         }
-        long nanos = clock.ends(bytes);
-        clock.count(into, operation, 1, bytes, nanos);
-        return nanos;
+        long measured = clock.ends(bytes);
+        clock.count(into, operation, 1, bytes, measured);
+        timed = measured >= 0;
+        return timed ? measured : ~measured;
     }
 
     private static long[] buckets(CallerThreadCounters of, LatencyKind kind) {
@@ -55,14 +59,44 @@ class CallerThreadClockTest {
     }
 
     @Test
-    void nothingIsOwedToOthersForLong() {
+    void eachPeerAndDirectionHasItsOwn() {
         CallerThreadCounters others = new CallerThreadCounters();
+        for (int i = 0; i < 2 * CallerThreadClock.SMALL_ONES; i++) {
+            boolean first = i % CallerThreadClock.SMALL_ONES == 0;
+            carryOut(counters, Operation.WRITE, 8);
+            assertThat(timed).isEqualTo(first);
+            carryOut(counters, Operation.READ, 8);
+            assertThat(timed).isEqualTo(first);
+            carryOut(others, Operation.WRITE, 8);
+            assertThat(timed).isEqualTo(first);
+        }
+        assertThat(counters.operations(Operation.READ)).isEqualTo(2 * CallerThreadClock.SMALL_ONES);
+    }
+
+    @Test
+    void whoNeedsThePlaceOfAnotherPaysWhatItOwes() {
         long first = carryOut(counters, Operation.WRITE, 8);
         carryOut(counters, Operation.WRITE, 8);
-        carryOut(others, Operation.WRITE, 8);
+        for (int i = 0; i < 100; i++) {
+            carryOut(new CallerThreadCounters(), Operation.WRITE, 8);
+        }
         assertThat(counters.nanos(Operation.WRITE)).isEqualTo(2 * first);
-        carryOut(others, Operation.READ, 8);
-        assertThat(others.nanos(Operation.WRITE)).isEqualTo(first);
+    }
+
+    @Test
+    void aVirtualThreadOwesNothing() throws InterruptedException {
+        AtomicLong sum = new AtomicLong();
+        Thread thread = Thread.ofVirtual().start(() -> {
+            CallerThreadClock own = new CallerThreadClock();
+            for (int i = 0; i < 10; i++) {
+                own.begins(counters, Operation.WRITE, 8);
+                long measured = own.ends(8);
+                own.count(counters, Operation.WRITE, 1, 8, measured);
+                sum.addAndGet(measured < 0 ? ~measured : measured);
+            }
+        });
+        assertThat(thread.join(Duration.ofSeconds(30))).isTrue();
+        assertThat(counters.nanos(Operation.WRITE)).isEqualTo(sum.get());
     }
 
     @Test
