@@ -11,6 +11,7 @@ import io.sluice.jni.Sockets;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -31,6 +32,8 @@ public final class Poller implements EventLoop {
     private static final long WAKE_UP = -1;
     private static final int MAX_TASKS_A_CYCLE = 1024;
     private static final long STALL_REPORT_NANOS = 1_000_000_000L;
+    // so that the polls of one that has nothing to do grow as well, and one that hangs can be told from it
+    private static final long LONGEST_PARK_NANOS = Duration.ofSeconds(30).toNanos();
 
     private enum State {
         RUNNING,
@@ -278,9 +281,9 @@ public final class Poller implements EventLoop {
     private void park() {
         parked = true;
         if (tasks.isEmpty() && armSources()) {
-            long timeout = -1;
+            long timeout = LONGEST_PARK_NANOS;
             if (!deadlines.isEmpty()) {
-                timeout = Math.max(0, deadlines.earliest() - System.nanoTime());
+                timeout = Math.clamp(deadlines.earliest() - System.nanoTime(), 0, LONGEST_PARK_NANOS);
             }
             int ready = await(timeout);
             parked = false;
