@@ -20,7 +20,7 @@ public enum ErrorKind {
     OTHER;
 
     /**
-     * The kind of an error.
+     * The kind of an error; of a vectored transfer's, that of the element that failed first.
      *
      * @param error that an operation ended with
      * @return its kind
@@ -36,6 +36,8 @@ public enum ErrorKind {
             case ConnectionLostException lost -> CONNECTION_LOST;
             case TransferTimeoutException timeout -> TIMEOUT;
             case StartEventException event -> START_EVENT;
+            case ElementsFailedException elements
+            when elements.getCause() instanceof SluiceException first -> of(first);
             default -> OTHER;
         };
     }

@@ -1,5 +1,6 @@
 package io.sluice.reactor.observation;
 
+import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.TransferTimeoutException;
 import java.util.Locale;
 import java.util.concurrent.TimeoutException;
@@ -18,7 +19,8 @@ public enum TransferOutcome {
     CANCELLED;
 
     static TransferOutcome of(Throwable error) {
-        return error instanceof TransferTimeoutException || error instanceof TimeoutException ? TIMEOUT : ERROR;
+        Throwable first = error instanceof ElementsFailedException ? error.getCause() : error;
+        return first instanceof TransferTimeoutException || first instanceof TimeoutException ? TIMEOUT : ERROR;
     }
 
     /** In lower case, as a key's value. */
