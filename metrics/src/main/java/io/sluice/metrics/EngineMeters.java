@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A Prometheus registry, and one within a composite registry that has it already, gets the durations as true histograms, from
  * 1 µs to 10 s, by a collector of its own: no {@code Timer} may have one of their names. Any other registry gets a function timer
- * for each, of which it publishes the count and the sum; percentiles of single processes would not add up.
+ * for each, of which it publishes the count and the sum, and gauges called {@code .percentile} with the tag {@code phi}: estimates
+ * over the last half to one minute, which do not add up over processes.
  *
  * <p>Every meter carries the tag {@code engine}, so that several engines of a process are told apart; give them
  * {@linkplain io.sluice.engine.EngineOptions.Builder#name(String) names}. To bind an engine twice to one registry with the same
@@ -111,7 +112,7 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
 
         /**
          * Exports meters for each peer, too. Their number is bounded: peers beyond it come together under the peer
-         * {@code other}. The place of a peer that has been gone for long is given to another one. A new peer's meters are
+         * {@code other}. The place of a peer that is gone is given to a new one. A new peer's meters are
          * registered when a registry reads the old ones, so that they come with its next reading. Default: 0, no meters of
          * peers.
          *

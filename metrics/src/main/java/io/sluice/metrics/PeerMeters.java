@@ -6,17 +6,20 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.PeerMetrics;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /**
- * The meters of a bounded number of peers; all others are one, called {@code other}. Whoever is among the others stays there for
- * as long as the engine knows it, and what it has done until then is never forgotten: the counters of {@code other} only grow.
+ * The meters of a bounded number of peers; all others are one, called {@code other}. A connected peer that comes anew takes the
+ * place of the one that has been gone for longest. Whoever is among the others stays there for as long as the engine knows it, and
+ * what it has done until then is never forgotten: the counters of {@code other} only grow.
  */
 final class PeerMeters {
     private static final String OTHER = "other";
@@ -28,6 +31,8 @@ final class PeerMeters {
     private final RegisteredMeters meters;
     private final Map<EngineId, Named> named = new HashMap<>();
     private final Map<EngineId, PeerMetrics> others = new HashMap<>();
+    // those that had a place and are gone
+    private final Set<EngineId> replaced = new HashSet<>();
     private Gone gone = new Gone(0, 0, 0, 0);
     private boolean removed;
 
@@ -108,7 +113,10 @@ final class PeerMeters {
         known.forEach(peer -> ids.add(peer.peer()));
         forget(ids);
         for (PeerMetrics peer : known) {
-            if (!named.containsKey(peer.peer()) && !others.containsKey(peer.peer())) {
+            EngineId id = peer.peer();
+            boolean back = replaced.contains(id) && peer.isConnected();
+            if (back || !(named.containsKey(id) || others.containsKey(id) || replaced.contains(id))) {
+                replaced.remove(id);
                 add(peer);
             }
         }
@@ -129,10 +137,24 @@ final class PeerMeters {
                 all.remove();
             }
         }
+        replaced.retainAll(known);
+    }
+
+    /** Makes room for a peer; false if all that have a place are connected. */
+    private boolean replaceOneGone() {
+        Optional<Named> longest = named.values().stream()
+                .filter(each -> !each.peer().isConnected())
+                .max(Comparator.comparingLong(each -> each.peer().silenceNanos()));
+        longest.ifPresent(each -> {
+            each.meters().removeAll();
+            named.remove(each.peer().peer());
+            replaced.add(each.peer().peer());
+        });
+        return longest.isPresent();
     }
 
     private void add(PeerMetrics peer) {
-        if (named.size() >= most) {
+        if (named.size() >= most && !(peer.isConnected() && replaceOneGone())) {
             others.put(peer.peer(), peer);
             return;
         }

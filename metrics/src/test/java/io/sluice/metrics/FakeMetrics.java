@@ -28,6 +28,7 @@ final class FakeMetrics implements EngineMetrics {
     /** A peer that has done so much. */
     static final class Peer implements PeerMetrics {
         volatile long operations;
+        volatile boolean connected = true;
         private final EngineId id = EngineId.random();
 
         Peer(long operations) {
@@ -41,7 +42,7 @@ final class FakeMetrics implements EngineMetrics {
 
         @Override
         public boolean isConnected() {
-            return true;
+            return connected;
         }
 
         @Override

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
@@ -66,6 +67,36 @@ class PeerMetersTest {
 
         meters.close();
         assertThat(registry.getMeters()).isEmpty();
+    }
+
+    @Test
+    void aPeerThatIsGoneMakesRoomForOneThatIsThere() {
+        FakeMetrics.Peer first = new FakeMetrics.Peer(1);
+        FakeMetrics.Peer second = new FakeMetrics.Peer(2);
+        metrics.peers.addAll(List.of(first, second));
+        meters.bindTo(registry);
+        assertThat(operations("other")).isZero();
+        first.connected = false;
+        FakeMetrics.Peer third = new FakeMetrics.Peer(3);
+        metrics.peers.add(third);
+        assertThat(operations("other")).isZero();
+        assertThat(labels())
+                .containsExactlyInAnyOrder(
+                        "other", second.peer().toString(), third.peer().toString());
+
+        second.connected = false;
+        first.connected = true;
+        assertThat(operations("other")).as("it is back").isZero();
+        assertThat(labels())
+                .containsExactlyInAnyOrder(
+                        "other", first.peer().toString(), third.peer().toString());
+        assertThat(operations(first.peer().toString())).isEqualTo(1);
+
+        FakeMetrics.Peer late = new FakeMetrics.Peer(7);
+        metrics.peers.add(late);
+        assertThat(operations("other"))
+                .as("all that have a place are connected")
+                .isEqualTo(7);
     }
 
     @Test
