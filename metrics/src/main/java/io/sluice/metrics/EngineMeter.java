@@ -41,7 +41,7 @@ public enum EngineMeter {
             "sluice.transfer.duration",
             Type.HISTOGRAM,
             "seconds",
-            "Of each successful operation: from the submission of its transfer to its end",
+            "Of each successful operation: from the submission of its transfer, or the event it starts after, to its end",
             "operation",
             "transport"),
     /** How long successful operations waited. */
@@ -49,8 +49,8 @@ public enum EngineMeter {
             "sluice.transfer.credit.wait",
             Type.HISTOGRAM,
             "seconds",
-            "Of each successful operation: from the submission of its transfer until it was posted (credits, order, the"
-                    + " endpoint's room)",
+            "Of each successful operation: from the submission of its transfer, or the event it starts after, until it was"
+                    + " posted (credits, order, the endpoint's room)",
             "operation",
             "transport"),
     /** How long successful operations were posted. */
@@ -204,7 +204,8 @@ public enum EngineMeter {
             "sluice.peer.errors",
             Type.COUNTER,
             "",
-            "Operations with the peer that ended with an error or by their deadline",
+            "Operations with the peer that ended with an error or by their deadline; what was submitted after a"
+                    + " connection's end is left out",
             "peer"),
     /** How long operations with a peer took. */
     PEER_DURATION(
