@@ -10,11 +10,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Scrapes a port of this machine once a second, as a monitoring server would, until it is closed. */
+/**
+ * Scrapes a port of this machine once a second, as a monitoring server would, until it is closed. The first scrapes follow one
+ * another at once: the JVM that answers has little time until it is measured, and is to have compiled what it answers with.
+ */
 final class Scraper implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Scraper.class);
     private static final Duration INTERVAL = Duration.ofSeconds(1);
+    private static final int WARM_UP_SCRAPES = 100;
+    private static final Duration WARM_UP_INTERVAL = Duration.ofMillis(10);
     private static final Duration BOUND = Duration.ofSeconds(10);
     private static final int OK = 200;
 
@@ -46,7 +51,7 @@ final class Scraper implements AutoCloseable {
         try {
             while (!Thread.currentThread().isInterrupted()) {
                 scrape();
-                Thread.sleep(INTERVAL);
+                Thread.sleep(scrapes.get() < WARM_UP_SCRAPES ? WARM_UP_INTERVAL : INTERVAL);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
