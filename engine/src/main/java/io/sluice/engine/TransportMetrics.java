@@ -56,7 +56,7 @@ public interface TransportMetrics {
      * From the submission of a transfer, or the event that it starts after, to the end of each of its operations that succeeded.
      *
      * <p>What a poller completes is timed each. What a thread carries out itself, as small transfers by shm, is counted each, but
-     * of those of at most 16 KiB only every 16th of a thread to one peer is timed: the others count as having taken as long as the
+     * of those of at most 64 KiB only every 16th of a thread to one peer is timed: the others count as having taken as long as the
      * last one that was timed, and are in the sum up to 16 later, or never if their thread ends before. All elements of such a vectored transfer count with the time
      * of the whole. They wait for no credit, so {@link #creditWait} is 0 for them, and {@link #completion} all of their time.
      *

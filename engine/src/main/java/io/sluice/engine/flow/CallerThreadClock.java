@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ReferenceEquality") // counters are their own identity
 final class CallerThreadClock {
     /** What moves more is always timed. */
-    static final long SMALL_BYTES = 16 * 1024;
+    static final long SMALL_BYTES = 64 * 1024;
 
     /** How many small ones there are to one that is timed. */
     static final int SMALL_ONES = 16;
