@@ -567,7 +567,7 @@ public final class ConnectionFlow {
 
     private void tellIfSlow(Observers told, FlowTransfer transfer, @Nullable SluiceException error) {
         long endedAt = loop.batchTime();
-        long nanos = endedAt - transfer.readyAt(endedAt);
+        long nanos = endedAt - transfer.readyAt();
         if (nanos >= slowNanos) {
             told.slowTransfer(
                     connection, transfer.kind(), transfer.totalBytes(), transfer.waitedNanos(endedAt), nanos, error);
@@ -796,7 +796,7 @@ public final class ConnectionFlow {
             return;
         }
         // a callback that ran since the batch was fetched may have submitted it
-        long waited = Math.max(0, postedAt - transfer.readyAt(postedAt));
+        long waited = Math.max(0, postedAt - transfer.readyAt());
         long completed = Math.max(0, loop.batchTime() - postedAt);
         counters.succeeded(transfer.kind(), bytes, waited, completed);
         tally.succeeded(bytes, waited + completed);

@@ -114,17 +114,10 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
         return submittedAt;
     }
 
-    /**
-     * Since when it could have gone: its submission, or the event that it starts after.
-     *
-     * @param otherwise for one whose event has not happened
-     */
-    long readyAt(long otherwise) {
+    /** Since when it could have gone: its submission, or the event that it starts after, once that has happened. */
+    long readyAt() {
         StartWait wait = startWait;
-        if (wait == null) {
-            return submittedAt;
-        }
-        return wait.hasHappened() ? wait.happenedAt() : otherwise;
+        return wait != null && wait.hasHappened() ? wait.happenedAt() : submittedAt;
     }
 
     /** The first of it is offered to the endpoint; it may be offered again, if it was not taken. */
@@ -138,7 +131,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
 
     /** How long it waited until it was posted, or its end if it never was. */
     long waitedNanos(long endedAt) {
-        return Math.max(0, (postedAt == NOT_POSTED ? endedAt : postedAt) - readyAt(endedAt));
+        return Math.max(0, (postedAt == NOT_POSTED ? endedAt : postedAt) - readyAt());
     }
 
     /** When the deadline passes, as {@link System#nanoTime()}; only if there is one. */
