@@ -17,6 +17,7 @@ import java.util.List;
  * @param duration how long to measure each size
  * @param warmup how long to run before
  * @param verify whether every element's bytes are compared
+ * @param memcpy whether the same memory is copied by {@code memcpy} afterwards
  */
 public record BenchPlan(
         Operation operation,
@@ -29,7 +30,8 @@ public record BenchPlan(
         RegionMemory regions,
         Duration duration,
         Duration warmup,
-        boolean verify) {
+        boolean verify,
+        boolean memcpy) {
 
     /** Copies the sizes. */
     public BenchPlan {

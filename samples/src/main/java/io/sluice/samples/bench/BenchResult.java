@@ -34,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param allocatedBytesPerTransfer what all threads of this process have allocated on the heap
  * @param transferThreadsBytesPerTransfer what of that those threads have allocated that carry transfers: the pollers, and the
  *     callers
+ * @param memcpyGigabytesPerSecond what {@code memcpy} copies in a second between the same memory, in units of 10<sup>9</sup>
+ *     bytes; {@code null} if it was not tried
  * @param differing elements that were not what was sent
  * @param firstError why the first transfer failed that did, or {@code null}
  */
@@ -61,7 +63,8 @@ import org.jspecify.annotations.Nullable;
     "client_cpu_seconds",
     "server_cpu_seconds",
     "allocated_bytes_per_transfer",
-    "transfer_threads_bytes_per_transfer"
+    "transfer_threads_bytes_per_transfer",
+    "memcpy_gigabytes_per_second"
 })
 public record BenchResult(
         @JsonProperty("transport") String transport,
@@ -86,6 +89,10 @@ public record BenchResult(
         @JsonProperty("server_cpu_seconds") @Nullable Double serverCpuSeconds,
         @JsonProperty("allocated_bytes_per_transfer") double allocatedBytesPerTransfer,
         @JsonProperty("transfer_threads_bytes_per_transfer") double transferThreadsBytesPerTransfer,
+
+        @JsonProperty("memcpy_gigabytes_per_second") @Nullable
+        Double memcpyGigabytesPerSecond,
+
         @JsonIgnore long differing,
         @JsonIgnore @Nullable Throwable firstError) {
 

@@ -42,7 +42,7 @@ public final class BenchTable {
         Double server = result.serverCpuSeconds();
         return String.format(
                 Locale.ROOT,
-                "%9s %9.3f %,12.0f %10.2f %10.2f %10.2f %10.2f %8.0f %8s %8.1f %8s%s%n",
+                "%9s %9.3f %,12.0f %10.2f %10.2f %10.2f %10.2f %8.0f %8s %8.1f %8s%s%s%n",
                 ByteSize.format(result.size()),
                 result.gigabytesPerSecond(),
                 result.transfersPerSecond(),
@@ -54,7 +54,13 @@ public final class BenchTable {
                 server == null ? "-" : String.format(Locale.ROOT, "%.0f", percent(server, result)),
                 result.allocatedBytesPerTransfer(),
                 verified(result),
+                copied(result),
                 result.errors() == 0 ? "" : "  " + result.errors() + " failed");
+    }
+
+    private static String copied(BenchResult result) {
+        Double copied = result.memcpyGigabytesPerSecond();
+        return copied == null ? "" : String.format(Locale.ROOT, "  memcpy %.3f GB/s", copied);
     }
 
     private static double percent(double cpuSeconds, BenchResult result) {

@@ -7,6 +7,7 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,7 +63,8 @@ final class SizeRun implements AutoCloseable {
         try (Rounds rounds = new Rounds(drivers, checked, layout.roundTransfers(), interrupted)) {
             Usage usage = new Usage(side);
             rounds.run(warmup, plan.duration(), new Usage(side), usage);
-            return result(drivers, warmups, usage, rounds.differing());
+            Double copied = plan.memcpy() ? copied(interrupted) : null;
+            return result(drivers, warmups, usage, rounds.differing(), copied);
         }
     }
 
@@ -77,6 +79,13 @@ final class SizeRun implements AutoCloseable {
             rounds.run(Duration.ZERO, time, new Usage(side), new Usage(side));
         }
         return drivers;
+    }
+
+    /** What memcpy does between the same memory in as much time, in GB a second. */
+    private double copied(BooleanSupplier interrupted) {
+        MemorySegment theirs = MappedPeerMemory.of(engine, side);
+        return new PlainCopies(layout, local.segment(), theirs, plan.operation().isRead(), interrupted)
+                .gigabytesPerSecond(plan.duration());
     }
 
     private Driver driver(int index, Layout ranges) {
@@ -111,7 +120,8 @@ final class SizeRun implements AutoCloseable {
         };
     }
 
-    private BenchResult result(List<Driver> drivers, List<Driver> warmups, Usage usage, long differing) {
+    private BenchResult result(
+            List<Driver> drivers, List<Driver> warmups, Usage usage, long differing, @Nullable Double copied) {
         List<Driver> all = Stream.concat(warmups.stream(), drivers.stream()).toList();
         Histogram latencies = drivers.getFirst().latencies().copy();
         drivers.stream().skip(1).forEach(driver -> latencies.add(driver.latencies()));
@@ -139,6 +149,7 @@ final class SizeRun implements AutoCloseable {
                 usage.serverCpuSeconds(),
                 transfers == 0 ? 0 : (double) usage.allocatedBytes() / transfers,
                 transfers == 0 ? 0 : (double) usage.transferThreadsBytes() / transfers,
+                copied,
                 differing,
                 all.stream()
                         .map(Driver::firstError)

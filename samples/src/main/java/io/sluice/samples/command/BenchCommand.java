@@ -73,6 +73,9 @@ final class BenchCommand implements Callable<Integer> {
     private static final int DEFAULT_IOV = 16;
     private static final long SHORT = 64L << 10;
 
+    /** The serving side's memory is found by a mark in it. */
+    private static final long LEAST_COPIED = 16;
+
     @ArgGroup(multiplicity = "1")
     private Server server = new Server();
 
@@ -182,6 +185,14 @@ final class BenchCommand implements Callable<Integer> {
     private boolean verify;
 
     @Option(
+            names = "--memcpy",
+            description =
+                    "Afterwards copy between the same memory by C's memcpy, in this process and for --duration, and"
+                            + " tell its rate, too: nothing that copies is faster. For write and read over shm, on one"
+                            + " connection, between memory that the engines have allocated.")
+    private boolean memcpy;
+
+    @Option(
             names = "--cpu",
             paramLabel = "N",
             converter = CpuList.Converter.class,
@@ -274,6 +285,14 @@ final class BenchCommand implements Callable<Integer> {
         between("--inflight", inflight, MOST_IN_FLIGHT);
         between("--connections", connections, MOST_CONNECTIONS);
         require(!duration.isZero(), "--duration: give more than 0");
+        require(
+                !memcpy || operation == Operation.WRITE || operation == Operation.READ,
+                "--memcpy is for --op write and read");
+        require(
+                !memcpy || sizes.stream().allMatch(size -> size >= LEAST_COPIED),
+                "--memcpy is for --size " + LEAST_COPIED + " and more");
+        require(!memcpy || connections == 1, "--memcpy is for one connection");
+        require(!memcpy || regions == RegionMemory.ALLOCATED, "--memcpy is for --regions allocated");
         try {
             BenchPlan plan = new BenchPlan(
                     operation,
@@ -286,7 +305,8 @@ final class BenchCommand implements Callable<Integer> {
                     regions,
                     duration,
                     warmup,
-                    verify);
+                    verify,
+                    memcpy);
             plan.serverBytes();
             return plan;
         } catch (ArithmeticException e) {

@@ -46,10 +46,11 @@ import picocli.CommandLine.Spec;
             "  iperf3     one stream; it measures whole seconds, and nobody acknowledges but the kernel",
             "  ucx        ucp_put_bw and ucp_get, beside shm with UCX_TLS=posix,sysv,cma, else over tcp; a put counts when",
             "             its source may be reused",
-            "  ceiling    plain C over a socket: a put, or a get, in a system call on each side, acknowledged",
+            "  ceiling    plain C over a socket: a put, or a get, in a system call on each side, acknowledged;",
+            "             beside shm copies in a process of their own, between shared mappings as large as a transfer",
             "  ping-pong  plain C, both sides spinning on the socket; the engines' pollers never park either",
-            "  memcpy     copies within one process: beside shm between two shared mappings as large as a transfer;",
-            "             else of private memory, up to 1 MiB within the cache, larger ones beyond it",
+            "  memcpy     beside shm between the very memory of the transfers, by the initiator right after them; else in",
+            "             a process of its own, of private memory, up to 1 MiB within the cache, larger ones beyond it",
             "  process-vm-writev",
             "             plain C that writes into a child's memory in one system call, beside cross-memory attach",
             "  rate       a fixed number of transfers, or of a vectored one's elements, a second",
@@ -57,6 +58,9 @@ import picocli.CommandLine.Spec;
             "  metrics-cost, metrics-allocation",
             "             the same transfers by the engine's own interface, unwatched: ours have --metrics-port and are scraped",
             "             once a second; by their rate, and by the heap that all threads allocate for each, scrapes included",
+            "",
+            "A ratio is that of the medians; beside shm's memcpy, and for what metrics cost, where both are measured one right"
+                    + " after the other and alike, it is the median of the rounds' ratios.",
             "",
             "A comparison is called after the transfer and the peer, such as write-4KiB/ucx; those over shm begin with shm-"
                     + " or, by cross-memory attach, with cross-memory-. With --json there is an"

@@ -63,12 +63,16 @@ public final class Compare {
         for (Comparison comparison : comparisons) {
             if (obstacles.of(comparison) == null) {
                 comparison.apis(apis).forEach(api -> measurements.add(comparison.ours(api)));
-                if (!(comparison.theirs() instanceof Mark)) {
+                if (isMeasuredByItself(comparison.theirs())) {
                     measurements.add(comparison.theirs());
                 }
             }
         }
         return measurements;
+    }
+
+    private static boolean isMeasuredByItself(Measurement measurement) {
+        return !(measurement instanceof Mark || measurement instanceof SameMemoryCopy);
     }
 
     /** One interface after the other; what is about one alone comes last. */
@@ -94,7 +98,11 @@ public final class Compare {
         String leftOut = obstacles.of(comparison);
         // Another comparison may have measured the same transfers.
         Series ours = leftOut == null ? rounds.of(comparison.ours(api)) : new Series();
-        Series theirs = comparison.theirs() instanceof Mark mark ? mark.series() : rounds.of(comparison.theirs());
+        Series theirs = switch (comparison.theirs()) {
+            case Mark mark -> mark.series();
+            case SameMemoryCopy _ -> SameMemoryCopy.in(ours);
+            case Measurement other -> rounds.of(other);
+        };
         return ComparisonResult.of(comparison, api, ours, theirs, leftOut);
     }
 }

@@ -41,6 +41,14 @@ record Comparison(
         return api == null ? chosen : List.of(api);
     }
 
+    /**
+     * Whether both are measured one right after the other and alike, so that their ratio in each round says more than that
+     * of their medians: what changes on the machine from round to round has no part in it.
+     */
+    boolean isPaired() {
+        return theirs instanceof SameMemoryCopy || theirs instanceof OwnTransfers;
+    }
+
     OwnTransfers ours(Api through) {
         return new OwnTransfers(subject, through);
     }

@@ -22,7 +22,9 @@ import org.jspecify.annotations.Nullable;
  * @param unit of all figures
  * @param sluice our figures
  * @param peer the other ones
- * @param ratio of the medians, ours by theirs; {@code null} if one is not there, or theirs is 0
+ * @param ratio of the medians, ours by theirs; {@code null} if one is not there, or theirs is 0. Of what is measured in
+ *     pairs it is the median of the rounds' ratios
+ * @param ratioOf which: {@code medians} or {@code rounds}
  * @param goal what it is to be, or {@code null}
  * @param met whether it is so; {@code null} without a goal or a ratio
  * @param problem why figures are not there, or not those of all rounds; {@code null} if all are
@@ -39,6 +41,7 @@ record ComparisonResult(
         @JsonProperty("sluice") Side sluice,
         @JsonProperty("peer") Side peer,
         @JsonProperty("ratio") @Nullable Double ratio,
+        @JsonProperty("ratio_of") String ratioOf,
         @JsonProperty("goal") @Nullable Goal goal,
         @JsonProperty("met") @Nullable Boolean met,
         @JsonProperty("problem") @Nullable String problem,
@@ -77,7 +80,9 @@ record ComparisonResult(
         Quantity quantity = comparison.quantity();
         Side sluice = Side.of(comparison.ours(api), ours, quantity);
         Side peer = Side.of(comparison.theirs(), theirs, quantity);
-        Double ratio = ratio(sluice.median(), peer.median());
+        Double ratio = comparison.isPaired()
+                ? Series.median(ratios(sluice.rounds(), peer.rounds()))
+                : ratio(sluice.median(), peer.median());
         Goal goal = comparison.goal();
         List<String> failures = Stream.of(ours, theirs)
                 .flatMap(series -> Stream.ofNullable(series.problem()))
@@ -93,11 +98,21 @@ record ComparisonResult(
                 sluice,
                 peer,
                 ratio,
+                comparison.isPaired() ? "rounds" : "medians",
                 goal,
                 met(goal, ratio),
                 problem(leftOut, failures),
                 !failures.isEmpty(),
                 quantity);
+    }
+
+    /** Of the rounds that have both. */
+    private static List<@Nullable Double> ratios(List<@Nullable Double> ours, List<@Nullable Double> theirs) {
+        List<@Nullable Double> ratios = new ArrayList<>();
+        for (int i = 0; i < Math.min(ours.size(), theirs.size()); i++) {
+            ratios.add(ratio(ours.get(i), theirs.get(i)));
+        }
+        return ratios;
     }
 
     private static @Nullable Double ratio(@Nullable Double ours, @Nullable Double theirs) {

@@ -21,6 +21,11 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** Of less the copy is not the most. */
+    private static final long LEAST_COPIED = 64L << 10;
+
+    private static final String COPIED = "memcpy_gigabytes_per_second";
+
     private static final String ALLOCATED = "transfer_threads_bytes_per_transfer";
 
     @Override
@@ -68,9 +73,17 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
         }
         arguments.addAll(List.of("--inflight", Integer.toString(transfers.inflight())));
         arguments.addAll(List.of("--buffers", Buffers.SINGLE.toString()));
+        if (copiesToo()) {
+            arguments.add("--memcpy");
+        }
         arguments.addAll(List.of("--duration", timing.duration().toMillis() + "ms"));
         arguments.addAll(List.of("--warmup", timing.warmup().toMillis() + "ms", "--json", "-"));
         return arguments;
+    }
+
+    /** Where the copy is what a transfer takes. */
+    private boolean copiesToo() {
+        return transfers.route() == Route.SHM && transfers.size() >= LEAST_COPIED && transfers.metrics() == Metrics.OFF;
     }
 
     /** Of the line of JSON that the program prints, beside which the JVM may print warnings. */
@@ -100,6 +113,9 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
                 line.path("latency_us").path("p50").asDouble());
         if (line.has(ALLOCATED)) {
             values.put(Quantity.ALLOCATED_BYTES, line.path(ALLOCATED).asDouble());
+        }
+        if (line.path(COPIED).isNumber()) {
+            values.put(Quantity.MEMCPY_GIGABYTES_PER_SECOND, line.path(COPIED).asDouble());
         }
         return new Figures(values);
     }

@@ -21,10 +21,16 @@ enum Peer {
             return new UcxTransfers(subject.operation(), subject.size(), subject.inflight(), transports);
         }
     },
-    /** Plain C over a socket, a system call for each frame. */
+    /**
+     * Plain C: beside tcp over a socket, a system call for each frame; beside shm copies between two shared mappings of its
+     * own.
+     */
     CEILING {
         @Override
         Measurement measurement(Subject subject) {
+            if (subject.route() == Route.SHM) {
+                return new CeilingMemoryCopy(subject.size(), subject.size(), Memory.SHARED);
+            }
             return new CeilingTransfers(subject.operation(), subject.size(), subject.inflight());
         }
     },
@@ -37,7 +43,7 @@ enum Peer {
     },
     /**
      * {@code memcpy}. Beside tcp it goes through private memory, within the processor's cache for sizes that fit, else
-     * beyond it. Beside shm it copies what shm does: from one range of shared memory to one other.
+     * beyond it. Beside shm it copies between the same memory as shm does.
      */
     MEMCPY {
         @Override
@@ -45,7 +51,7 @@ enum Peer {
             long size = subject.size();
             return subject.route() == Route.TCP
                     ? new CeilingMemoryCopy(size, size <= CACHED_BYTES ? size : UNCACHED_SPAN_BYTES, Memory.PRIVATE)
-                    : new CeilingMemoryCopy(size, size, Memory.SHARED);
+                    : new SameMemoryCopy(size);
         }
     },
     /** Plain C that writes into another process's memory with one system call; for cross-memory attach. */

@@ -4,6 +4,8 @@ package io.sluice.samples.compare;
 enum Quantity {
     /** Bytes moved in each second, in units of 10<sup>9</sup>. */
     GIGABYTES_PER_SECOND("GB/s", "%,.3f"),
+    /** Bytes that memcpy moves in each second between the memory of the transfers, in units of 10<sup>9</sup>. */
+    MEMCPY_GIGABYTES_PER_SECOND("GB/s", "%,.3f"),
     /** Transfers that ended in each second. */
     TRANSFERS_PER_SECOND("transfers/s", "%,.0f"),
     /** Elements of transfers that ended in each second. */

@@ -20,6 +20,11 @@ final class Series {
         rounds.add(figures);
     }
 
+    /** Takes the next round of what is measured with something else: a failure is told there. */
+    void addRound(@Nullable Figures figures) {
+        rounds.add(figures);
+    }
+
     /** There are none in the next round. */
     void addFailure(String why) {
         rounds.add(null);

@@ -30,6 +30,41 @@ class BenchProgramTest {
     private Path folder;
 
     @ParameterizedTest
+    @CsvSource({"write, 16;64KiB, distinct", "read, 1MiB, single"})
+    void copiesBetweenTheSameMemory(String operation, String sizes, String buffers) throws IOException {
+        try (SluiceProcess bench = SluiceProcess.run(
+                folder,
+                "bench",
+                "--loopback",
+                "--transport=shm",
+                "--memcpy",
+                "--op=" + operation,
+                "--size=" + sizes.replace(';', ','),
+                "--buffers=" + buffers,
+                "--duration=50ms",
+                "--warmup=0",
+                "--verify",
+                "--json=-")) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            List<JsonNode> lines = lines(bench.out());
+            assertThat(lines).hasSameSizeAs(sizes.split(";", -1));
+            assertThat(lines).allMatch(line -> line.get("verified").asBoolean());
+            assertThat(lines)
+                    .allMatch(line -> line.get("memcpy_gigabytes_per_second").asDouble() > 0);
+            assertThat(bench.err()).contains("memcpy");
+        }
+    }
+
+    @Test
+    void memoryThatIsNotMappedIsNotCopied() throws IOException {
+        try (SluiceProcess bench = SluiceProcess.run(
+                folder, "bench", "--loopback", "--transport=tcp", "--memcpy", "--size=64KiB", "--duration=50ms")) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isEqualTo(2);
+            assertThat(bench.err()).contains("--memcpy", "not mapped here");
+        }
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "write,  engine,  8;4KiB;1MiB,  single",
         "read,   reactor, 8;4KiB;1MiB,  distinct",

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.Api;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -77,6 +78,7 @@ class CompareReportTest {
                         "sluice",
                         "peer",
                         "ratio",
+                        "ratio_of",
                         "goal",
                         "met",
                         "problem");
@@ -107,6 +109,26 @@ class CompareReportTest {
         assertThat(line.get("peer").toString())
                 .isEqualTo("{\"measured\":\"5,000,000 transfers/s, a fixed figure\",\"median\":5000000.0,"
                         + "\"rounds\":[5000000.0]}");
+    }
+
+    @Test
+    void whatIsMeasuredInPairsIsComparedRoundByRound() throws IOException {
+        Comparison copies = chosen("shm-write-1MiB/memcpy");
+        Series ours = new Series();
+        ours.add(besideCopies(10, 10));
+        ours.add(besideCopies(18, 20));
+        ours.add(besideCopies(24, 30));
+        ours.addFailure("bench: the peer is gone");
+        Series theirs = SameMemoryCopy.in(ours);
+        CompareReport report = report(result(copies, ours, theirs, null));
+        assertThat(report.table()).contains("0.90  >= 0.90  yes").containsOnlyOnce("the peer is gone");
+        JsonNode line = new ObjectMapper().readTree(report.json());
+        assertThat(line.get("ratio_of").asText()).isEqualTo("rounds");
+        assertThat(line.get("peer").get("rounds").toString()).isEqualTo("[10.0,20.0,30.0,null]");
+    }
+
+    private static Figures besideCopies(double ours, double copies) {
+        return new Figures(Map.of(Quantity.GIGABYTES_PER_SECOND, ours, Quantity.MEMCPY_GIGABYTES_PER_SECOND, copies));
     }
 
     @Test

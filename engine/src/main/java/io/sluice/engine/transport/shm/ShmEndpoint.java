@@ -28,8 +28,9 @@ import org.slf4j.LoggerFactory;
  */
 final class ShmEndpoint implements Endpoint, NotificationSender {
     private static final Logger LOG = LoggerFactory.getLogger(ShmEndpoint.class);
-    // after so much the loop looks at its other connections
-    private static final long BYTES_A_TURN = 4 << 20;
+    // after so much the loop looks at its other connections; each turn fetches what completes its copies from memory
+    // again, which is to be little beside them
+    private static final long BYTES_A_TURN = 16 << 20;
     // what takes some microseconds to copy: what completes behind it does so later
     private static final long BYTES_A_BATCH = 16 * 1024;
 
