@@ -1,0 +1,105 @@
+package io.sluice.vertx;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.ThreadingModel;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings what pollers have finished to a context. To an event loop all that has come in the meantime goes as one task, so that
+ * a loop with many transfers is woken once for many of them. On other contexts each delivery is a task of its own: a handler
+ * there may await what stands behind it.
+ *
+ * <p>Nothing is ever handed over inside {@link #deliver}, not even by the context's own thread: so a chain of transfers that
+ * complete at once does not deepen the stack.
+ */
+final class ContextMailbox implements Handler<Void> {
+    private final Context context;
+    private final boolean together;
+    private final AtomicReference<@Nullable Delivery> latest = new AtomicReference<>();
+
+    ContextMailbox(Context context) {
+        this.context = context;
+        this.together = context.threadingModel() == ThreadingModel.EVENT_LOOP;
+    }
+
+    Context context() {
+        return context;
+    }
+
+    /** A future of the context: whoever listens to it is called there. It is completed by a delivery. */
+    <T> Future<T> future(CompletionStage<T> stage) {
+        return Future.fromCompletionStage(stage, context);
+    }
+
+    /** What the engine answers, on the context. */
+    <T> Future<T> whenEnded(CompletionStage<T> answer) {
+        StageDelivery<T> delivery = new StageDelivery<>();
+        Future<T> future = future(delivery.end());
+        answer.whenComplete((value, error) -> {
+            delivery.ended(value, error);
+            deliver(delivery);
+        });
+        return future;
+    }
+
+    /** A failure, on the context as any other end. */
+    <T> Future<T> failed(Throwable error) {
+        return whenEnded(CompletableFuture.failedFuture(error));
+    }
+
+    /** Has something handed over, soon. May be called by any thread, once for each delivery. */
+    void deliver(Delivery delivery) {
+        if (!together) {
+            if (!ran(nothing -> delivery.deliver())) {
+                delivery.deliver();
+            }
+            return;
+        }
+        Delivery before;
+        do {
+            before = latest.get();
+            delivery.earlier = before;
+        } while (!latest.compareAndSet(before, delivery));
+        if (before == null && !ran(this)) {
+            handle(null);
+        }
+    }
+
+    /** Hands over what has come, in the order in which it came. What comes meanwhile is a task of its own. */
+    @Override
+    public void handle(@Nullable Void nothing) {
+        Delivery first = null;
+        Delivery last = latest.getAndSet(null);
+        while (last != null) {
+            Delivery earlier = last.earlier;
+            last.earlier = first;
+            first = last;
+            last = earlier;
+        }
+        while (first != null) {
+            Delivery next = first.earlier;
+            first.earlier = null;
+            first.deliver();
+            first = next;
+        }
+    }
+
+    /**
+     * Runs something on the context. A context takes no work once its worker pool or its Vert.x is closed: then nobody can be
+     * called there any more, and what waits for an end is told on this thread.
+     */
+    private boolean ran(Handler<Void> task) {
+        try {
+            context.runOnContext(task);
+            return true;
+        } catch (RejectedExecutionException closed) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,310 @@
+package io.sluice.vertx;
+
+import io.vertx.core.Context;
+import io.vertx.core.Handler;
+import io.vertx.core.streams.ReadStream;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes items from a source that several threads may serve and hands them to one handler on one context, one at a time.
+ *
+ * <p>It asks the source for no more than was fetched, and for no more than a limit ahead of what it has handed over: so what
+ * waits here is bounded by the limit. It begins when it is given a handler, and stops its source when that is taken away.
+ */
+abstract class DemandStream<T> implements ReadStream<T> {
+    private final Context context;
+    private final int limit;
+    private final Queue<T> arrived = new ArrayDeque<>();
+
+    // All that follows is guarded by this object; handlers and the source are called without it.
+    private long demand = Long.MAX_VALUE;
+    private long outstanding;
+    private boolean begun;
+    private boolean stopped;
+    private boolean sourceEnded;
+    private boolean told;
+    private boolean scheduled;
+    private boolean handing;
+    private @Nullable Throwable failure;
+    private @Nullable Handler<T> handler;
+    private @Nullable Handler<Void> endHandler;
+    private @Nullable Handler<Throwable> exceptionHandler;
+
+    /**
+     * Makes one that has not begun.
+     *
+     * @param context where the handlers are called
+     * @param limit the most items that the source is asked for ahead of what was handed over
+     */
+    DemandStream(Context context, int limit) {
+        this.context = context;
+        this.limit = limit;
+    }
+
+    /** Begins to listen to the source, which gives nothing before it is asked. On the context. */
+    abstract void begin();
+
+    /** Asks the source for more. On the context; items may come inside the call. */
+    abstract void request(long count);
+
+    /** The items are not wanted any more. Called at most once, and not after the source has ended. */
+    abstract void stop();
+
+    /** What the end is when the source has ended and all items were handed over; {@code null} for a success. */
+    @Nullable
+    Throwable verdict() {
+        return null;
+    }
+
+    /** An item is about to be handed over. On the context. */
+    void handing(T item) {}
+
+    /** An item came that nobody wants any more. */
+    void unwanted(T item) {}
+
+    final Context context() {
+        return context;
+    }
+
+    @Override
+    public final DemandStream<T> handler(@Nullable Handler<T> itemHandler) {
+        boolean stopping;
+        synchronized (this) {
+            handler = itemHandler;
+            stopping = itemHandler == null && begun && !stopped && !sourceEnded;
+            stopped |= itemHandler == null && begun;
+        }
+        if (stopping) {
+            stop();
+            discard();
+        } else {
+            schedule();
+        }
+        return this;
+    }
+
+    @Override
+    public final synchronized DemandStream<T> pause() {
+        demand = 0;
+        return this;
+    }
+
+    @Override
+    public final DemandStream<T> resume() {
+        return fetch(Long.MAX_VALUE);
+    }
+
+    @Override
+    public final DemandStream<T> fetch(long amount) {
+        if (amount < 0) {
+            throw new IllegalArgumentException("0 or more, not " + amount);
+        }
+        synchronized (this) {
+            demand = demand + amount < 0 ? Long.MAX_VALUE : demand + amount;
+        }
+        schedule();
+        return this;
+    }
+
+    @Override
+    public final synchronized DemandStream<T> endHandler(@Nullable Handler<Void> endedHandler) {
+        endHandler = endedHandler;
+        return this;
+    }
+
+    @Override
+    public final synchronized DemandStream<T> exceptionHandler(@Nullable Handler<Throwable> failureHandler) {
+        exceptionHandler = failureHandler;
+        return this;
+    }
+
+    /** An item came that was asked for. Any thread. */
+    final void arrived(T item) {
+        boolean wanted;
+        synchronized (this) {
+            wanted = !stopped && !told;
+            if (wanted) {
+                arrived.add(item);
+            }
+        }
+        if (wanted) {
+            schedule();
+        } else {
+            unwanted(item);
+        }
+    }
+
+    /** The source has nothing more to give. Any thread; a second call does nothing. */
+    final void finish(@Nullable Throwable error) {
+        synchronized (this) {
+            if (sourceEnded) {
+                return;
+            }
+            sourceEnded = true;
+            failure = error;
+        }
+        schedule();
+    }
+
+    /** Ends it from this side, as with an error of the source after the items that have come. Any thread. */
+    final void endNow(@Nullable Throwable error) {
+        boolean stopping;
+        synchronized (this) {
+            stopping = begun && !stopped && !sourceEnded;
+        }
+        if (stopping) {
+            stop();
+        }
+        finish(error);
+    }
+
+    /** Its client was closed. */
+    void clientClosed() {
+        endNow(null);
+    }
+
+    /** How many items have come and were not handed over. */
+    final synchronized int waiting() {
+        return arrived.size();
+    }
+
+    /** Drops waiting items that are of no use any more. */
+    final synchronized void dropIf(Predicate<? super T> useless) {
+        arrived.removeIf(useless);
+    }
+
+    private void schedule() {
+        synchronized (this) {
+            if (scheduled || handing || (handler == null && !begun)) {
+                return;
+            }
+            scheduled = true;
+        }
+        try {
+            context.runOnContext(nothing -> run());
+        } catch (RejectedExecutionException closed) {
+            gone();
+        }
+    }
+
+    /** The context takes no work any more, so nobody can be told anything. */
+    private void gone() {
+        boolean stopping;
+        synchronized (this) {
+            stopping = begun && !stopped && !sourceEnded;
+            stopped = true;
+        }
+        if (stopping) {
+            stop();
+        }
+        discard();
+    }
+
+    private void discard() {
+        while (true) {
+            T item;
+            synchronized (this) {
+                item = arrived.poll();
+            }
+            if (item == null) {
+                return;
+            }
+            unwanted(item);
+        }
+    }
+
+    /** Hands over what there is and asks for more, until nothing is left to do. */
+    private void run() {
+        synchronized (this) {
+            scheduled = false;
+            if (handing) {
+                return;
+            }
+            handing = true;
+        }
+        boolean whole = false;
+        try {
+            while (step()) {
+                // step by step, as a handler may change everything
+            }
+            whole = true;
+        } finally {
+            if (!whole) {
+                // A handler threw, which the context reports. The rest goes on without it.
+                synchronized (this) {
+                    handing = false;
+                }
+                schedule();
+            }
+        }
+    }
+
+    /** Does one thing; without something to do it leaves. */
+    private boolean step() {
+        boolean beginning = false;
+        long more = 0;
+        T item = null;
+        Handler<T> toItem = null;
+        Handler<Void> toEnd = null;
+        Handler<Throwable> toFailure = null;
+        Throwable error = null;
+        boolean ending = false;
+        synchronized (this) {
+            if (stopped || told || handler == null) {
+                handing = false;
+                return false;
+            }
+            if (!begun && !sourceEnded) {
+                begun = true;
+                beginning = true;
+            } else if (demand > 0 && !arrived.isEmpty()) {
+                item = arrived.poll();
+                toItem = handler;
+                outstanding--;
+                demand -= demand == Long.MAX_VALUE ? 0 : 1;
+            } else if (sourceEnded && arrived.isEmpty()) {
+                told = true;
+                ending = true;
+                error = failure == null ? verdict() : failure;
+                toEnd = endHandler;
+                toFailure = exceptionHandler;
+            } else {
+                more = sourceEnded ? 0 : Math.min(demand, limit) - outstanding;
+                if (more <= 0) {
+                    handing = false;
+                    return false;
+                }
+                outstanding += more;
+            }
+        }
+        if (beginning) {
+            begin();
+        } else if (item != null && toItem != null) {
+            handing(item);
+            toItem.handle(item);
+        } else if (ending) {
+            tell(error, toEnd, toFailure);
+        } else {
+            request(more);
+        }
+        return true;
+    }
+
+    private static void tell(
+            @Nullable Throwable error, @Nullable Handler<Void> toEnd, @Nullable Handler<Throwable> toFailure) {
+        if (error == null) {
+            if (toEnd != null) {
+                toEnd.handle(null);
+            }
+        } else if (toFailure != null) {
+            toFailure.handle(error);
+        } else if (error instanceof RuntimeException unheard) {
+            // Nobody listens, so the context hears of it.
+            throw unheard;
+        }
+    }
+}

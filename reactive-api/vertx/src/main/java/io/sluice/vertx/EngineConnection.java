@@ -1,0 +1,161 @@
+package io.sluice.vertx;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOptions;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.streams.ReadStream;
+import io.vertx.core.streams.WriteStream;
+import java.util.List;
+import java.util.Objects;
+
+/** One client's view of a connection. */
+final class EngineConnection implements TransferConnection {
+    private final LocalClient client;
+    private final Connection connection;
+    private final EngineTransfers transfers;
+
+    EngineConnection(LocalClient client, Connection connection) {
+        this.client = client;
+        this.connection = connection;
+        this.transfers = new EngineTransfers(client, connection);
+    }
+
+    @Override
+    public Connection connection() {
+        return connection;
+    }
+
+    @Override
+    public CancellableTransfers cancellable() {
+        return transfers;
+    }
+
+    @Override
+    public Future<RemoteRegion> attach(RegionDescriptor descriptor) {
+        Objects.requireNonNull(descriptor, "descriptor");
+        return client.answer(() -> connection.attach(descriptor));
+    }
+
+    @Override
+    public Future<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors) {
+        List<RegionDescriptor> copy = List.copyOf(descriptors);
+        return client.answer(() -> connection.attach(copy));
+    }
+
+    @Override
+    public Future<Void> detach(RemoteRegion region) {
+        Objects.requireNonNull(region, "region");
+        return client.answer(() -> connection.detach(region));
+    }
+
+    @Override
+    public Future<RegionDescriptor> lookup(String name) {
+        Objects.requireNonNull(name, "name");
+        return client.answer(() -> connection.lookup(name));
+    }
+
+    @Override
+    public TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options) {
+        return vectored(new ListedElements(elements), writing(options));
+    }
+
+    @Override
+    public TransferResultStream writeVectored(ReadStream<TransferElement> elements, TransferOptions options) {
+        return vectored(new StreamedElements(elements), writing(options));
+    }
+
+    @Override
+    public TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options) {
+        return vectored(new ListedElements(elements), reading(options));
+    }
+
+    @Override
+    public TransferResultStream readVectored(ReadStream<TransferElement> elements, TransferOptions options) {
+        return vectored(new StreamedElements(elements), reading(options));
+    }
+
+    private VectoredStream.Submission writing(TransferOptions options) {
+        Objects.requireNonNull(options, "options");
+        return (element, callback) -> connection.write(
+                element.local(),
+                element.localOffset(),
+                element.remote(),
+                element.remoteOffset(),
+                element.length(),
+                options,
+                callback);
+    }
+
+    private VectoredStream.Submission reading(TransferOptions options) {
+        Objects.requireNonNull(options, "options");
+        return (element, callback) -> connection.read(
+                element.local(),
+                element.localOffset(),
+                element.remote(),
+                element.remoteOffset(),
+                element.length(),
+                options,
+                callback);
+    }
+
+    private TransferResultStream vectored(ElementSource source, VectoredStream.Submission submission) {
+        return new VectoredStream(
+                client.mailbox(),
+                client.streams(),
+                connection.window().operationLimit(),
+                source,
+                submission);
+    }
+
+    @Override
+    public WriteStream<TransferElement> writes(TransferOptions options) {
+        return new ElementWrites(client.mailbox(), this, Objects.requireNonNull(options, "options"));
+    }
+
+    @Override
+    public WriteStream<Buffer> bufferWrites(RemoteRegion target, long targetOffset, TransferOptions options) {
+        Objects.requireNonNull(target, "target");
+        Objects.requireNonNull(options, "options");
+        return new BufferWrites(client.mailbox(), this, target, targetOffset, options);
+    }
+
+    @Override
+    public ReadStream<Buffer> notifications() {
+        return new NotificationStream(client.mailbox().context(), connection, client.streams());
+    }
+
+    @Override
+    public Future<Void> flush() {
+        return client.answer(connection::flush);
+    }
+
+    @Override
+    public Future<Void> quiet() {
+        return client.answer(connection::quiet);
+    }
+
+    @Override
+    public Future<Void> quiesced() {
+        return client.answer(connection::quiesced);
+    }
+
+    @Override
+    public Future<Void> ended() {
+        return client.answer(() -> connection.ended().toCompletableFuture());
+    }
+
+    @Override
+    public Future<Void> close() {
+        return client.answer(connection::close);
+    }
+
+    /** Names the peer and the connection. */
+    @Override
+    public String toString() {
+        return "TransferConnection[" + connection.id() + " to " + connection.peer() + "]";
+    }
+}

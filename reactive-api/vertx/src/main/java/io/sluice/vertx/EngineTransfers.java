@@ -1,0 +1,162 @@
+package io.sluice.vertx;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SignalUpdate;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferResult;
+import io.vertx.core.buffer.Buffer;
+import java.util.Objects;
+import java.util.function.Function;
+
+/** One client's transfers over a connection. */
+final class EngineTransfers implements CancellableTransfers {
+    private final LocalClient client;
+    private final Connection connection;
+
+    EngineTransfers(LocalClient client, Connection connection) {
+        this.client = client;
+        this.connection = connection;
+    }
+
+    @Override
+    public TransferHandle<TransferResult> write(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+        return transfer(
+                length,
+                callback -> connection.write(local, localOffset, remote, remoteOffset, length, options, callback));
+    }
+
+    @Override
+    public TransferHandle<TransferResult> read(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+        return transfer(
+                length,
+                callback -> connection.read(local, localOffset, remote, remoteOffset, length, options, callback));
+    }
+
+    @Override
+    public TransferHandle<TransferResult> writeBuffer(
+            Buffer source, RemoteRegion target, long targetOffset, TransferOptions options) {
+        Objects.requireNonNull(source, "source");
+        Objects.requireNonNull(target, "target");
+        Objects.requireNonNull(options, "options");
+        return new BufferWrite(
+                        client.mailbox(),
+                        client.staging(),
+                        client.transfersUnderWay(),
+                        connection,
+                        source,
+                        target,
+                        targetOffset,
+                        options)
+                .start();
+    }
+
+    @Override
+    public TransferHandle<Buffer> readBuffer(
+            RemoteRegion source, long sourceOffset, int length, TransferOptions options) {
+        Objects.requireNonNull(source, "source");
+        Objects.requireNonNull(options, "options");
+        return new BufferRead(
+                        client.mailbox(),
+                        client.staging(),
+                        client.transfersUnderWay(),
+                        connection,
+                        source,
+                        sourceOffset,
+                        length,
+                        options)
+                .start();
+    }
+
+    @Override
+    public TransferHandle<TransferResult> writeWithSignal(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            SignalUpdate signal,
+            TransferOptions options) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(signal, "signal");
+        Objects.requireNonNull(options, "options");
+        return transfer(
+                length,
+                callback -> connection.writeWithSignal(
+                        local, localOffset, remote, remoteOffset, length, signal, options, callback));
+    }
+
+    @Override
+    public TransferHandle<TransferResult> put(
+            RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options) {
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+        return transfer(bytes, callback -> connection.put(remote, remoteOffset, value, bytes, options, callback));
+    }
+
+    @Override
+    public TransferHandle<TransferResult> signal(SignalUpdate update, TransferOptions options) {
+        Objects.requireNonNull(update, "update");
+        Objects.requireNonNull(options, "options");
+        return transfer(0, callback -> connection.signal(update, options, callback));
+    }
+
+    @Override
+    public TransferHandle<Long> fetchAdd(
+            RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+        return new FetchOperation(
+                        client.mailbox(),
+                        client.transfersUnderWay(),
+                        callback -> connection.fetchAdd(remote, remoteOffset, addend, options, callback))
+                .start();
+    }
+
+    @Override
+    public TransferHandle<Long> compareAndSwap(
+            RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions options) {
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+        return new FetchOperation(
+                        client.mailbox(),
+                        client.transfersUnderWay(),
+                        callback -> connection.compareAndSwap(
+                                remote, remoteOffset, expected, replacement, options, callback))
+                .start();
+    }
+
+    @Override
+    public TransferHandle<TransferResult> notify(Buffer payload, TransferOptions options) {
+        Objects.requireNonNull(options, "options");
+        byte[] bytes = payload.getBytes();
+        return transfer(0, callback -> connection.notify(bytes, options, callback));
+    }
+
+    private TransferHandle<TransferResult> transfer(
+            long bytes, Function<? super TransferCallback, ? extends Transfer> submission) {
+        return new TransferOperation(client.mailbox(), client.transfersUnderWay(), bytes, submission).start();
+    }
+}

@@ -1,0 +1,299 @@
+package io.sluice.vertx;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.Signal;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferTimeoutException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import io.vertx.core.streams.ReadStream;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A client in this process, of an engine of its own or a shared one. */
+final class LocalClient implements TransferClient {
+    private final Vertx vertx;
+    private final OpenEngine open;
+    private final @Nullable String sharedName;
+    private final @Nullable TransfersUnderWay underWay;
+    private final OpenStreams streams = new OpenStreams();
+
+    /** What this client made, to be closed with it; needed only where the engine may outlive it. */
+    private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
+
+    private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    private volatile @Nullable ContextMailbox latest;
+    private volatile boolean closing;
+    private @Nullable ClientDeployment deployment;
+
+    private LocalClient(Vertx vertx, OpenEngine open, @Nullable String sharedName) {
+        this.vertx = vertx;
+        this.open = open;
+        this.sharedName = sharedName;
+        this.underWay = sharedName == null ? null : new TransfersUnderWay();
+    }
+
+    static TransferClient create(Vertx vertx, TransferClientOptions options) {
+        TransferClientOptions copy = new TransferClientOptions(options);
+        String name = copy.isShared() ? copy.getName() : null;
+        OpenEngine engine =
+                name == null ? OpenEngine.open(vertx, copy) : SharedEngines.of(vertx).hold(vertx, name, copy);
+        LocalClient client = new LocalClient(vertx, engine, name);
+        ClientDeployment watch = ClientDeployment.of(vertx, client);
+        synchronized (client) {
+            client.deployment = watch;
+        }
+        return client;
+    }
+
+    /** The mailbox of the calling context. One context mostly asks many times in a row. */
+    ContextMailbox mailbox() {
+        Context context = vertx.getOrCreateContext();
+        ContextMailbox last = latest;
+        if (last == null || !last.context().equals(context)) {
+            last = new ContextMailbox(context);
+            latest = last;
+        }
+        return last;
+    }
+
+    OpenStreams streams() {
+        return streams;
+    }
+
+    StagingPool staging() {
+        return open.staging();
+    }
+
+    /** Where transfers have to enter themselves, if anywhere. */
+    @Nullable
+    TransfersUnderWay transfersUnderWay() {
+        return underWay;
+    }
+
+    /** What the engine answers to a question, on the caller's context; what it throws as well. */
+    <T> Future<T> answer(Supplier<? extends CompletionStage<T>> question) {
+        ContextMailbox mailbox = mailbox();
+        try {
+            return mailbox.whenEnded(question.get());
+        } catch (RuntimeException refused) {
+            return mailbox.failed(refused);
+        }
+    }
+
+    @Override
+    public TransferEngine engine() {
+        return open.engine();
+    }
+
+    @Override
+    public EngineAddress address() {
+        return engine().address();
+    }
+
+    @Override
+    public Future<MemoryRegion> allocate(long bytes, RegionOptions options) {
+        Objects.requireNonNull(options, "options");
+        return region(() -> engine().allocate(bytes, options));
+    }
+
+    @Override
+    public Future<MemoryRegion> register(MemorySegment segment, RegionOptions options) {
+        Objects.requireNonNull(segment, "segment");
+        Objects.requireNonNull(options, "options");
+        return region(() -> engine().register(segment, options));
+    }
+
+    private Future<MemoryRegion> region(Callable<MemoryRegion> making) {
+        return mailbox().context().executeBlocking(() -> {
+            if (closing) {
+                throw TransfersUnderWay.closed();
+            }
+            MemoryRegion region = making.call();
+            regions.add(region);
+            if (closing) {
+                // Whoever closes this client may have looked before the region was here.
+                region.close();
+                throw TransfersUnderWay.closed();
+            }
+            return region;
+        }, false);
+    }
+
+    @Override
+    public Future<Void> close(MemoryRegion region) {
+        Objects.requireNonNull(region, "region");
+        return answer(() -> {
+            CompletableFuture<Void> closingRegion = region.close();
+            regions.remove(region);
+            return closingRegion;
+        });
+    }
+
+    @Override
+    public Future<TransferConnection> connect(EngineAddress address) {
+        Objects.requireNonNull(address, "address");
+        return answer(() -> engine().connect(address).thenApply(this::own));
+    }
+
+    @Override
+    public Future<TransferConnection> connection(EngineAddress address) {
+        Objects.requireNonNull(address, "address");
+        return answer(() -> engine().connection(address).thenApply(this::face));
+    }
+
+    private TransferConnection own(Connection connection) {
+        connections.add(connection);
+        connection.ended().whenComplete((nothing, error) -> connections.remove(connection));
+        if (closing) {
+            connection.close();
+            throw TransfersUnderWay.closed();
+        }
+        return face(connection);
+    }
+
+    private TransferConnection face(Connection connection) {
+        return new EngineConnection(this, connection);
+    }
+
+    @Override
+    public ReadStream<TransferConnection> accepted() {
+        return new AcceptedConnections(mailbox().context(), engine(), streams, this::face);
+    }
+
+    @Override
+    public TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options) {
+        Objects.requireNonNull(options, "options");
+        return spanning(elements, (element, callback) -> element.remote()
+                .connection()
+                .write(
+                        element.local(),
+                        element.localOffset(),
+                        element.remote(),
+                        element.remoteOffset(),
+                        element.length(),
+                        options,
+                        callback));
+    }
+
+    @Override
+    public TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options) {
+        Objects.requireNonNull(options, "options");
+        return spanning(elements, (element, callback) -> element.remote()
+                .connection()
+                .read(
+                        element.local(),
+                        element.localOffset(),
+                        element.remote(),
+                        element.remoteOffset(),
+                        element.length(),
+                        options,
+                        callback));
+    }
+
+    /** Enough to fill the windows of all connections; if all elements take one of them, it must hold them all. */
+    private TransferResultStream spanning(List<TransferElement> elements, VectoredStream.Submission submission) {
+        long spanned = elements.stream()
+                .map(element -> element.remote().connection())
+                .distinct()
+                .count();
+        long windows = engine().options().windowOperations() * Math.max(1, spanned);
+        int most = Math.min(engine().options().engineWindowOperations(), engine().options().maxPending());
+        return new VectoredStream(
+                mailbox(), streams, (int) Math.min(windows, most), new ListedElements(elements), submission);
+    }
+
+    @Override
+    public Future<Long> awaitAtLeast(Signal signal, long value, Duration atMost) {
+        Objects.requireNonNull(signal, "signal");
+        if (atMost.isNegative() || atMost.isZero()) {
+            throw new IllegalArgumentException("more than zero, not " + atMost);
+        }
+        return answer(() -> {
+            CompletableFuture<Long> seen = signal.awaitAtLeast(value);
+            return seen.copy().orTimeout(atMost.toMillis() + 1, TimeUnit.MILLISECONDS).exceptionallyCompose(error -> {
+                seen.cancel(false);
+                return CompletableFuture.failedFuture(
+                        error instanceof TimeoutException
+                                ? new TransferTimeoutException("the signal was not " + value + " within " + atMost)
+                                : error);
+            });
+        });
+    }
+
+    @Override
+    public Future<JsonObject> health() {
+        return answer(() -> new EngineHealthCheck(engine()).ask());
+    }
+
+    @Override
+    public Future<Void> close() {
+        if (begin()) {
+            end().whenComplete((nothing, error) -> {
+                if (error == null) {
+                    closed.complete(null);
+                } else {
+                    closed.completeExceptionally(error);
+                }
+                ClientDeployment watch;
+                synchronized (this) {
+                    watch = deployment;
+                }
+                if (watch != null) {
+                    watch.end(vertx);
+                }
+            });
+        }
+        return mailbox().whenEnded(closed);
+    }
+
+    private synchronized boolean begin() {
+        if (closing) {
+            return false;
+        }
+        closing = true;
+        return true;
+    }
+
+    private CompletableFuture<Void> end() {
+        streams.close();
+        if (sharedName == null || SharedEngines.of(vertx).release(sharedName, open)) {
+            return open.close();
+        }
+        if (underWay != null) {
+            underWay.close();
+        }
+        List<CompletableFuture<?>> ending = new ArrayList<>();
+        connections.forEach(connection -> ending.add(connection.close()));
+        regions.forEach(region -> ending.add(region.close()));
+        engine().connections().forEach(connection -> ending.add(connection.quiesced()));
+        return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
+    }
+
+    /** Names the engine. */
+    @Override
+    public String toString() {
+        return "TransferClient[" + engine().id() + (sharedName == null ? "" : ", shared as " + sharedName) + "]";
+    }
+}

@@ -1,0 +1,37 @@
+package io.sluice.vertx;
+
+import io.sluice.engine.TransferEngine;
+import io.vertx.core.Vertx;
+import org.jspecify.annotations.Nullable;
+
+/** The meter registry that Vert.x' own metrics go to, if there are any and the classes for it are there. */
+final class RegistryOfVertx {
+    /**
+     * By reflection: the module of Vert.x' metrics needs that of its web server, which nobody should have to have to compile against
+     * this one.
+     */
+    private static final String REGISTRIES = "io.vertx.micrometer.backends.BackendRegistries";
+
+    private RegistryOfVertx() {}
+
+    /**
+     * Registers an engine's meters.
+     *
+     * @return what unregisters them, or {@code null} if there is nowhere to register them
+     */
+    static @Nullable AutoCloseable bind(Vertx vertx, TransferEngine engine, TransferClientOptions options) {
+        if (!options.isMetricsEnabled() || !vertx.isMetricsEnabled()) {
+            return null;
+        }
+        Object registry;
+        try {
+            Class.forName("io.sluice.metrics.EngineMeters", false, RegistryOfVertx.class.getClassLoader());
+            registry = Class.forName(REGISTRIES, true, vertx.getClass().getClassLoader())
+                    .getMethod("getNow", String.class)
+                    .invoke(null, options.getMetricsRegistryName());
+        } catch (ReflectiveOperationException | LinkageError absent) {
+            return null;
+        }
+        return registry == null ? null : BoundMeters.bind(registry, engine, options.getMetricsPeers());
+    }
+}

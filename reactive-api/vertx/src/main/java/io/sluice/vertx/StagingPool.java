@@ -1,0 +1,153 @@
+package io.sluice.vertx;
+
+import io.sluice.engine.ConnectionClosedException;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TooManyPendingException;
+import io.sluice.engine.TransferEngine;
+import io.vertx.core.Vertx;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Registered memory through which the bytes of buffers go: one region of a fixed size, in slots. It is allocated when it is first
+ * needed. Who finds no free slot waits its turn; a slot comes back only when nothing can touch it any more.
+ */
+final class StagingPool {
+    private final Vertx vertx;
+    private final TransferEngine engine;
+    private final int slots;
+    private final int slotBytes;
+
+    // All guarded by this object.
+    private final Deque<StagingSlot> free = new ArrayDeque<>();
+    private final Deque<SlotTaker> waiting = new ArrayDeque<>();
+    private @Nullable MemoryRegion region;
+    private boolean allocating;
+    private boolean closed;
+
+    StagingPool(Vertx vertx, TransferEngine engine, long bytes, int slotBytes) {
+        this.vertx = vertx;
+        this.engine = engine;
+        this.slotBytes = slotBytes;
+        this.slots = Math.toIntExact(Math.max(1, bytes / slotBytes));
+    }
+
+    int slotBytes() {
+        return slotBytes;
+    }
+
+    /** How many slots are free; 0 before the region is there. */
+    synchronized int free() {
+        return free.size();
+    }
+
+    /**
+     * Takes a slot, or a place in the queue.
+     *
+     * @return {@code null} if the taker will be called
+     * @throws TooManyPendingException if too many wait
+     * @throws ConnectionClosedException if the engine is closed
+     */
+    @Nullable
+    StagingSlot acquire(SlotTaker taker) {
+        synchronized (this) {
+            if (closed) {
+                throw closed();
+            }
+            StagingSlot slot = free.poll();
+            if (slot != null) {
+                return slot;
+            }
+            int most = engine.options().maxPending();
+            if (waiting.size() >= most) {
+                throw new TooManyPendingException(most + " transfers of buffers wait for staging memory already");
+            }
+            waiting.add(taker);
+            if (region != null || allocating) {
+                return null;
+            }
+            allocating = true;
+        }
+        allocate();
+        return null;
+    }
+
+    /** Gives up a place in the queue. */
+    synchronized boolean forget(SlotTaker taker) {
+        return waiting.remove(taker);
+    }
+
+    /** Gives a slot back that nothing touches any more. */
+    void release(StagingSlot slot) {
+        SlotTaker next;
+        synchronized (this) {
+            next = waiting.poll();
+            if (next == null) {
+                free.push(slot);
+                return;
+            }
+        }
+        next.granted(slot);
+    }
+
+    /** Refuses whoever waits. The region goes with the engine. */
+    void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        refuseAll(closed());
+    }
+
+    /** It may take a while, as the memory is locked for some transports, so a worker does it. */
+    private void allocate() {
+        vertx.executeBlocking(() -> engine.allocate((long) slots * slotBytes, RegionOptions.local()), false)
+                .onComplete(this::allocated, this::notAllocated);
+    }
+
+    private void allocated(MemoryRegion memory) {
+        List<SlotTaker> takers = new ArrayList<>();
+        List<StagingSlot> taken = new ArrayList<>();
+        synchronized (this) {
+            allocating = false;
+            region = memory;
+            for (int slot = 0; slot < slots; slot++) {
+                free.add(new StagingSlot(memory, (long) slot * slotBytes, slotBytes));
+            }
+            while (!closed && !waiting.isEmpty() && !free.isEmpty()) {
+                takers.add(waiting.remove());
+                taken.add(free.remove());
+            }
+        }
+        for (int i = 0; i < takers.size(); i++) {
+            takers.get(i).granted(taken.get(i));
+        }
+    }
+
+    private void notAllocated(Throwable cause) {
+        synchronized (this) {
+            allocating = false;
+        }
+        refuseAll(
+                cause instanceof SluiceException known
+                        ? known
+                        : new SluiceException("there is no staging memory: " + cause.getMessage(), cause));
+    }
+
+    private void refuseAll(SluiceException error) {
+        List<SlotTaker> refused;
+        synchronized (this) {
+            refused = new ArrayList<>(waiting);
+            waiting.clear();
+        }
+        refused.forEach(taker -> taker.refused(error));
+    }
+
+    private static ConnectionClosedException closed() {
+        return new ConnectionClosedException("the engine is closed");
+    }
+}

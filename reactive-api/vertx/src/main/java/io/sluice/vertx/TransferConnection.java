@@ -1,0 +1,440 @@
+package io.sluice.vertx;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SignalUpdate;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferResult;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.streams.ReadStream;
+import io.vertx.core.streams.WriteStream;
+import java.util.List;
+
+/**
+ * A reliable path to one peer engine; both sides may read, write and notify.
+ *
+ * <p><strong>Contexts.</strong> All methods may be called from any thread. A future completes, and a stream calls its handlers, on
+ * the context that called the method that gave it: an event loop, a worker or a virtual thread. A caller without a context is given
+ * one, as Vert.x does. No future is complete when it is returned, and each is completed, exactly once.
+ *
+ * <p><strong>Submission.</strong> A transfer is submitted by the call. What the engine refuses, such as a range outside its region or
+ * {@link io.sluice.engine.TooManyPendingException}, fails the future.
+ *
+ * <p><strong>Cancel.</strong> {@link #cancellable()} has the same transfers with a handle that can cancel them. A future alone cannot:
+ * {@link Future#timeout} gives up waiting, and leaves the transfer and its memory as they are; a deadline of {@link TransferOptions}
+ * ends the transfer. After a cancel, time-out or error its posted chunks may still touch local memory: see {@link #quiesced()}.
+ */
+public interface TransferConnection {
+    /**
+     * The engine's own connection, with all that it can tell of itself. What is done with it is called back on pollers, not on
+     * contexts.
+     *
+     * @return the connection behind this face
+     */
+    Connection connection();
+
+    /**
+     * The same transfers with handles.
+     *
+     * @return submits at once, too
+     */
+    CancellableTransfers cancellable();
+
+    /**
+     * Brings the transport's keys of a peer's region over.
+     *
+     * @param descriptor what the peer gave
+     * @return the region; or {@link io.sluice.engine.StaleDescriptorException},
+     *     {@link io.sluice.engine.InvalidDescriptorException}, {@link io.sluice.engine.ConnectionLostException}
+     */
+    Future<RemoteRegion> attach(RegionDescriptor descriptor);
+
+    /**
+     * Attaches many regions at once.
+     *
+     * @param descriptors what the peer gave; copied
+     * @return the regions in the same order; if one cannot be attached, its error
+     */
+    Future<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors);
+
+    /**
+     * Gives up a remote region. Transfers that still use it are refused by the target.
+     *
+     * @param region attached on this connection
+     * @return completes when the peer has dropped it
+     */
+    Future<Void> detach(RemoteRegion region);
+
+    /**
+     * Asks the peer for a region by name.
+     *
+     * @param name as the peer gave it to its region
+     * @return the region's descriptor; or {@link io.sluice.engine.RegionNotFoundException},
+     *     {@link io.sluice.engine.ConnectionLostException}
+     */
+    Future<RegionDescriptor> lookup(String name);
+
+    /**
+     * Writes a whole region or slice into the peer's region.
+     *
+     * @param source all its bytes are written
+     * @param target attached on this connection
+     * @param targetOffset where in the target to begin, in bytes
+     * @return as {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
+     */
+    default Future<TransferResult> write(MemoryRegion source, RemoteRegion target, long targetOffset) {
+        return write(source, 0, target, targetOffset, source.length(), TransferOptions.defaults());
+    }
+
+    /**
+     * Writes into the peer's region.
+     *
+     * @param local the source
+     * @param localOffset where it begins, in bytes
+     * @param remote the target, attached on this connection
+     * @param remoteOffset where it begins, in bytes
+     * @param length bytes, 0 or more
+     * @param options deadline and the like
+     * @return the result of a success, which means what {@link Connection#write} says of it. Errors:
+     *     {@link io.sluice.engine.RemoteAccessException}, {@link io.sluice.engine.TransferTimeoutException},
+     *     {@link io.sluice.engine.RegionClosedException}, {@link io.sluice.engine.OutcomeUnknownException},
+     *     {@link io.sluice.engine.ConnectionLostException}, {@link io.sluice.engine.TooManyPendingException},
+     *     {@link IndexOutOfBoundsException} if a range leaves its region, {@link IllegalArgumentException} if a region belongs
+     *     elsewhere
+     */
+    default Future<TransferResult> write(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options) {
+        return cancellable()
+                .write(local, localOffset, remote, remoteOffset, length, options)
+                .result();
+    }
+
+    /**
+     * Fills a whole region or slice from the peer's region.
+     *
+     * @param target all its bytes are overwritten
+     * @param source attached on this connection
+     * @param sourceOffset where in the source to begin, in bytes
+     * @return as {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
+     */
+    default Future<TransferResult> read(MemoryRegion target, RemoteRegion source, long sourceOffset) {
+        return read(target, 0, source, sourceOffset, target.length(), TransferOptions.defaults());
+    }
+
+    /**
+     * Reads from the peer's region.
+     *
+     * @param local the target
+     * @param localOffset where it begins, in bytes
+     * @param remote the source, attached on this connection
+     * @param remoteOffset where it begins, in bytes
+     * @param length bytes, 0 or more
+     * @param options deadline and the like
+     * @return the result of a success: the bytes are final. Errors as for
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, without
+     *     {@link io.sluice.engine.OutcomeUnknownException}
+     */
+    default Future<TransferResult> read(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            TransferOptions options) {
+        return cancellable()
+                .read(local, localOffset, remote, remoteOffset, length, options)
+                .result();
+    }
+
+    /**
+     * Writes the bytes of a buffer into the peer's region; as {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}
+     * with default options.
+     *
+     * @param source all its bytes are written
+     * @param target attached on this connection
+     * @param targetOffset where in the target to begin, in bytes
+     * @return the result of a success
+     */
+    default Future<TransferResult> writeBuffer(Buffer source, RemoteRegion target, long targetOffset) {
+        return writeBuffer(source, target, targetOffset, TransferOptions.defaults());
+    }
+
+    /**
+     * Writes the bytes of a buffer into the peer's region.
+     *
+     * <p><strong>It copies.</strong> A buffer is not registered memory: its bytes are copied into the engine's staging memory
+     * ({@link TransferClientOptions#setStagingBytes}), twice, as a buffer does not show its own, and go from there in chunks of
+     * {@link TransferClientOptions#setStagingSlotBytes}. What large data is worth, write it from a region. While all of the staging
+     * memory is in use, transfers of buffers wait their turn.
+     *
+     * <p>The buffer must not be changed before the future completes, and may be changed then, also after an error: no chunk
+     * touches it.
+     *
+     * @param source all its bytes are written
+     * @param target attached on this connection
+     * @param targetOffset where in the target to begin, in bytes
+     * @param options a deadline, to the millisecond, for the whole, and a priority; no events
+     * @return the result of a success: all bytes are written. Errors as for
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}; some of the bytes may be written then
+     */
+    default Future<TransferResult> writeBuffer(
+            Buffer source, RemoteRegion target, long targetOffset, TransferOptions options) {
+        return cancellable().writeBuffer(source, target, targetOffset, options).result();
+    }
+
+    /**
+     * Reads bytes of the peer's region into a new buffer; as {@link #readBuffer(RemoteRegion, long, int, TransferOptions)} with
+     * default options.
+     *
+     * @param source attached on this connection
+     * @param sourceOffset where in the source to begin, in bytes
+     * @param length bytes, 0 or more
+     * @return the buffer
+     */
+    default Future<Buffer> readBuffer(RemoteRegion source, long sourceOffset, int length) {
+        return readBuffer(source, sourceOffset, length, TransferOptions.defaults());
+    }
+
+    /**
+     * Reads bytes of the peer's region into a new buffer. They come into the engine's staging memory, in chunks, and are copied from
+     * there once, on the caller's context; see {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}.
+     *
+     * @param source attached on this connection
+     * @param sourceOffset where in the source to begin, in bytes
+     * @param length bytes, 0 or more
+     * @param options a deadline, to the millisecond, for the whole, and a priority; no events
+     * @return the buffer, of exactly this length. Errors as for
+     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
+     */
+    default Future<Buffer> readBuffer(RemoteRegion source, long sourceOffset, int length, TransferOptions options) {
+        return cancellable().readBuffer(source, sourceOffset, length, options).result();
+    }
+
+    /**
+     * Writes into the peer's region and adds to a signal there after the bytes are visible. If the write fails, the signal is left
+     * alone.
+     *
+     * @param local the source
+     * @param localOffset where it begins, in bytes
+     * @param remote the target, attached on this connection
+     * @param remoteOffset where it begins, in bytes
+     * @param length bytes, 0 or more
+     * @param signal what to do to which signal; its region is attached on this connection, too
+     * @param options deadline and the like
+     * @return the result of a success: the signal is updated. Errors as for
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)};
+     *     {@link io.sluice.engine.OutcomeUnknownException} also means that the signal may or may not be updated
+     */
+    default Future<TransferResult> writeWithSignal(
+            MemoryRegion local,
+            long localOffset,
+            RemoteRegion remote,
+            long remoteOffset,
+            long length,
+            SignalUpdate signal,
+            TransferOptions options) {
+        return cancellable()
+                .writeWithSignal(local, localOffset, remote, remoteOffset, length, signal, options)
+                .result();
+    }
+
+    /**
+     * Writes a value of a few bytes that needs no local region.
+     *
+     * @param remote the target, attached on this connection
+     * @param remoteOffset where to write, in bytes
+     * @param value its low-order bytes are written, the lowest first
+     * @param bytes how many, 1 to 8
+     * @param options deadline and the like
+     * @return the result of a success; errors as for
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
+     */
+    default Future<TransferResult> put(
+            RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options) {
+        return cancellable().put(remote, remoteOffset, value, bytes, options).result();
+    }
+
+    /**
+     * Adds to a signal of the peer. {@link io.sluice.engine.SignalOrder#STRONG} is after everything that was submitted before on this
+     * connection; {@link io.sluice.engine.SignalOrder#WEAK} waits for nothing.
+     *
+     * @param update what to do to which signal
+     * @param options deadline and the like
+     * @return completes when the signal is updated
+     */
+    default Future<Void> signal(SignalUpdate update, TransferOptions options) {
+        return cancellable().signal(update, options).result().mapEmpty();
+    }
+
+    /**
+     * Adds to a 64-bit word of the peer, atomically in the region's {@link io.sluice.engine.AtomicDomain}.
+     *
+     * @param remote the region, attached on this connection
+     * @param remoteOffset where the word lies, in bytes; a multiple of 8
+     * @param addend what to add; wraps around as Java's addition does
+     * @param options deadline and the like
+     * @return what the word held before. {@link io.sluice.engine.OutcomeUnknownException} means that it may or may not have been
+     *     added
+     */
+    default Future<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
+        return cancellable().fetchAdd(remote, remoteOffset, addend, options).result();
+    }
+
+    /**
+     * Replaces a 64-bit word of the peer if it holds what is expected, atomically in the region's
+     * {@link io.sluice.engine.AtomicDomain}.
+     *
+     * @param remote the region, attached on this connection
+     * @param remoteOffset where the word lies, in bytes; a multiple of 8
+     * @param expected what it must hold
+     * @param replacement what it holds then
+     * @param options deadline and the like
+     * @return what the word held before: it was replaced if that is what was expected
+     */
+    default Future<Long> compareAndSwap(
+            RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions options) {
+        return cancellable()
+                .compareAndSwap(remote, remoteOffset, expected, replacement, options)
+                .result();
+    }
+
+    /**
+     * Writes many elements, each with a result of its own.
+     *
+     * @param elements copied
+     * @param options of each element
+     * @return the results; nothing is written before it has a handler
+     */
+    TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options);
+
+    /**
+     * Writes every element that a stream gives. The stream is asked for no more than there is demand for results and room in the
+     * window.
+     *
+     * @param elements paused at once
+     * @param options of each element
+     * @return the results; nothing is taken or written before it has a handler
+     */
+    TransferResultStream writeVectored(ReadStream<TransferElement> elements, TransferOptions options);
+
+    /**
+     * Reads many elements, each with a result of its own.
+     *
+     * @param elements copied
+     * @param options of each element
+     * @return the results; nothing is read before it has a handler
+     */
+    TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options);
+
+    /**
+     * Reads every element that a stream gives, as {@link #writeVectored(ReadStream, TransferOptions)} writes them.
+     *
+     * @param elements paused at once
+     * @param options of each element
+     * @return the results; nothing is taken or read before it has a handler
+     */
+    TransferResultStream readVectored(ReadStream<TransferElement> elements, TransferOptions options);
+
+    /**
+     * A stream that writes each element that is written to it. It is full when as many of its operations or bytes are under way as
+     * {@link Connection#window()} holds ({@link WriteStream#setWriteQueueMaxSize}: another number of operations), and drained at half
+     * of that. What is written to a full stream is taken all the same, until
+     * {@link io.sluice.engine.EngineOptions#maxPending()}.
+     *
+     * @param options of each write
+     * @return the future of a write is that of its transfer; that of {@link WriteStream#end()} completes when all have ended, with
+     *     the first error if there was one
+     */
+    WriteStream<TransferElement> writes(TransferOptions options);
+
+    /**
+     * A stream that writes each buffer right behind the one before, through staging memory; so the body of a request or a file can
+     * be piped into a peer's region. Full and drained are as for {@link #writes}.
+     *
+     * @param target attached on this connection
+     * @param targetOffset where the first buffer goes, in bytes
+     * @param options as for {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}, of each buffer
+     * @return a buffer that does not fit into the region any more fails with {@link IndexOutOfBoundsException}
+     */
+    WriteStream<Buffer> bufferWrites(RemoteRegion target, long targetOffset, TransferOptions options);
+
+    /**
+     * Sends a message with default options.
+     *
+     * @param payload copied; at most {@link Connection#maxNotificationBytes()}
+     * @return as {@link #notify(Buffer, TransferOptions)}
+     */
+    default Future<Void> notify(Buffer payload) {
+        return notify(payload, TransferOptions.defaults());
+    }
+
+    /**
+     * Sends a message that the peer sees after all writes that were submitted on this connection before it. It waits for those
+     * writes, and for a credit of the receiver, so that a slow receiver delays it.
+     *
+     * @param payload copied; at most {@link Connection#maxNotificationBytes()}
+     * @param options deadline and the like
+     * @return completes when the peer's engine holds the message
+     */
+    default Future<Void> notify(Buffer payload, TransferOptions options) {
+        return cancellable().notify(payload, options).result().mapEmpty();
+    }
+
+    /**
+     * The peer's notifications, those that came before first. Demand is passed on, up to a few ahead: what is not fetched stays with
+     * the connection and delays the sender. One stream at a time has them; another one that begins meanwhile fails with
+     * {@link IllegalStateException}. To take its handler away ends a stream for good: the next stream goes on with what was not
+     * fetched.
+     *
+     * @return begins with its handler, and ends when either side closes the connection or the client is closed; the exception handler
+     *     gets {@link io.sluice.engine.ConnectionLostException} if the peer is lost
+     */
+    ReadStream<Buffer> notifications();
+
+    /**
+     * When the sources of everything that was submitted before may be reused. It reports no failure: each transfer reports its own.
+     *
+     * @return completes when all writes, puts, signals and atomic operations submitted until now have ended and none of them can touch
+     *     local memory any more, also when the connection has ended
+     */
+    Future<Void> flush();
+
+    /**
+     * When all that was written before is visible to the target's code.
+     *
+     * @return completes when every write, put, signal and atomic operation that was submitted until now and has succeeded is visible at
+     *     the target; {@link io.sluice.engine.ConnectionLostException} if the connection ends first
+     */
+    Future<Void> quiet();
+
+    /**
+     * When no transfer that has ended can touch memory any more; see {@link TransferHandle#quiesced()} for a single one.
+     *
+     * @return completes when the chunks of all transfers cancelled, timed out or failed until now are done
+     */
+    Future<Void> quiesced();
+
+    /**
+     * The end of the connection, whoever brings it about.
+     *
+     * @return completes if either side closes it; {@link io.sluice.engine.ConnectionLostException} if the peer is lost
+     */
+    Future<Void> ended();
+
+    /**
+     * Closes the connection: what has not ended ends with {@link io.sluice.engine.ConnectionClosedException} (a write of which parts
+     * were sent with {@link io.sluice.engine.OutcomeUnknownException}). The peer is told.
+     *
+     * @return completes when it is closed and quiescent; a second call gives the same outcome
+     */
+    Future<Void> close();
+}

@@ -1,0 +1,164 @@
+package io.sluice.vertx;
+
+import io.sluice.engine.InFlightWindow;
+import io.vertx.core.Future;
+import io.vertx.core.Handler;
+import io.vertx.core.Promise;
+import io.vertx.core.streams.WriteStream;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transfers what is written to it. It is full when as many operations or bytes of it are under way as the connection's in-flight
+ * window holds, and drained when that has come down to half.
+ */
+abstract class WindowedWriteStream<T> implements WriteStream<T> {
+    private final ContextMailbox mailbox;
+    private final long mostBytes;
+
+    // All guarded by this object; handlers are called without it.
+    private int mostOperations;
+    private int operations;
+    private long bytes;
+    private boolean full;
+    private @Nullable Promise<Void> ending;
+    private @Nullable Throwable firstError;
+    private @Nullable Handler<Void> drainHandler;
+    private @Nullable Handler<Throwable> exceptionHandler;
+
+    WindowedWriteStream(ContextMailbox mailbox, InFlightWindow window) {
+        this.mailbox = mailbox;
+        this.mostOperations = window.operationLimit();
+        this.mostBytes = window.byteLimit();
+    }
+
+    /** How many bytes an item counts. */
+    abstract long bytes(T item);
+
+    /** Starts the transfer of an item; it is never called by two threads at once. */
+    abstract Future<?> transfer(T item);
+
+    @Override
+    public final Future<Void> write(T item) {
+        long size = bytes(item);
+        Future<?> transfer;
+        synchronized (this) {
+            if (ending != null) {
+                return mailbox.failed(new IllegalStateException("the stream has ended"));
+            }
+            operations++;
+            bytes += size;
+            full |= isFull();
+            // Inside the lock, so that what several threads write keeps a place of its own; no end comes inside the call.
+            transfer = transfer(item);
+        }
+        return transfer.<Void>mapEmpty().onComplete(result -> ended(size, result.cause()));
+    }
+
+    @Override
+    public final Future<Void> end() {
+        Promise<Void> end = Promise.promise();
+        boolean now;
+        synchronized (this) {
+            if (ending != null) {
+                return mailbox.failed(new IllegalStateException("the stream has ended"));
+            }
+            ending = end;
+            now = operations == 0;
+        }
+        if (now) {
+            complete(end);
+        }
+        return mailbox.whenEnded(end.future().toCompletionStage());
+    }
+
+    /** How many operations may be under way before the stream is full; at most as many as the window holds make sense. */
+    @Override
+    public final synchronized WindowedWriteStream<T> setWriteQueueMaxSize(int maxSize) {
+        if (maxSize < 1) {
+            throw new IllegalArgumentException("1 or more, not " + maxSize);
+        }
+        mostOperations = maxSize;
+        full |= isFull();
+        return this;
+    }
+
+    @Override
+    public final synchronized boolean writeQueueFull() {
+        return isFull();
+    }
+
+    @Override
+    public final WindowedWriteStream<T> drainHandler(@Nullable Handler<Void> handler) {
+        boolean drainedAlready;
+        synchronized (this) {
+            drainHandler = handler;
+            drainedAlready = handler != null && !isFull();
+        }
+        if (drainedAlready) {
+            // Whoever saw it full a moment ago would wait for ever.
+            try {
+                mailbox.context().runOnContext(nothing -> callDrainHandler());
+            } catch (RejectedExecutionException closed) {
+                // nobody can be called there any more
+            }
+        }
+        return this;
+    }
+
+    @Override
+    public final synchronized WindowedWriteStream<T> exceptionHandler(@Nullable Handler<Throwable> handler) {
+        exceptionHandler = handler;
+        return this;
+    }
+
+    private boolean isFull() {
+        return operations >= mostOperations || bytes >= mostBytes;
+    }
+
+    private void ended(long size, @Nullable Throwable error) {
+        Handler<Throwable> toFailure;
+        Promise<Void> end;
+        boolean drained;
+        synchronized (this) {
+            operations--;
+            bytes -= size;
+            drained = full && operations <= mostOperations / 2 && bytes <= mostBytes / 2;
+            full &= !drained;
+            firstError = firstError == null ? error : firstError;
+            toFailure = exceptionHandler;
+            end = operations == 0 ? ending : null;
+        }
+        if (error != null && toFailure != null) {
+            toFailure.handle(error);
+        }
+        if (drained) {
+            callDrainHandler();
+        }
+        if (end != null) {
+            complete(end);
+        }
+    }
+
+    private void callDrainHandler() {
+        Handler<Void> handler;
+        synchronized (this) {
+            handler = isFull() ? null : drainHandler;
+        }
+        if (handler != null) {
+            handler.handle(null);
+        }
+    }
+
+    private void complete(Promise<Void> end) {
+        Throwable error;
+        synchronized (this) {
+            error = firstError;
+        }
+        if (error == null) {
+            end.tryComplete();
+        } else {
+            end.tryFail(error);
+        }
+    }
+}

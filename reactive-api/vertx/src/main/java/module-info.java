@@ -1,0 +1,14 @@
+import org.jspecify.annotations.NullMarked;
+
+/** Transfers as futures and streams of Vert.x. */
+@NullMarked
+module io.sluice.vertx {
+    requires static transitive org.jspecify;
+    requires transitive io.sluice.engine;
+    requires transitive io.vertx.core;
+    // only for whoever exports metrics
+    requires static io.sluice.metrics;
+    requires static micrometer.core;
+
+    exports io.sluice.vertx;
+}

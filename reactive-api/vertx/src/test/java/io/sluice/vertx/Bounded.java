@@ -1,0 +1,32 @@
+package io.sluice.vertx;
+
+import io.vertx.core.Future;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/** Waits that end. */
+final class Bounded {
+    static final Duration BOUND = Duration.ofSeconds(60);
+
+    private Bounded() {}
+
+    static <T> T await(Future<T> future) throws Exception {
+        return await(future.toCompletionStage());
+    }
+
+    static <T> T await(CompletionStage<T> stage) throws Exception {
+        return stage.toCompletableFuture().get(BOUND.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    /** What a future fails with. */
+    static Throwable failure(Future<?> future) throws Exception {
+        try {
+            await(future);
+        } catch (ExecutionException e) {
+            return e.getCause();
+        }
+        throw new AssertionError("it did not fail");
+    }
+}
