@@ -32,7 +32,11 @@ class LayerTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(
-                    "io.sluice.engine..", "io.sluice.reactor..", "io.sluice.metrics..", "io.sluice.samples..");
+                    "io.sluice.engine..",
+                    "io.sluice.reactor..",
+                    "io.sluice.vertx..",
+                    "io.sluice.metrics..",
+                    "io.sluice.samples..");
 
     @ArchTest
     static final ArchRule theEngineKnowsNothingAbove = noClasses()
@@ -40,7 +44,8 @@ class LayerTest {
             .resideInAPackage("io.sluice.engine..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.sluice.reactor..", "io.sluice.metrics..", "io.sluice.samples..");
+            .resideInAnyPackage(
+                    "io.sluice.reactor..", "io.sluice.vertx..", "io.sluice.metrics..", "io.sluice.samples..");
 
     @ArchTest
     static final ArchRule theEngineKnowsNoLibraryOfMetrics = noClasses()
@@ -66,7 +71,7 @@ class LayerTest {
             .resideInAPackage("io.sluice.reactor..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.sluice.metrics..", "io.sluice.samples..");
+            .resideInAnyPackage("io.sluice.vertx..", "io.sluice.metrics..", "io.sluice.samples..");
 
     @ArchTest
     static final ArchRule metricsKnowsOnlyTheEngine = noClasses()
@@ -74,5 +79,5 @@ class LayerTest {
             .resideInAPackage("io.sluice.metrics..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.sluice.reactor..", "io.sluice.samples..");
+            .resideInAnyPackage("io.sluice.reactor..", "io.sluice.vertx..", "io.sluice.samples..");
 }

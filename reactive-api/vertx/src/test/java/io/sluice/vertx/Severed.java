@@ -9,12 +9,15 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 
-/** A wire to an engine that can be cut, which neither end is told of in words. */
+/** A wire to an engine that can be cut or frozen, which neither end is told of in words. */
 final class Severed implements AutoCloseable {
     private final ServerSocket server;
     private final EngineAddress beyond;
     private final List<Socket> sockets = new ArrayList<>();
+    private final CountDownLatch thawed = new CountDownLatch(1);
+    private volatile boolean frozen;
 
     Severed(EngineAddress beyond) throws IOException {
         this.beyond = beyond;
@@ -43,13 +46,24 @@ final class Severed implements AutoCloseable {
         }
     }
 
-    private static void pump(Socket from, Socket to) {
+    private void pump(Socket from, Socket to) {
+        byte[] bytes = new byte[1 << 16];
         try (InputStream in = from.getInputStream();
                 OutputStream out = to.getOutputStream()) {
-            in.transferTo(out);
-        } catch (IOException cut) {
+            for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
+                if (frozen) {
+                    thawed.await();
+                }
+                out.write(bytes, 0, read);
+            }
+        } catch (IOException | InterruptedException cut) {
             // as it should be in the end
         }
+    }
+
+    /** Nothing passes any more, for ever. */
+    void freeze() {
+        frozen = true;
     }
 
     void cut() throws IOException {
@@ -64,5 +78,6 @@ final class Severed implements AutoCloseable {
     public void close() throws IOException {
         server.close();
         cut();
+        thawed.countDown();
     }
 }

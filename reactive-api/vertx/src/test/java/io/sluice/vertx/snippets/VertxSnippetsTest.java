@@ -1,0 +1,61 @@
+package io.sluice.vertx.snippets;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferEngine;
+import io.sluice.vertx.TransferClient;
+import io.sluice.vertx.TransferClientOptions;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.json.JsonObject;
+import io.vertx.junit5.VertxExtension;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What the documentation shows. */
+@ExtendWith(VertxExtension.class)
+class VertxSnippetsTest {
+    @Test
+    void theVerticleMovesAPage(Vertx vertx) throws Exception {
+        try (TransferEngine peer = TransferEngine.open(
+                EngineOptions.builder().transports(List.of("tcp")).build())) {
+            MemoryRegion pages = peer.allocate(4096, RegionOptions.readWrite());
+            JsonObject config = new JsonObject()
+                    .put("peer", peer.address().toString())
+                    .put("pages", pages.descriptor().toBytes());
+            PageSender sender = new PageSender(config);
+            String id = await(vertx.deployVerticle(sender));
+            assertThat(pages.segment().getString(0)).isEqualTo("a page");
+            await(vertx.undeploy(id));
+        }
+    }
+
+    @Test
+    void aProbeIsAnswered(Vertx vertx) throws Exception {
+        TransferClient client = TransferClient.create(vertx, new TransferClientOptions().setListenHost(null));
+        HttpServer server = await(HealthServer.start(vertx, client));
+        assertThat(probe(vertx, server)).isEqualTo(200);
+        await(client.close());
+        assertThat(probe(vertx, server)).isEqualTo(503);
+    }
+
+    private static int probe(Vertx vertx, HttpServer server) throws Exception {
+        return await(vertx.createHttpClient()
+                .request(HttpMethod.GET, server.actualPort(), "127.0.0.1", "/health/live")
+                .compose(HttpClientRequest::send)
+                .map(HttpClientResponse::statusCode));
+    }
+
+    private static <T> T await(Future<T> future) throws Exception {
+        return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+    }
+}
