@@ -93,8 +93,9 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
         }
         try {
             if (options.startAfter() != null || options.completeInto() != null) {
-                throw new IllegalArgumentException("a transfer of a buffer is many, and neither starts after an event nor"
-                        + " completes into one");
+                throw new IllegalArgumentException(
+                        "a transfer of a buffer is many, and neither starts after an event nor"
+                                + " completes into one");
             }
             if (!remote.connection().equals(connection)) {
                 throw new IllegalArgumentException("the region was attached on another connection");
@@ -111,7 +112,8 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
                     .owner()
                     .setTimer(
                             millis,
-                            id -> fail(new TransferTimeoutException("the buffer was not transferred within " + deadline)));
+                            id -> fail(
+                                    new TransferTimeoutException("the buffer was not transferred within " + deadline)));
         }
         pump(null);
         if (underWay != null && underWay.isClosed()) {
@@ -163,8 +165,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
         try {
             fill(slot, chunk.at, chunk.bytes);
             TransferOptions ofChunk = new TransferOptions(null, options.priority(), null, null);
-            chunk.submitted(
-                    submit(connection, slot, remote, remoteOffset + chunk.at, chunk.bytes, ofChunk, chunk));
+            chunk.submitted(submit(connection, slot, remote, remoteOffset + chunk.at, chunk.bytes, ofChunk, chunk));
         } catch (RuntimeException refused) {
             released(slot);
             chunkEnded(chunk, refused);

@@ -104,11 +104,7 @@ final class EngineConnection implements TransferConnection {
 
     private TransferResultStream vectored(ElementSource source, VectoredStream.Submission submission) {
         return new VectoredStream(
-                client.mailbox(),
-                client.streams(),
-                connection.window().operationLimit(),
-                source,
-                submission);
+                client.mailbox(), client.streams(), connection.window().operationLimit(), source, submission);
     }
 
     @Override

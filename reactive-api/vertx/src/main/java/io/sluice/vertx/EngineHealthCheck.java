@@ -26,11 +26,16 @@ final class EngineHealthCheck {
 
     /** Completes with an answer, whatever it is. */
     CompletableFuture<JsonObject> ask() {
-        return engine.cycled().copy().orTimeout(patienceMillis, TimeUnit.MILLISECONDS).handle((nothing, error) -> answer(error));
+        return engine.cycled()
+                .copy()
+                .orTimeout(patienceMillis, TimeUnit.MILLISECONDS)
+                .handle((nothing, error) -> answer(error));
     }
 
     private JsonObject answer(@Nullable Throwable error) {
-        JsonObject answer = new JsonObject().put("status", "UP").put("engine", engine.metrics().engine());
+        JsonObject answer = new JsonObject()
+                .put("status", "UP")
+                .put("engine", engine.metrics().engine());
         if (error != null) {
             return answer.put("status", "DOWN").put("detail", detail(error));
         }

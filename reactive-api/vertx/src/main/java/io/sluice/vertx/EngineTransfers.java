@@ -124,8 +124,7 @@ final class EngineTransfers implements CancellableTransfers {
     }
 
     @Override
-    public TransferHandle<Long> fetchAdd(
-            RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
+    public TransferHandle<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
         return new FetchOperation(

@@ -24,6 +24,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -57,8 +58,9 @@ final class LocalClient implements TransferClient {
     static TransferClient create(Vertx vertx, TransferClientOptions options) {
         TransferClientOptions copy = new TransferClientOptions(options);
         String name = copy.isShared() ? copy.getName() : null;
-        OpenEngine engine =
-                name == null ? OpenEngine.open(vertx, copy) : SharedEngines.of(vertx).hold(vertx, name, copy);
+        OpenEngine engine = name == null
+                ? OpenEngine.open(vertx, copy)
+                : SharedEngines.of(vertx).hold(vertx, name, copy);
         LocalClient client = new LocalClient(vertx, engine, name);
         ClientDeployment watch = ClientDeployment.of(vertx, client);
         synchronized (client) {
@@ -126,19 +128,26 @@ final class LocalClient implements TransferClient {
     }
 
     private Future<MemoryRegion> region(Callable<MemoryRegion> making) {
-        return mailbox().context().executeBlocking(() -> {
-            if (closing) {
-                throw TransfersUnderWay.closed();
-            }
-            MemoryRegion region = making.call();
-            regions.add(region);
-            if (closing) {
-                // Whoever closes this client may have looked before the region was here.
-                region.close();
-                throw TransfersUnderWay.closed();
-            }
-            return region;
-        }, false);
+        ContextMailbox mailbox = mailbox();
+        try {
+            return mailbox.context().executeBlocking(() -> kept(making), false).map(Objects::requireNonNull);
+        } catch (RejectedExecutionException poolClosed) {
+            return mailbox.failed(poolClosed);
+        }
+    }
+
+    private MemoryRegion kept(Callable<MemoryRegion> making) throws Exception {
+        if (closing) {
+            throw TransfersUnderWay.closed();
+        }
+        MemoryRegion region = making.call();
+        regions.add(region);
+        if (closing) {
+            // Whoever closes this client may have looked before the region was here.
+            region.close();
+            throw TransfersUnderWay.closed();
+        }
+        return region;
     }
 
     @Override
@@ -185,31 +194,35 @@ final class LocalClient implements TransferClient {
     @Override
     public TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options) {
         Objects.requireNonNull(options, "options");
-        return spanning(elements, (element, callback) -> element.remote()
-                .connection()
-                .write(
-                        element.local(),
-                        element.localOffset(),
-                        element.remote(),
-                        element.remoteOffset(),
-                        element.length(),
-                        options,
-                        callback));
+        return spanning(
+                elements,
+                (element, callback) -> element.remote()
+                        .connection()
+                        .write(
+                                element.local(),
+                                element.localOffset(),
+                                element.remote(),
+                                element.remoteOffset(),
+                                element.length(),
+                                options,
+                                callback));
     }
 
     @Override
     public TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options) {
         Objects.requireNonNull(options, "options");
-        return spanning(elements, (element, callback) -> element.remote()
-                .connection()
-                .read(
-                        element.local(),
-                        element.localOffset(),
-                        element.remote(),
-                        element.remoteOffset(),
-                        element.length(),
-                        options,
-                        callback));
+        return spanning(
+                elements,
+                (element, callback) -> element.remote()
+                        .connection()
+                        .read(
+                                element.local(),
+                                element.localOffset(),
+                                element.remote(),
+                                element.remoteOffset(),
+                                element.length(),
+                                options,
+                                callback));
     }
 
     /** Enough to fill the windows of all connections; if all elements take one of them, it must hold them all. */
@@ -219,7 +232,8 @@ final class LocalClient implements TransferClient {
                 .distinct()
                 .count();
         long windows = engine().options().windowOperations() * Math.max(1, spanned);
-        int most = Math.min(engine().options().engineWindowOperations(), engine().options().maxPending());
+        int most = Math.min(
+                engine().options().engineWindowOperations(), engine().options().maxPending());
         return new VectoredStream(
                 mailbox(), streams, (int) Math.min(windows, most), new ListedElements(elements), submission);
     }
@@ -232,13 +246,16 @@ final class LocalClient implements TransferClient {
         }
         return answer(() -> {
             CompletableFuture<Long> seen = signal.awaitAtLeast(value);
-            return seen.copy().orTimeout(atMost.toMillis() + 1, TimeUnit.MILLISECONDS).exceptionallyCompose(error -> {
-                seen.cancel(false);
-                return CompletableFuture.failedFuture(
-                        error instanceof TimeoutException
-                                ? new TransferTimeoutException("the signal was not " + value + " within " + atMost)
-                                : error);
-            });
+            return seen.copy()
+                    .orTimeout(atMost.toMillis() + 1, TimeUnit.MILLISECONDS)
+                    .exceptionallyCompose(error -> {
+                        seen.cancel(false);
+                        return CompletableFuture.failedFuture(
+                                error instanceof TimeoutException
+                                        ? new TransferTimeoutException(
+                                                "the signal was not " + value + " within " + atMost)
+                                        : error);
+                    });
         });
     }
 

@@ -74,7 +74,7 @@ abstract class Operation<T> extends StageDelivery<T> implements TransferHandle<T
     public final Future<Void> quiesced() {
         Transfer submitted = transfer;
         return submitted == null
-                ? mailbox.future(CompletableFuture.completedFuture(null))
+                ? mailbox.whenEnded(CompletableFuture.completedFuture(null))
                 : mailbox.whenEnded(submitted.quiesced());
     }
 }

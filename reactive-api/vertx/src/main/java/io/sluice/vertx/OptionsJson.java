@@ -13,34 +13,110 @@ final class OptionsJson {
 
     /** In the order in which they are read: what needs another comes after it. */
     private static final List<Property> PROPERTIES = List.of(
-            new Property("shared", options -> options.isShared(), (options, value) -> options.setShared((Boolean) value)),
+            new Property(
+                    "shared", options -> options.isShared(), (options, value) -> options.setShared((Boolean) value)),
             new Property("name", options -> options.getName(), (options, value) -> options.setName((String) value)),
-            new Property("stagingBytes", options -> options.getStagingBytes(), (options, value) -> options.setStagingBytes(whole(value))),
-            new Property("stagingSlotBytes", options -> options.getStagingSlotBytes(), (options, value) -> options.setStagingSlotBytes(Math.toIntExact(whole(value)))),
-            new Property("metricsEnabled", options -> options.isMetricsEnabled(), (options, value) -> options.setMetricsEnabled((Boolean) value)),
-            new Property("metricsRegistryName", options -> options.getMetricsRegistryName(), (options, value) -> options.setMetricsRegistryName((String) value)),
-            new Property("metricsPeers", options -> options.getMetricsPeers(), (options, value) -> options.setMetricsPeers(Math.toIntExact(whole(value)))),
-            new Property("engineName", options -> options.getEngineName(), (options, value) -> options.setEngineName((String) value)),
-            new Property("listenHost", options -> options.getListenHost(), (options, value) -> options.setListenHost((String) value)),
-            new Property("listenPort", options -> options.getListenPort(), (options, value) -> options.setListenPort(Math.toIntExact(whole(value)))),
+            new Property(
+                    "stagingBytes",
+                    options -> options.getStagingBytes(),
+                    (options, value) -> options.setStagingBytes(whole(value))),
+            new Property(
+                    "stagingSlotBytes",
+                    options -> options.getStagingSlotBytes(),
+                    (options, value) -> options.setStagingSlotBytes(Math.toIntExact(whole(value)))),
+            new Property(
+                    "metricsEnabled",
+                    options -> options.isMetricsEnabled(),
+                    (options, value) -> options.setMetricsEnabled((Boolean) value)),
+            new Property(
+                    "metricsRegistryName",
+                    options -> options.getMetricsRegistryName(),
+                    (options, value) -> options.setMetricsRegistryName((String) value)),
+            new Property(
+                    "metricsPeers",
+                    options -> options.getMetricsPeers(),
+                    (options, value) -> options.setMetricsPeers(Math.toIntExact(whole(value)))),
+            new Property(
+                    "engineName",
+                    options -> options.getEngineName(),
+                    (options, value) -> options.setEngineName((String) value)),
+            new Property(
+                    "listenHost",
+                    options -> options.getListenHost(),
+                    (options, value) -> options.setListenHost((String) value)),
+            new Property(
+                    "listenPort",
+                    options -> options.getListenPort(),
+                    (options, value) -> options.setListenPort(Math.toIntExact(whole(value)))),
             new Property("listening", options -> options.getListenHost() != null, OptionsJson::listening),
-            new Property("advertisedHost", options -> options.getAdvertisedHost(), (options, value) -> options.setAdvertisedHost((String) value)),
-            new Property("advertisedPort", options -> options.getAdvertisedHost() == null ? null : options.getAdvertisedPort(), (options, value) -> options.setAdvertisedPort(Math.toIntExact(whole(value)))),
-            new Property("transports", options -> new JsonArray(options.getTransports()), (options, value) -> options.setTransports(texts(value))),
-            new Property("pollers", options -> options.getPollers(), (options, value) -> options.setPollers(Math.toIntExact(whole(value)))),
-            new Property("windowOperations", options -> options.getWindowOperations(), (options, value) -> options.setWindowOperations(Math.toIntExact(whole(value)))),
-            new Property("windowBytes", options -> options.getWindowBytes(), (options, value) -> options.setWindowBytes(whole(value))),
-            new Property("engineWindowOperations", options -> options.getEngineWindowOperations(), (options, value) -> options.setEngineWindowOperations(Math.toIntExact(whole(value)))),
-            new Property("engineWindowBytes", options -> options.getEngineWindowBytes(), (options, value) -> options.setEngineWindowBytes(whole(value))),
-            new Property("maxPending", options -> options.getMaxPending(), (options, value) -> options.setMaxPending(Math.toIntExact(whole(value)))),
-            new Property("maxConnections", options -> options.getMaxConnections(), (options, value) -> options.setMaxConnections(Math.toIntExact(whole(value)))),
-            new Property("lanes", options -> options.getLanes(), (options, value) -> options.setLanes(Math.toIntExact(whole(value)))),
-            new Property("notificationCredits", options -> options.getNotificationCredits(), (options, value) -> options.setNotificationCredits(Math.toIntExact(whole(value)))),
-            new Property("maxNotificationBytes", options -> options.getMaxNotificationBytes(), (options, value) -> options.setMaxNotificationBytes(Math.toIntExact(whole(value)))),
-            new Property("maxAttachedRegions", options -> options.getMaxAttachedRegions(), (options, value) -> options.setMaxAttachedRegions(Math.toIntExact(whole(value)))),
-            new Property("livenessTimeout", options -> options.getLivenessTimeout(), (options, value) -> options.setLivenessTimeout(whole(value))),
-            new Property("connectTimeout", options -> options.getConnectTimeout(), (options, value) -> options.setConnectTimeout(whole(value))),
-            new Property("allowUnauthenticatedPeers", options -> options.isAllowUnauthenticatedPeers(), (options, value) -> options.setAllowUnauthenticatedPeers((Boolean) value)));
+            new Property(
+                    "advertisedHost",
+                    options -> options.getAdvertisedHost(),
+                    (options, value) -> options.setAdvertisedHost((String) value)),
+            new Property(
+                    "advertisedPort",
+                    options -> options.getAdvertisedHost() == null ? null : options.getAdvertisedPort(),
+                    (options, value) -> options.setAdvertisedPort(Math.toIntExact(whole(value)))),
+            new Property(
+                    "transports",
+                    options -> new JsonArray(options.getTransports()),
+                    (options, value) -> options.setTransports(texts(value))),
+            new Property(
+                    "pollers",
+                    options -> options.getPollers(),
+                    (options, value) -> options.setPollers(Math.toIntExact(whole(value)))),
+            new Property(
+                    "windowOperations",
+                    options -> options.getWindowOperations(),
+                    (options, value) -> options.setWindowOperations(Math.toIntExact(whole(value)))),
+            new Property(
+                    "windowBytes",
+                    options -> options.getWindowBytes(),
+                    (options, value) -> options.setWindowBytes(whole(value))),
+            new Property(
+                    "engineWindowOperations",
+                    options -> options.getEngineWindowOperations(),
+                    (options, value) -> options.setEngineWindowOperations(Math.toIntExact(whole(value)))),
+            new Property(
+                    "engineWindowBytes",
+                    options -> options.getEngineWindowBytes(),
+                    (options, value) -> options.setEngineWindowBytes(whole(value))),
+            new Property(
+                    "maxPending",
+                    options -> options.getMaxPending(),
+                    (options, value) -> options.setMaxPending(Math.toIntExact(whole(value)))),
+            new Property(
+                    "maxConnections",
+                    options -> options.getMaxConnections(),
+                    (options, value) -> options.setMaxConnections(Math.toIntExact(whole(value)))),
+            new Property(
+                    "lanes",
+                    options -> options.getLanes(),
+                    (options, value) -> options.setLanes(Math.toIntExact(whole(value)))),
+            new Property(
+                    "notificationCredits",
+                    options -> options.getNotificationCredits(),
+                    (options, value) -> options.setNotificationCredits(Math.toIntExact(whole(value)))),
+            new Property(
+                    "maxNotificationBytes",
+                    options -> options.getMaxNotificationBytes(),
+                    (options, value) -> options.setMaxNotificationBytes(Math.toIntExact(whole(value)))),
+            new Property(
+                    "maxAttachedRegions",
+                    options -> options.getMaxAttachedRegions(),
+                    (options, value) -> options.setMaxAttachedRegions(Math.toIntExact(whole(value)))),
+            new Property(
+                    "livenessTimeout",
+                    options -> options.getLivenessTimeout(),
+                    (options, value) -> options.setLivenessTimeout(whole(value))),
+            new Property(
+                    "connectTimeout",
+                    options -> options.getConnectTimeout(),
+                    (options, value) -> options.setConnectTimeout(whole(value))),
+            new Property(
+                    "allowUnauthenticatedPeers",
+                    options -> options.isAllowUnauthenticatedPeers(),
+                    (options, value) -> options.setAllowUnauthenticatedPeers((Boolean) value)));
 
     private OptionsJson() {}
 

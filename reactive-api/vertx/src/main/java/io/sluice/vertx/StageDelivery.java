@@ -2,7 +2,6 @@ package io.sluice.vertx;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** An end that is on its way to a future. */
@@ -27,14 +26,10 @@ class StageDelivery<T> extends Delivery {
     @Override
     @SuppressWarnings("NullAway") // a future without a value, such as CompletableFuture<Void>, ends with null
     final void deliver() {
-        try {
-            if (error == null) {
-                end.complete(value);
-            } else {
-                end.completeExceptionally(error);
-            }
-        } catch (RejectedExecutionException closed) {
-            // The future is complete; its listeners belong to a context that runs nothing any more.
+        if (error == null) {
+            end.complete(value);
+        } else {
+            end.completeExceptionally(error);
         }
     }
 }

@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,8 +106,12 @@ final class StagingPool {
 
     /** It may take a while, as the memory is locked for some transports, so a worker does it. */
     private void allocate() {
-        vertx.executeBlocking(() -> engine.allocate((long) slots * slotBytes, RegionOptions.local()), false)
-                .onComplete(this::allocated, this::notAllocated);
+        try {
+            vertx.executeBlocking(() -> engine.allocate((long) slots * slotBytes, RegionOptions.local()), false)
+                    .onComplete(this::allocated, this::notAllocated);
+        } catch (RejectedExecutionException closed) {
+            notAllocated(closed);
+        }
     }
 
     private void allocated(MemoryRegion memory) {

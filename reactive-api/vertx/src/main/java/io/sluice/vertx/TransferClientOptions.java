@@ -326,7 +326,9 @@ public class TransferClientOptions {
      */
     public TransferClientOptions setListenPort(int port) {
         String host = engine.listenHost();
-        engine = engine.toBuilder().listen(host == null ? "127.0.0.1" : host, port).build();
+        engine = engine.toBuilder()
+                .listen(host == null ? "127.0.0.1" : host, port)
+                .build();
         return this;
     }
 
@@ -412,7 +414,8 @@ public class TransferClientOptions {
      * @return this
      */
     public TransferClientOptions setToken(String token) {
-        engine = engine.toBuilder().token(token.getBytes(StandardCharsets.UTF_8)).build();
+        engine =
+                engine.toBuilder().token(token.getBytes(StandardCharsets.UTF_8)).build();
         return this;
     }
 

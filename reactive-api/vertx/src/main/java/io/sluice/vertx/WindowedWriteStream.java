@@ -49,7 +49,8 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
             operations++;
             bytes += size;
             full |= isFull();
-            // Inside the lock, so that what several threads write keeps a place of its own; no end comes inside the call.
+            // Inside the lock, so that what several threads write keeps a place of its own; no end comes inside the
+            // call.
             transfer = transfer(item);
         }
         return transfer.<Void>mapEmpty().onComplete(result -> ended(size, result.cause()));

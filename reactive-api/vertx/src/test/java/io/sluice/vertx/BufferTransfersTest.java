@@ -5,8 +5,8 @@ import static io.sluice.vertx.Bounded.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ConnectionClosedException;
+import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
@@ -41,9 +41,7 @@ class BufferTransfersTest {
     private static TransferClient client(Vertx vertx, String transport) {
         return TransferClient.create(
                 vertx,
-                Target.clientOptions(transport, 8)
-                        .setStagingSlotBytes(SLOT)
-                        .setStagingBytes(SLOTS * SLOT));
+                Target.clientOptions(transport, 8).setStagingSlotBytes(SLOT).setStagingBytes(SLOTS * SLOT));
     }
 
     private static Buffer random(int bytes) {
@@ -53,8 +51,7 @@ class BufferTransfersTest {
     }
 
     private static void allSlotsAreFree(TransferClient client) {
-        await().atMost(BOUND)
-                .until(() -> ((LocalClient) client).staging().free() == SLOTS);
+        await().atMost(BOUND).until(() -> ((LocalClient) client).staging().free() == SLOTS);
     }
 
     @ParameterizedTest
@@ -80,7 +77,8 @@ class BufferTransfersTest {
     void anEmptyBufferIsFine(Vertx vertx) throws Exception {
         try (Target target = new Target("tcp")) {
             Target.Attached to = target.attach(client(vertx, "tcp"));
-            assertThat(await(to.connection().writeBuffer(Buffer.buffer(), to.remote(), 0)).bytes())
+            assertThat(await(to.connection().writeBuffer(Buffer.buffer(), to.remote(), 0))
+                            .bytes())
                     .isZero();
             assertThat(await(to.connection().readBuffer(to.remote(), 0, 0)).length())
                     .isZero();
@@ -113,8 +111,7 @@ class BufferTransfersTest {
             TransferClient client = client(vertx, "tcp");
             Target.Attached to = target.attach(client);
             RemoteRegion foreign = other.attach(client).remote();
-            assertThat(Bounded.failure(
-                            to.connection().writeBuffer(random(10), to.remote(), Target.REGION_BYTES - 9)))
+            assertThat(Bounded.failure(to.connection().writeBuffer(random(10), to.remote(), Target.REGION_BYTES - 9)))
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThat(Bounded.failure(to.connection().readBuffer(to.remote(), 0, -1)))
                     .isInstanceOf(IndexOutOfBoundsException.class);
@@ -150,7 +147,8 @@ class BufferTransfersTest {
             Target.Attached to = target.attach(client);
             Promise<TransferHandle<TransferResult>> cancelled = Promise.promise();
             vertx.runOnContext(nothing -> {
-                // The first has all slots, or waits for them to be allocated: its chunks come back by this context alone.
+                // The first has all slots, or waits for them to be allocated: its chunks come back by this context
+                // alone.
                 TransferHandle<TransferResult> write = to.connection()
                         .cancellable()
                         .writeBuffer(random(10_000_000), to.remote(), 0, TransferOptions.defaults());

@@ -97,12 +97,12 @@ class ContextsTest {
 
         private void note(String what) {
             Context current = Vertx.currentContext();
-            boolean thread =
-                    switch (model) {
-                        case EVENT_LOOP -> Context.isOnEventLoopThread();
-                        case WORKER -> Context.isOnWorkerThread() && !Thread.currentThread().isVirtual();
-                        default -> Thread.currentThread().isVirtual();
-                    };
+            boolean thread = switch (model) {
+                case EVENT_LOOP -> Context.isOnEventLoopThread();
+                case WORKER ->
+                    Context.isOnWorkerThread() && !Thread.currentThread().isVirtual();
+                default -> Thread.currentThread().isVirtual();
+            };
             seen.add(what);
             if (current != context || current.threadingModel() != model || !thread) {
                 strange.add(what + " on " + Thread.currentThread() + ", context " + current);
@@ -121,7 +121,8 @@ class ContextsTest {
             await(vertx.deployVerticle(caller, new DeploymentOptions().setThreadingModel(model)));
             await(caller.done.future());
             assertThat(caller.strange).isEmpty();
-            assertThat(caller.seen).contains("small write", "large write", "back", "mistake", "result", "end", "health");
+            assertThat(caller.seen)
+                    .contains("small write", "large write", "back", "mistake", "result", "end", "health");
         }
     }
 

@@ -96,8 +96,13 @@ class LifecycleTest {
 
     @ParameterizedTest
     @CsvSource({
-        "EVENT_LOOP, tcp, false", "WORKER, tcp, false", "VIRTUAL_THREAD, tcp, false",
-        "EVENT_LOOP, shm, false", "WORKER, shm, true", "VIRTUAL_THREAD, shm, true", "EVENT_LOOP, tcp, true"
+        "EVENT_LOOP, tcp, false",
+        "WORKER, tcp, false",
+        "VIRTUAL_THREAD, tcp, false",
+        "EVENT_LOOP, shm, false",
+        "WORKER, shm, true",
+        "VIRTUAL_THREAD, shm, true",
+        "EVENT_LOOP, tcp, true"
     })
     void undeployingEndsEveryTransfer(ThreadingModel model, String transport, boolean shared, Vertx vertx)
             throws Exception {
@@ -214,13 +219,7 @@ class LifecycleTest {
             MemoryRegion local = await(client.allocate(64, RegionOptions.local()));
             TransferHandle<TransferResult> write = to.connection()
                     .cancellable()
-                    .write(
-                            local,
-                            0,
-                            to.remote(),
-                            0,
-                            64,
-                            DEFAULTS.startAfter(StartEvent.of(new CompletableFuture<>())));
+                    .write(local, 0, to.remote(), 0, 64, DEFAULTS.startAfter(StartEvent.of(new CompletableFuture<>())));
             write.cancel();
             write.cancel();
             assertThat(Bounded.failure(write.result())).isInstanceOf(TransferCancelledException.class);
@@ -239,13 +238,11 @@ class LifecycleTest {
             TransferClient client = TransferClient.create(vertx, Target.clientOptions("tcp"));
             Target.Attached to = target.attach(client);
             MemoryRegion local = await(client.allocate(64, RegionOptions.local()));
-            TransferOptions late =
-                    new TransferOptions(Duration.ofMillis(50), DEFAULTS.priority(), null, null)
-                            .startAfter(StartEvent.of(new CompletableFuture<>()));
+            TransferOptions late = new TransferOptions(Duration.ofMillis(50), DEFAULTS.priority(), null, null)
+                    .startAfter(StartEvent.of(new CompletableFuture<>()));
             assertThat(Bounded.failure(to.connection().write(local, 0, to.remote(), 0, 64, late)))
                     .isInstanceOf(TransferTimeoutException.class);
-            assertThat(Bounded.failure(to.connection().lookup("nothing")))
-                    .isInstanceOf(RegionNotFoundException.class);
+            assertThat(Bounded.failure(to.connection().lookup("nothing"))).isInstanceOf(RegionNotFoundException.class);
             assertThat(await(to.connection().lookup("pool")).length()).isEqualTo(Target.REGION_BYTES);
             Signal signal = local.signal(0);
             assertThat(Bounded.failure(client.awaitAtLeast(signal, 1, Duration.ofMillis(50))))
@@ -279,7 +276,8 @@ class LifecycleTest {
             await().atMost(BOUND).until(() -> accepted.size() == 2);
             stream.resume();
             await().atMost(BOUND).until(() -> accepted.size() == 3);
-            assertThat(accepted).extracting(connection -> connection.connection().peer())
+            assertThat(accepted)
+                    .extracting(connection -> connection.connection().peer())
                     .isEqualTo(Collections.nCopies(3, target.engine.id()));
             await(client.close());
             await(ended);

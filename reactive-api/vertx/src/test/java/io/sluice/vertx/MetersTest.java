@@ -25,9 +25,8 @@ class MetersTest {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         Vertx vertx = Vertx.builder()
                 .with(new VertxOptions()
-                        .setMetricsOptions(new MicrometerMetricsOptions()
-                                .setEnabled(true)
-                                .setRegistryName("meters-test")))
+                        .setMetricsOptions(
+                                new MicrometerMetricsOptions().setEnabled(true).setRegistryName("meters-test")))
                 .withMetrics(new MicrometerMetricsFactory(registry))
                 .build();
         try {
@@ -58,7 +57,8 @@ class MetersTest {
     void withoutMetricsOfVertxThereAreNone() throws Exception {
         Vertx vertx = Vertx.vertx();
         try {
-            assertThat(await(TransferClient.create(vertx, Target.clientOptions("tcp")).health())
+            assertThat(await(TransferClient.create(vertx, Target.clientOptions("tcp"))
+                                    .health())
                             .getString("status"))
                     .isEqualTo("UP");
         } finally {

@@ -56,7 +56,9 @@ class NotificationStreamTest {
         AtomicInteger held = new AtomicInteger();
         for (int i = 0; i < count; i++) {
             from.notify(
-                    Integer.toString(i).getBytes(StandardCharsets.UTF_8), TransferOptions.defaults(), (transfer, error) -> {
+                    Integer.toString(i).getBytes(StandardCharsets.UTF_8),
+                    TransferOptions.defaults(),
+                    (transfer, error) -> {
                         if (error == null) {
                             held.incrementAndGet();
                         }
@@ -103,7 +105,9 @@ class NotificationStreamTest {
             await().atMost(BOUND).until(() -> held.get() == CREDITS);
             stream.fetch(3);
             await().atMost(BOUND).until(() -> received.size() == 3);
-            await().during(Duration.ofMillis(200)).atMost(BOUND).until(() -> received.size() == 3 && held.get() <= CREDITS + 3);
+            await().during(Duration.ofMillis(200))
+                    .atMost(BOUND)
+                    .until(() -> received.size() == 3 && held.get() <= CREDITS + 3);
             stream.fetch(1).fetch(1);
             await().atMost(BOUND).until(() -> received.size() == 5);
             stream.resume();

@@ -62,7 +62,7 @@ class TransferClientOptionsTest {
         JsonObject json = all().toJson();
         TransferClientOptions back = new TransferClientOptions(new JsonObject(json.encode()));
         assertThat(back.toJson()).isEqualTo(json);
-        assertThat(json.size()).isEqualTo(27);
+        assertThat(json.size()).isEqualTo(28);
         assertThat(back.getEngineOptions().livenessTimeout()).isEqualTo(Duration.ofMillis(1700));
         assertThat(back.getTransports()).containsExactly("shm", "tcp");
         assertThat(back.hasToken()).isEqualTo(EngineOptions.fromEnvironment().token() != null);
@@ -121,7 +121,9 @@ class TransferClientOptionsTest {
 
     @Test
     void unknownKeysArePassedOver() {
-        assertThat(new TransferClientOptions(new JsonObject().put("unknown", 1)).toJson().containsKey("unknown"))
+        assertThat(new TransferClientOptions(new JsonObject().put("unknown", 1))
+                        .toJson()
+                        .containsKey("unknown"))
                 .isFalse();
     }
 }

@@ -69,7 +69,9 @@ class VectoredStreamTest {
     private static Future<List<TransferResult>> collect(ReadStream<TransferResult> stream) {
         Promise<List<TransferResult>> all = Promise.promise();
         List<TransferResult> results = new ArrayList<>();
-        stream.exceptionHandler(all::fail).endHandler(nothing -> all.complete(results)).handler(results::add);
+        stream.exceptionHandler(all::fail)
+                .endHandler(nothing -> all.complete(results))
+                .handler(results::add);
         return all.future();
     }
 
@@ -79,16 +81,20 @@ class VectoredStreamTest {
         try (Target target = new Target(transport)) {
             Line line = line(vertx, target, transport);
             List<TransferElement> elements = elements(line, 1000);
-            List<TransferResult> results =
-                    await(collect(line.to().connection().writeVectored(elements, DEFAULTS)));
-            assertThat(results).extracting(TransferResult::element).containsExactlyInAnyOrderElementsOf(
-                    IntStream.range(0, 1000).boxed().toList());
+            List<TransferResult> results = await(collect(line.to().connection().writeVectored(elements, DEFAULTS)));
+            assertThat(results)
+                    .extracting(TransferResult::element)
+                    .containsExactlyInAnyOrderElementsOf(
+                            IntStream.range(0, 1000).boxed().toList());
             assertThat(results).allSatisfy(result -> assertThat(result.bytes()).isEqualTo(BYTES));
             assertThat(written(target, 1000)).isEqualTo(1000);
             line.local().segment().fill((byte) 0);
-            assertThat(await(collect(line.client().readVectored(elements, DEFAULTS)))).hasSize(1000);
-            assertThat(line.local().segment().get(ValueLayout.JAVA_BYTE, 3 * BYTES)).isEqualTo((byte) 4);
-            assertThat(await(collect(line.client().writeVectored(List.of(), DEFAULTS)))).isEmpty();
+            assertThat(await(collect(line.client().readVectored(elements, DEFAULTS))))
+                    .hasSize(1000);
+            assertThat(line.local().segment().get(ValueLayout.JAVA_BYTE, 3 * BYTES))
+                    .isEqualTo((byte) 4);
+            assertThat(await(collect(line.client().writeVectored(List.of(), DEFAULTS))))
+                    .isEmpty();
         }
     }
 
@@ -128,7 +134,8 @@ class VectoredStreamTest {
             await().during(Duration.ofMillis(200))
                     .atMost(BOUND)
                     .until(() -> results.size() == 1 && written(target, 1000) <= WINDOW + 1);
-            assertThat(line.to().connection().connection().window().maxOperationsSeen()).isLessThanOrEqualTo(WINDOW);
+            assertThat(line.to().connection().connection().window().maxOperationsSeen())
+                    .isLessThanOrEqualTo(WINDOW);
         }
     }
 
@@ -172,10 +179,13 @@ class VectoredStreamTest {
                     .handler(results::add);
             assertThat(Bounded.failure(end.future())).isInstanceOf(ElementsFailedException.class);
             assertThat(results).hasSize(10);
-            assertThat(results).filteredOn(result -> !result.succeeded()).singleElement().satisfies(result -> {
-                assertThat(result.element()).isEqualTo(4);
-                assertThat(result.error()).isInstanceOf(RemoteAccessException.class);
-            });
+            assertThat(results)
+                    .filteredOn(result -> !result.succeeded())
+                    .singleElement()
+                    .satisfies(result -> {
+                        assertThat(result.element()).isEqualTo(4);
+                        assertThat(result.error()).isInstanceOf(RemoteAccessException.class);
+                    });
         }
     }
 
@@ -236,7 +246,8 @@ class VectoredStreamTest {
             Elements source = new Elements(elements(line, 1000));
             await(source.pipeTo(line.to().connection().writes(DEFAULTS)));
             assertThat(written(target, 1000)).isEqualTo(1000);
-            assertThat(line.to().connection().connection().window().maxOperationsSeen()).isLessThanOrEqualTo(WINDOW);
+            assertThat(line.to().connection().connection().window().maxOperationsSeen())
+                    .isLessThanOrEqualTo(WINDOW);
         }
     }
 

@@ -27,9 +27,8 @@ class PageSender extends VerticleBase {
         RegionDescriptor pages = RegionDescriptor.fromBytes(config.getBinary("pages"));
         return client.allocate(4096, RegionOptions.local())
                 .compose(page -> client.connection(peer)
-                        .compose(connection -> connection
-                                .attach(pages)
-                                .compose(remote -> connection.write(filled(page), remote, 0))));
+                        .compose(connection ->
+                                connection.attach(pages).compose(remote -> connection.write(filled(page), remote, 0))));
     }
 
     private static MemoryRegion filled(MemoryRegion page) {
