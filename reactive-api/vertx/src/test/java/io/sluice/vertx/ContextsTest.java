@@ -104,7 +104,7 @@ class ContextsTest {
                 default -> Thread.currentThread().isVirtual();
             };
             seen.add(what);
-            if (current != context || current.threadingModel() != model || !thread) {
+            if (!context.equals(current) || current.threadingModel() != model || !thread) {
                 strange.add(what + " on " + Thread.currentThread() + ", context " + current);
             }
         }
