@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * are copied on the caller's thread and then on its context.
  */
 abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
+    /** How many chunks may go before the context is given back for a while: they may all complete inside the call. */
+    private static final int CHUNKS_A_TURN = 16;
+
     private final ContextMailbox mailbox;
     private final StagingPool pool;
     private final @Nullable TransfersUnderWay underWay;
@@ -125,6 +128,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
     /** Lets chunks go as long as there are slots. */
     private void pump(@Nullable StagingSlot granted) {
         StagingSlot slot = granted;
+        int sent = 0;
         while (true) {
             synchronized (this) {
                 if (error != null || position == length) {
@@ -132,6 +136,10 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
                     break;
                 }
                 waiting = true;
+            }
+            if (sent == CHUNKS_A_TURN) {
+                later(null);
+                return;
             }
             if (slot == null) {
                 try {
@@ -145,6 +153,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
                 }
             }
             send(slot);
+            sent++;
             slot = null;
         }
         if (slot != null) {
@@ -174,6 +183,11 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
 
     @Override
     public final void granted(StagingSlot slot) {
+        later(slot);
+    }
+
+    /** Goes on, on the context. */
+    private void later(@Nullable StagingSlot slot) {
         mailbox.deliver(new Delivery() {
             @Override
             void deliver() {

@@ -145,10 +145,10 @@ class BufferTransfersTest {
         try (Target target = new Target(transport)) {
             TransferClient client = client(vertx, transport);
             Target.Attached to = target.attach(client);
+            await(to.connection().writeBuffer(random(10), to.remote(), 0));
             Promise<TransferHandle<TransferResult>> cancelled = Promise.promise();
             vertx.runOnContext(nothing -> {
-                // The first has all slots, or waits for them to be allocated: its chunks come back by this context
-                // alone.
+                // It goes on with this context's help alone, so it is not done when it is cancelled.
                 TransferHandle<TransferResult> write = to.connection()
                         .cancellable()
                         .writeBuffer(random(10_000_000), to.remote(), 0, TransferOptions.defaults());

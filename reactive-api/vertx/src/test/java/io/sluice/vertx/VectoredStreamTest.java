@@ -242,9 +242,11 @@ class VectoredStreamTest {
     void elementsCanBePiped(String transport, Vertx vertx) throws Exception {
         try (Target target = new Target(transport)) {
             Line line = line(vertx, target, transport);
-            // from a stream of elements through the window into the peer
-            Elements source = new Elements(elements(line, 1000));
-            await(source.pipeTo(line.to().connection().writes(DEFAULTS)));
+            Promise<Void> piped = Promise.promise();
+            vertx.runOnContext(nothing -> new Elements(elements(line, 1000))
+                    .pipeTo(line.to().connection().writes(DEFAULTS))
+                    .onComplete(piped));
+            await(piped.future());
             assertThat(written(target, 1000)).isEqualTo(1000);
             assertThat(line.to().connection().connection().window().maxOperationsSeen())
                     .isLessThanOrEqualTo(WINDOW);
