@@ -36,15 +36,18 @@ final class ClientDeployment implements Deployable {
     /** An undeployment that fails would keep the verticle from stopping. */
     @Override
     public Future<?> undeploy(Context context) {
-        return client.close().otherwiseEmpty();
+        return client.closeUndeployed().otherwiseEmpty();
     }
 
-    /** The client was closed: there is nothing to watch over any more. */
-    void end(Vertx vertx) {
+    /**
+     * The client was closed by hand: there is nothing to watch over any more.
+     *
+     * @return completes when this is undeployed, whoever does it
+     */
+    Future<?> end(Vertx vertx) {
         Future<String> deploying = deployment;
-        if (deploying != null) {
-            // It fails if the undeployment is what closed the client.
-            deploying.onSuccess(vertx::undeploy);
-        }
+        return deploying == null
+                ? Future.succeededFuture()
+                : deploying.compose(vertx::undeploy).otherwiseEmpty();
     }
 }

@@ -32,6 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A client in this process, of an engine of its own or a shared one. */
 final class LocalClient implements TransferClient {
+    private static final int UNDEPLOYING_SECONDS = 5;
+
     private final Vertx vertx;
     private final OpenEngine open;
     private final @Nullable String sharedName;
@@ -42,6 +44,10 @@ final class LocalClient implements TransferClient {
     private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
 
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    /** Nothing of this client touches memory any more. */
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+    /** And its deployment is gone. */
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     private volatile @Nullable ContextMailbox latest;
@@ -267,22 +273,55 @@ final class LocalClient implements TransferClient {
     @Override
     public Future<Void> close() {
         if (begin()) {
-            end().whenComplete((nothing, error) -> {
-                if (error == null) {
-                    closed.complete(null);
-                } else {
-                    closed.completeExceptionally(error);
-                }
-                ClientDeployment watch;
-                synchronized (this) {
-                    watch = deployment;
-                }
-                if (watch != null) {
-                    watch.end(vertx);
-                }
-            });
+            end().whenComplete((nothing, error) -> undeploy(error));
         }
         return mailbox().whenEnded(closed);
+    }
+
+    /** As {@link #close()}, by the one who undeploys. */
+    Future<Void> closeUndeployed() {
+        if (begin()) {
+            end().whenComplete((nothing, error) -> closed(error));
+        }
+        return mailbox().whenEnded(ended);
+    }
+
+    /** Takes the deployment away before the close is over, so that who closes Vert.x next does not meet it half undeployed. */
+    private void undeploy(@Nullable Throwable error) {
+        if (error == null) {
+            ended.complete(null);
+        } else {
+            ended.completeExceptionally(error);
+        }
+        ClientDeployment watch;
+        synchronized (this) {
+            watch = deployment;
+        }
+        if (watch == null) {
+            closed(error);
+            return;
+        }
+        try {
+            watch.end(vertx)
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .copy()
+                    // a Vert.x that is being closed may forget what it was asked
+                    .completeOnTimeout(null, UNDEPLOYING_SECONDS, TimeUnit.SECONDS)
+                    .whenComplete((nothing, refused) -> closed(error));
+        } catch (RejectedExecutionException vertxClosed) {
+            closed(error);
+        }
+    }
+
+    private void closed(@Nullable Throwable error) {
+        if (error == null) {
+            ended.complete(null);
+            closed.complete(null);
+        } else {
+            ended.completeExceptionally(error);
+            closed.completeExceptionally(error);
+        }
     }
 
     private synchronized boolean begin() {
