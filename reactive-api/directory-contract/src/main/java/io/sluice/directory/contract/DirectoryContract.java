@@ -1,0 +1,561 @@
+package io.sluice.directory.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.directory.Advertisement;
+import io.sluice.directory.Directory;
+import io.sluice.directory.DirectoryClosedException;
+import io.sluice.directory.DirectoryEvent;
+import io.sluice.directory.DirectoryOptions;
+import io.sluice.directory.DirectoryUnavailableException;
+import io.sluice.directory.EngineEntry;
+import io.sluice.directory.EngineListing;
+import io.sluice.directory.EngineNotFoundException;
+import io.sluice.directory.NameTakenException;
+import io.sluice.directory.NamedConnections;
+import io.sluice.directory.Publication;
+import io.sluice.directory.ReconnectOptions;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineId;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionNotFoundException;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StaleDescriptorException;
+import io.sluice.reactor.ReactiveConnection;
+import io.sluice.reactor.ReactiveTransferEngine;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.TestInstance;
+import org.reactivestreams.Subscription;
+import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What every directory must do. One store serves all tests of a class; each has names of its own. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@SuppressWarnings("NullAway") // JUnit fills in the fields, and AssertJ checks what is read.
+public abstract class DirectoryContract {
+    private static final AtomicLong NUMBERS = new AtomicLong();
+    /** Longer than any test, so that nothing in it disappears by expiry. */
+    private static final DirectoryOptions LONG_LEASES =
+            DirectoryOptions.defaults().withLeaseTime(Duration.ofMinutes(10));
+    /** A directory that cannot be reached must say so, and not only hang for as long as a test may take. */
+    private static final Duration SOON = Duration.ofSeconds(20);
+
+    private DirectoryUnderTest store;
+    private Directory directory;
+    private Directory other;
+    private String name;
+    private final List<AutoCloseable> closedLast = new CopyOnWriteArrayList<>();
+
+    /** Called by JUnit. */
+    protected DirectoryContract() {}
+
+    /**
+     * Starts the store, or aborts the tests where it cannot be had.
+     *
+     * @return the store, empty
+     */
+    protected abstract DirectoryUnderTest startStore();
+
+    @BeforeAll
+    void start() {
+        store = startStore();
+    }
+
+    @AfterAll
+    void stop() {
+        if (store != null) {
+            store.close();
+        }
+    }
+
+    @BeforeEach
+    void open(TestInfo test) {
+        name = "contract/" + test.getTestMethod().orElseThrow().getName() + "/" + NUMBERS.incrementAndGet();
+        directory = store.open(LONG_LEASES);
+        other = store.open(LONG_LEASES);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable resource : closedLast.reversed()) {
+            resource.close();
+        }
+        closedLast.clear();
+        directory.close().block(Bounds.PATIENCE);
+        other.close().block(Bounds.PATIENCE);
+    }
+
+    private <T extends AutoCloseable> T closedLast(T resource) {
+        closedLast.add(resource);
+        return resource;
+    }
+
+    private static Advertisement advertisement(String name, int regions) {
+        EngineId engine = EngineId.random();
+        long epoch = new Random().nextLong();
+        return new Advertisement(
+                name,
+                new EngineAddress("127.0.0.1", 7_000, engine),
+                epoch,
+                ContractRegions.many(engine, epoch, regions));
+    }
+
+    private static <T> T get(Mono<T> mono) {
+        T value = mono.block(Bounds.PATIENCE);
+        assertThat(value).isNotNull();
+        return value;
+    }
+
+    private static <T> void assertFails(Mono<T> mono, Class<? extends Throwable> type) {
+        assertThatThrownBy(() -> mono.block(Bounds.PATIENCE)).isInstanceOf(type);
+    }
+
+    @Test
+    void whatIsPublishedIsFoundByOthers() {
+        Advertisement advertised = advertisement(name, 100);
+        EngineEntry published = get(directory.publish(advertised)).entry();
+
+        EngineEntry found = get(other.find(name));
+        assertThat(found).isEqualTo(published);
+        assertThat(found.address()).isEqualTo(advertised.address());
+        assertThat(found.epoch()).isEqualTo(advertised.epoch());
+        assertThat(found.regionCount()).isEqualTo(100);
+        assertThat(get(other.lookup(name))).isEqualTo(new EngineListing(published, advertised.regions()));
+    }
+
+    @Test
+    void anEntryMayHaveNoRegions() {
+        Advertisement advertised = advertisement(name, 0);
+        EngineEntry published = get(directory.publish(advertised)).entry();
+        assertThat(get(other.lookup(name))).isEqualTo(new EngineListing(published, new TreeMap<>()));
+    }
+
+    @Test
+    void partsOfFifteenThousandRegionsAreLookedUp() {
+        Advertisement advertised = advertisement(name, 15_000);
+        get(directory.publish(advertised));
+
+        assertThat(get(other.lookup(name)).regions()).isEqualTo(advertised.regions());
+        String one = ContractRegions.name(12_345);
+        assertThat(get(other.lookupRegion(name, one)))
+                .isEqualTo(advertised.regions().get(one));
+        SortedMap<String, RegionDescriptor> layer = get(other.lookupRegions(name, "layer/07/")).regions();
+        assertThat(layer)
+                .hasSizeGreaterThan(400)
+                .isEqualTo(advertised.regions().subMap("layer/07/", "layer/070"));
+        assertThat(get(other.lookupRegions(name, "no layer")).regions()).isEmpty();
+    }
+
+    @Test
+    void whatIsNotThereIsNotFound() {
+        assertFails(other.find(name), EngineNotFoundException.class);
+        assertFails(other.lookup(name), EngineNotFoundException.class);
+        get(directory.publish(advertisement(name, 10)));
+        assertFails(other.lookupRegion(name, "absent"), RegionNotFoundException.class);
+        assertFails(other.lookupRegion(name, "zzz"), RegionNotFoundException.class);
+        assertFails(other.find(name + "x"), EngineNotFoundException.class);
+    }
+
+    @Test
+    void nothingHappensBeforeASubscription() {
+        Mono<Publication> publish = directory.publish(advertisement(name, 1));
+        assertFails(other.find(name), EngineNotFoundException.class);
+        get(publish);
+        get(other.find(name));
+    }
+
+    @Test
+    void aWatchTellsWhatIsThereAndThenWhatChanges() {
+        get(directory.publish(advertisement(name + "/first", 1)));
+        WatchLog log = closedLast(new WatchLog(other, name + "/"));
+        DirectoryEvent.Snapshot snapshot = log.await(0, DirectoryEvent.Snapshot.class, any -> true);
+        assertThat(snapshot.entries()).extracting(EngineEntry::name).containsExactly(name + "/first");
+
+        Advertisement second = advertisement(name + "/second", 2);
+        Publication publication = get(directory.publish(second));
+        log.await(1, DirectoryEvent.Published.class, event -> event.entry().equals(publication.entry()));
+
+        EngineEntry before = publication.entry();
+        SortedMap<String, RegionDescriptor> more =
+                ContractRegions.many(before.engineId(), before.epoch(), 3);
+        EngineEntry updated = get(publication.update(more));
+        DirectoryEvent.Changed changed =
+                log.await(1, DirectoryEvent.Changed.class, event -> event.entry().equals(updated));
+        assertThat(changed.isRestart()).isFalse();
+        assertThat(get(other.lookup(name + "/second")).regions()).isEqualTo(more);
+
+        publication.withdraw().block(Bounds.PATIENCE);
+        log.await(1, DirectoryEvent.Removed.class, event -> event.previous().name().equals(name + "/second"));
+        publication.ended().block(Bounds.PATIENCE);
+        assertFails(other.find(name + "/second"), EngineNotFoundException.class);
+        assertFails(publication.update(more), DirectoryClosedException.class);
+        get(other.find(name + "/first"));
+    }
+
+    @Test
+    void aWatchTellsOfNoOtherNames() {
+        WatchLog log = closedLast(new WatchLog(other, name + "/a"));
+        log.await(0, DirectoryEvent.Snapshot.class, any -> true);
+        get(directory.publish(advertisement(name + "/b", 1)));
+        get(directory.publish(advertisement(name + "/a", 1)));
+        log.await(1, DirectoryEvent.Published.class, any -> true);
+        assertThat(log.events())
+                .filteredOn(DirectoryEvent.Published.class::isInstance)
+                .allSatisfy(event -> assertThat(
+                                ((DirectoryEvent.Published) event).entry().name())
+                        .isEqualTo(name + "/a"));
+    }
+
+    @Test
+    void aSlowWatcherGetsTheLastStateAndNoBacklog() {
+        List<DirectoryEvent> seen = new CopyOnWriteArrayList<>();
+        AtomicReference<Subscription> demand = new AtomicReference<>();
+        Flux<DirectoryEvent> watch = other.watch(name);
+        watch.subscribe(new BaseSubscriber<>() {
+            @Override
+            protected void hookOnSubscribe(Subscription subscription) {
+                demand.set(subscription);
+                closedLast(subscription::cancel);
+            }
+
+            @Override
+            protected void hookOnNext(DirectoryEvent event) {
+                seen.add(event);
+            }
+        });
+        demand.get().request(1);
+        Awaitility.await().atMost(Bounds.PATIENCE).until(() -> seen.size() == 1);
+
+        Publication publication = get(directory.publish(advertisement(name, 0)));
+        EngineEntry first = publication.entry();
+        EngineEntry last = first;
+        for (int i = 1; i <= 20; i++) {
+            last = get(publication.update(ContractRegions.many(first.engineId(), first.epoch(), i)));
+        }
+        EngineEntry expected = last;
+        WatchLog quick = closedLast(new WatchLog(other, name));
+        quick.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().contains(expected));
+        assertThat(seen).hasSize(1);
+
+        demand.get().request(Long.MAX_VALUE);
+        Awaitility.await().atMost(Bounds.PATIENCE).until(() -> seen.stream()
+                .anyMatch(event -> (event instanceof DirectoryEvent.Published published
+                                && published.entry().equals(expected))
+                        || (event instanceof DirectoryEvent.Changed changed
+                                && changed.entry().equals(expected))));
+        assertThat(seen).as("what was told of 21 changes").hasSizeLessThan(21);
+    }
+
+    @Test
+    void theYoungestPublicationHasTheName() {
+        // Its next beat tells it; so its lease must be short.
+        Directory elder = store.open(PublisherProgram.options());
+        closedLast(() -> elder.close().block(Bounds.PATIENCE));
+        Publication first = get(elder.publish(advertisement(name, 50)));
+        EngineEntry second = get(directory.publish(advertisement(name, 60))).entry();
+
+        assertThat(get(other.find(name))).isEqualTo(second);
+        assertFails(first.ended(), NameTakenException.class);
+        assertThat(get(other.find(name))).isEqualTo(second);
+        assertThat(get(other.lookup(name)).regions()).hasSize(60);
+        first.withdraw().block(Bounds.PATIENCE);
+        assertThat(get(other.find(name))).as("after the elder has withdrawn").isEqualTo(second);
+    }
+
+    @Test
+    void aKilledEngineDisappears() {
+        WatchLog log = closedLast(new WatchLog(other, name));
+        ContractPublisher publisher = closedLast(store.startPublisher(name));
+        log.await(0, DirectoryEvent.Published.class, event -> event.entry().address()
+                .equals(publisher.address()));
+        publisher.kill();
+        log.await(0, DirectoryEvent.Removed.class, event -> event.previous().epoch() == publisher.epoch());
+        assertFails(other.find(name), EngineNotFoundException.class);
+        assertFails(other.lookup(name), EngineNotFoundException.class);
+    }
+
+    @Test
+    void aLivingEngineStaysForManyLeases() throws InterruptedException {
+        WatchLog log = closedLast(new WatchLog(other, name));
+        closedLast(store.startPublisher(name));
+        log.await(0, DirectoryEvent.Published.class, any -> true);
+        Thread.sleep(PublisherProgram.options().leaseTime().multipliedBy(3));
+        get(other.find(name));
+        get(other.lookupRegion(name, ContractPublisher.REGION));
+        assertThat(log.events()).noneMatch(DirectoryEvent.Removed.class::isInstance);
+    }
+
+    @Test
+    void aRestartHasANewEpochAndTheOldEntryIsNeverUsed() {
+        ContractPublisher first = closedLast(store.startPublisher(name));
+        WatchLog log = closedLast(new WatchLog(other, name));
+        log.await(0, DirectoryEvent.Snapshot.class, event -> !event.entries().isEmpty());
+        RegionDescriptor old = get(other.lookupRegion(name, ContractPublisher.REGION));
+        first.kill();
+        ContractPublisher second = closedLast(store.startPublisher(name));
+        assertThat(second.epoch()).isNotEqualTo(first.epoch());
+
+        Awaitility.await()
+                .atMost(Bounds.PATIENCE)
+                .until(() -> get(other.find(name)).epoch() == second.epoch());
+        // However often it is read, until long after the first lease has expired.
+        for (int i = 0; i < 20; i++) {
+            assertThat(get(other.find(name)).epoch()).isEqualTo(second.epoch());
+            assertThat(get(other.lookupRegion(name, ContractPublisher.REGION)).epoch())
+                    .isEqualTo(second.epoch());
+        }
+        Awaitility.await().atMost(Bounds.PATIENCE).until(() -> log.events().stream()
+                .anyMatch(event -> (event instanceof DirectoryEvent.Changed changed
+                                && changed.isRestart()
+                                && changed.entry().epoch() == second.epoch())
+                        || (event instanceof DirectoryEvent.Published published
+                                && published.entry().epoch() == second.epoch())));
+
+        ReactiveTransferEngine engine = engine();
+        ReactiveConnection connection = get(NamedConnections.of(other, engine, ReconnectOptions.defaults())
+                .connect(name));
+        assertThat(connection.connection().peerEpoch()).isEqualTo(second.epoch());
+        assertThatThrownBy(() -> connection.attach(old).block(Bounds.PATIENCE)).isInstanceOf(SluiceException.class);
+        assertThat(get(connection.attach(get(other.lookupRegion(name, ContractPublisher.REGION)))))
+                .isNotNull();
+    }
+
+    @Test
+    void aConnectionByNameFollowsTheEngine() {
+        ReactiveTransferEngine engine = engine();
+        List<ReactiveConnection> made = new CopyOnWriteArrayList<>();
+        List<Throwable> errors = new CopyOnWriteArrayList<>();
+        Disposable staying = NamedConnections.of(other, engine, ReconnectOptions.defaults())
+                .connections(name)
+                .subscribe(made::add, errors::add);
+        closedLast(staying::dispose);
+
+        ContractPublisher first = closedLast(store.startPublisher(name));
+        awaitConnection(made, first);
+        assertCanWrite(engine, made.getLast());
+        first.kill();
+        ContractPublisher second = closedLast(store.startPublisher(name));
+        awaitConnection(made, second);
+        assertCanWrite(engine, made.getLast());
+        assertThat(errors).isEmpty();
+
+        staying.dispose();
+        Awaitility.await("the connection is closed with its Flux")
+                .atMost(Bounds.PATIENCE)
+                .until(() -> engine.engine().connections().isEmpty());
+        int count = made.size();
+        second.kill();
+        assertThat(made).hasSize(count);
+    }
+
+    private static void awaitConnection(List<ReactiveConnection> made, ContractPublisher publisher) {
+        Awaitility.await("a connection to the new engine")
+                .atMost(Bounds.PATIENCE)
+                .until(() -> !made.isEmpty()
+                        && made.getLast().connection().peerEpoch() == publisher.epoch());
+    }
+
+    private ReactiveTransferEngine engine() {
+        ReactiveTransferEngine engine = ReactiveTransferEngine.open();
+        closedLast(() -> engine.close().block(Bounds.PATIENCE));
+        return engine;
+    }
+
+    private void assertCanWrite(ReactiveTransferEngine engine, ReactiveConnection connection) {
+        RemoteRegion remote =
+                get(connection.attach(get(other.lookupRegion(name, ContractPublisher.REGION))));
+        MemoryRegion source = engine.allocate(4_096, RegionOptions.local());
+        assertThat(get(connection.write(source, remote, 0))).isNotNull();
+    }
+
+    @Test
+    void aDirectoryThatDoesNotAnswerFailsLookUpsAndNothingElse() {
+        assumeTrue(store.canBeInterrupted(), "this store cannot be interrupted");
+        List<String> names = IntStream.range(0, 16).mapToObj(i -> name + "/" + i).toList();
+        Publication publication = get(directory.publish(advertisement(names.getFirst(), 3)));
+        for (String each : names.subList(1, names.size())) {
+            get(directory.publish(advertisement(each, 1)));
+        }
+        WatchLog log = closedLast(new WatchLog(other, name + "/"));
+        log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == names.size());
+
+        ReactiveTransferEngine here = engine();
+        ReactiveTransferEngine there = engine();
+        MemoryRegion target = there.allocate(1 << 16, RegionOptions.readWrite());
+        MemoryRegion source = here.allocate(1 << 16, RegionOptions.local());
+        ReactiveConnection connection = get(here.connect(there.address()));
+        RemoteRegion remote = get(connection.attach(target.descriptor()));
+        AtomicLong transfers = new AtomicLong();
+        List<Throwable> transferErrors = new CopyOnWriteArrayList<>();
+        Disposable traffic = connection
+                .write(source, remote, 0)
+                .doOnNext(done -> transfers.incrementAndGet())
+                .delayElement(Duration.ofMillis(1))
+                .repeat()
+                .subscribe(done -> {}, transferErrors::add);
+        closedLast(traffic::dispose);
+
+        int before = log.size();
+        store.interrupt();
+        try {
+            List<Throwable> failures = new ArrayList<>();
+            for (String each : names) {
+                try {
+                    other.find(each).block(SOON);
+                } catch (SluiceException e) {
+                    failures.add(e);
+                }
+            }
+            assertThat(failures).isNotEmpty().allSatisfy(failure -> assertThat(failure)
+                    .isInstanceOf(DirectoryUnavailableException.class));
+            log.await(before, DirectoryEvent.Interrupted.class, any -> true);
+            long soFar = transfers.get();
+            Awaitility.await("transfers go on")
+                    .atMost(Bounds.PATIENCE)
+                    .until(() -> transfers.get() > soFar + 100);
+        } finally {
+            store.resume();
+        }
+        DirectoryEvent.Snapshot snapshot =
+                log.await(before, DirectoryEvent.Snapshot.class, event -> event.entries().size() == names.size());
+        assertThat(snapshot.entries()).extracting(EngineEntry::name).containsExactlyInAnyOrderElementsOf(names);
+        awaitFound(names.getFirst());
+        EngineEntry entry = publication.entry();
+        Awaitility.await("the publication can be changed again")
+                .atMost(Bounds.PATIENCE)
+                .ignoreExceptionsInstanceOf(DirectoryUnavailableException.class)
+                .until(() -> publication
+                                .update(ContractRegions.many(entry.engineId(), entry.epoch(), 4))
+                                .block(Bounds.PATIENCE)
+                        != null);
+        log.await(before, DirectoryEvent.Changed.class, event -> event.entry().regionCount() == 4);
+        assertThat(transferErrors).isEmpty();
+    }
+
+    private void awaitFound(String wanted) {
+        Awaitility.await("look-ups recover")
+                .atMost(Bounds.PATIENCE)
+                .ignoreExceptionsInstanceOf(SluiceException.class)
+                .until(() -> get(other.find(wanted)).name().equals(wanted));
+    }
+
+    @Test
+    void whatAStoreHasLostIsPublishedAnew() {
+        assumeTrue(store.canBeEmptied(), "this store cannot be emptied");
+        Directory publishing = store.open(PublisherProgram.options());
+        closedLast(() -> publishing.close().block(Bounds.PATIENCE));
+        Advertisement advertised = advertisement(name, 2_000);
+        get(publishing.publish(advertised));
+        WatchLog log = closedLast(new WatchLog(other, name));
+        log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == 1);
+        int before = log.size();
+
+        store.restartEmpty();
+
+        awaitFound(name);
+        assertThat(get(other.lookup(name)).regions()).isEqualTo(advertised.regions());
+        Awaitility.await("the watch knows of it")
+                .atMost(Bounds.PATIENCE)
+                .until(() -> log.events().stream().skip(before).anyMatch(event -> tells(event, name)));
+    }
+
+    private static boolean tells(DirectoryEvent event, String name) {
+        return switch (event) {
+            case DirectoryEvent.Snapshot snapshot ->
+                snapshot.entries().stream().anyMatch(entry -> entry.name().equals(name));
+            case DirectoryEvent.Published published -> published.entry().name().equals(name);
+            case DirectoryEvent.Changed changed -> changed.entry().name().equals(name);
+            default -> false;
+        };
+    }
+
+    @Test
+    void aClosedDirectoryTakesItsEntriesAlong() {
+        Directory closing = store.open(LONG_LEASES);
+        get(closing.publish(advertisement(name, 5)));
+        WatchLog log = closedLast(new WatchLog(other, name));
+        log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == 1);
+        Mono<Void> watchEnds = closing.watch(name).then();
+        var ended = watchEnds.toFuture();
+
+        closing.close().block(Bounds.PATIENCE);
+
+        log.await(1, DirectoryEvent.Removed.class, any -> true);
+        assertThat(ended).succeedsWithin(Bounds.PATIENCE);
+        assertFails(closing.find(name), DirectoryClosedException.class);
+        assertFails(closing.publish(advertisement(name, 1)), DirectoryClosedException.class);
+    }
+
+    @Test
+    void manyPublishersGetTheirNames() {
+        int count = 50;
+        Map<String, EngineEntry> published = new TreeMap<>();
+        Flux.range(0, count)
+                .flatMap(i -> (i % 2 == 0 ? directory : other).publish(advertisement(name + "/" + i, 3)), 8)
+                .doOnNext(done -> published.put(done.entry().name(), done.entry()))
+                .blockLast(Bounds.PATIENCE);
+        WatchLog log = closedLast(new WatchLog(other, name + "/"));
+        DirectoryEvent.Snapshot snapshot = log.await(0, DirectoryEvent.Snapshot.class, any -> true);
+        assertThat(snapshot.entries()).containsExactlyElementsOf(published.values());
+    }
+
+    /** Two engines that publish one name at one instant: one has it, whole, and the other hears so. */
+    @Test
+    void ofTwoThatPublishAtOnceOneHasTheName() {
+        Directory one = store.open(PublisherProgram.options());
+        Directory two = store.open(PublisherProgram.options());
+        closedLast(() -> one.close().block(Bounds.PATIENCE));
+        closedLast(() -> two.close().block(Bounds.PATIENCE));
+        Mono<Publication> first = one.publish(advertisement(name, 700));
+        Mono<Publication> second = two.publish(advertisement(name, 900));
+        List<Publication> both = get(Flux.merge(first, second).collectList());
+
+        EngineListing listing = get(other.lookup(name));
+        Publication winner =
+                both.stream().filter(p -> p.entry().isSameRun(listing.entry())).findFirst().orElseThrow();
+        Publication loser = both.stream().filter(p -> p != winner).findFirst().orElseThrow();
+        assertThat(listing.regions()).hasSize(winner.entry().regionCount());
+        assertFails(loser.ended(), NameTakenException.class);
+        assertThat(get(other.lookup(name)).entry()).isEqualTo(listing.entry());
+    }
+
+    /** That a stale descriptor has a type of its own is what the message of a look-up can be built on. */
+    @Test
+    void aDescriptorOfAnEarlierRunIsRefusedWithItsType() {
+        ReactiveTransferEngine there = engine();
+        ReactiveTransferEngine here = engine();
+        MemoryRegion region = there.allocate(64, RegionOptions.readWrite().named("pages"));
+        get(directory.publish(Advertisement.of(name, there.engine())));
+        ReactiveConnection connection = get(NamedConnections.of(other, here, ReconnectOptions.defaults())
+                .connect(name));
+        RegionDescriptor found = get(other.lookupRegion(name, "pages"));
+        assertThat(found).isEqualTo(region.descriptor());
+        get(connection.attach(found));
+        region.close().join();
+        assertFails(connection.attach(found), StaleDescriptorException.class);
+    }
+}

@@ -1,0 +1,49 @@
+package io.sluice.directory.contract;
+
+import io.sluice.directory.Directory;
+import io.sluice.directory.DirectoryOptions;
+
+/** A store that was started for the contract, and everything in it that was made for it. */
+public interface DirectoryUnderTest extends AutoCloseable {
+    /**
+     * Opens one more directory over the store, as another process would.
+     *
+     * @param options times
+     * @return the directory; the contract closes it
+     */
+    Directory open(DirectoryOptions options);
+
+    /**
+     * Starts a process, or what comes closest, with an engine that has a region and publishes both.
+     *
+     * @param name under which
+     * @return when it is published
+     */
+    ContractPublisher startPublisher(String name);
+
+    /**
+     * Whether the store can be made to answer nobody.
+     *
+     * @return true if {@link #interrupt()} and {@link #resume()} work
+     */
+    boolean canBeInterrupted();
+
+    /** From now on the store answers nobody, and refuses nobody. */
+    void interrupt();
+
+    /** Ends what {@link #interrupt()} began. */
+    void resume();
+
+    /**
+     * Whether the store can lose all that it holds.
+     *
+     * @return true if {@link #restartEmpty()} works
+     */
+    boolean canBeEmptied();
+
+    /** Kills the store and starts it again, at the same place, with nothing in it. */
+    void restartEmpty();
+
+    @Override
+    void close();
+}

@@ -1,0 +1,181 @@
+package io.sluice.directory.contract;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+
+/** A server of Debian's, on loopback, with its files in a folder of its own. */
+public final class ServerProcess implements AutoCloseable {
+    private final List<String> command;
+    private final Path folder;
+    private final int port;
+    private Process process;
+
+    private ServerProcess(List<String> command, Path folder, int port) {
+        this.command = command;
+        this.folder = folder;
+        this.port = port;
+        this.process = launch();
+    }
+
+    /**
+     * Looks for a program on the path, and where Debian installs servers.
+     *
+     * @param program its file name
+     * @return the file
+     */
+    public static Optional<Path> find(String program) {
+        String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
+        return Stream.concat(Stream.of(path.split(File.pathSeparator)), Stream.of("/usr/bin", "/usr/sbin"))
+                .filter(folder -> !folder.isEmpty())
+                .map(folder -> Path.of(folder, program))
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    /**
+     * A port that was free a moment ago.
+     *
+     * @return 1 to 65535
+     */
+    public static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Starts a server and waits until it listens.
+     *
+     * @param folder what it may write into; it is where it runs
+     * @param port where it will listen
+     * @param command the program and its arguments
+     * @return the running server
+     */
+    public static ServerProcess start(Path folder, int port, String... command) {
+        ServerProcess server = new ServerProcess(List.of(command), folder, port);
+        server.awaitListening();
+        return server;
+    }
+
+    private Process launch() {
+        try {
+            return new ProcessBuilder(command)
+                    .directory(folder.toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.appendTo(
+                            folder.resolve("output.log").toFile()))
+                    .start();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void awaitListening() {
+        Awaitility.await("the server listens")
+                .atMost(Bounds.PATIENCE)
+                .pollInterval(Duration.ofMillis(50))
+                .until(this::isListening);
+    }
+
+    private boolean isListening() throws IOException {
+        if (!process.isAlive()) {
+            throw new AssertionError("the server has ended: " + Files.readString(folder.resolve("output.log")));
+        }
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1_000);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** SIGSTOP: its sockets stay open, and nothing answers. */
+    public void freeze() {
+        signal(process.pid(), "STOP");
+        Awaitility.await("the server has stopped")
+                .atMost(Bounds.PATIENCE)
+                .pollInterval(Duration.ofMillis(10))
+                .until(() -> Files.readString(Path.of("/proc", Long.toString(process.pid()), "stat"))
+                        .matches("(?s)[^)]*\\) T .*"));
+    }
+
+    /** SIGCONT. */
+    public void thaw() {
+        signal(process.pid(), "CONT");
+    }
+
+    static void signal(long pid, String name) {
+        try {
+            Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid))
+                    .inheritIO()
+                    .start();
+            if (!kill.waitFor(Bounds.PATIENCE.toSeconds(), TimeUnit.SECONDS) || kill.exitValue() != 0) {
+                throw new AssertionError("SIG" + name + " could not be sent to " + pid);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while sending SIG" + name, e);
+        }
+    }
+
+    /** SIGKILL, and a new start with the same arguments after what is done in between. */
+    public void restart(Runnable meanwhile) {
+        end();
+        meanwhile.run();
+        process = launch();
+        awaitListening();
+    }
+
+    private void end() {
+        process.destroyForcibly();
+        try {
+            if (!process.waitFor(Bounds.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                throw new AssertionError("the server has survived SIGKILL");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted while the server was ending", e);
+        }
+    }
+
+    /**
+     * Removes a folder and all in it.
+     *
+     * @param folder need not exist
+     */
+    public static void delete(Path folder) {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (Stream<Path> all = Files.walk(folder)) {
+            all.sorted(Comparator.reverseOrder())
+                    .map(Path::toFile)
+                    .forEach(File::delete);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        end();
+    }
+}

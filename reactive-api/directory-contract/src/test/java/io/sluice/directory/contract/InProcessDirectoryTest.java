@@ -1,0 +1,98 @@
+package io.sluice.directory.contract;
+
+import io.sluice.directory.Advertisement;
+import io.sluice.directory.Directory;
+import io.sluice.directory.DirectoryOptions;
+import io.sluice.directory.store.InProcessStore;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferEngine;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** The embedded directory; and, since its store can be cut off at will, what all directories share. */
+class InProcessDirectoryTest extends DirectoryContract {
+    @Override
+    protected DirectoryUnderTest startStore() {
+        return new InProcess();
+    }
+
+    private static final class InProcess implements DirectoryUnderTest {
+        private final AtomicReference<InProcessStore> backing = new AtomicReference<>(new InProcessStore());
+        private volatile boolean isSevered;
+
+        @Override
+        public Directory open(DirectoryOptions options) {
+            return Directory.over(new SeverableStore(backing, () -> isSevered), options);
+        }
+
+        @Override
+        public ContractPublisher startPublisher(String name) {
+            return new InProcessPublisher(backing, name);
+        }
+
+        @Override
+        public boolean canBeInterrupted() {
+            return true;
+        }
+
+        @Override
+        public void interrupt() {
+            isSevered = true;
+        }
+
+        @Override
+        public void resume() {
+            isSevered = false;
+        }
+
+        @Override
+        public boolean canBeEmptied() {
+            return true;
+        }
+
+        @Override
+        public void restartEmpty() {
+            backing.set(new InProcessStore());
+        }
+
+        @Override
+        public void close() {
+            // Nothing but memory.
+        }
+    }
+
+    /** To kill it is to cut it off and to close its engine. */
+    private static final class InProcessPublisher implements ContractPublisher {
+        private final AtomicBoolean isDead = new AtomicBoolean();
+        private final TransferEngine engine = TransferEngine.open();
+
+        InProcessPublisher(AtomicReference<InProcessStore> backing, String name) {
+            engine.allocate(REGION_BYTES, RegionOptions.readWrite().named(REGION));
+            Directory.over(new SeverableStore(backing, isDead::get), PublisherProgram.options())
+                    .publish(Advertisement.of(name, engine))
+                    .block(Bounds.PATIENCE);
+        }
+
+        @Override
+        public EngineAddress address() {
+            return engine.address();
+        }
+
+        @Override
+        public long epoch() {
+            return engine.epoch();
+        }
+
+        @Override
+        public void kill() {
+            isDead.set(true);
+            engine.close();
+        }
+
+        @Override
+        public void close() {
+            kill();
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package io.sluice.directory.etcd;
+
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.KV;
+import io.etcd.jetcd.Watch;
+import io.etcd.jetcd.options.GetOption;
+import io.etcd.jetcd.options.WatchOption;
+import io.sluice.directory.store.DirectoryStore;
+import io.sluice.directory.store.StoreLease;
+import io.sluice.directory.store.StoredValue;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+
+/** Keys and values as they are; leases are etcd's. */
+final class EtcdStore implements DirectoryStore {
+    private static final int MOST_LISTED = 100_000;
+
+    private final Client client;
+    private final String namespace;
+    private final boolean ownsClient;
+
+    EtcdStore(Client client, String namespace, boolean ownsClient) {
+        this.client = client;
+        this.namespace = namespace;
+        this.ownsClient = ownsClient;
+    }
+
+    /** Started for each subscriber, and cancelled with it. */
+    static <T> Mono<T> request(Supplier<CompletableFuture<T>> call) {
+        return Mono.fromFuture(call);
+    }
+
+    KV kv() {
+        return client.getKVClient();
+    }
+
+    Client client() {
+        return client;
+    }
+
+    ByteSequence key(String key) {
+        return ByteSequence.from(namespace + key, StandardCharsets.US_ASCII);
+    }
+
+    private String name(ByteSequence key) {
+        return key.toString(StandardCharsets.US_ASCII).substring(namespace.length());
+    }
+
+    @Override
+    public Mono<StoreLease> grant(Duration timeToLive) {
+        long seconds = timeToLive.plusMillis(999).toSeconds();
+        return request(() -> client.getLeaseClient().grant(seconds))
+                .map(granted -> new EtcdLease(this, granted.getID()));
+    }
+
+    @Override
+    public Mono<byte[]> get(String key) {
+        return request(() -> kv().get(key(key)))
+                .flatMap(found -> found.getKvs().isEmpty()
+                        ? Mono.empty()
+                        : Mono.just(found.getKvs().getFirst().getValue().getBytes()));
+    }
+
+    @Override
+    public Flux<StoredValue> list(String prefix) {
+        GetOption all = GetOption.builder().isPrefix(true).withLimit(MOST_LISTED).build();
+        return request(() -> kv().get(key(prefix), all))
+                .flatMapIterable(found -> found.getKvs())
+                .map(found -> new StoredValue(
+                        name(found.getKey()), found.getValue().getBytes()));
+    }
+
+    @Override
+    public Flux<String> changes(String prefix) {
+        // A message of its own tells that the watch exists, before anything has changed.
+        WatchOption all = WatchOption.builder()
+                .isPrefix(true)
+                .withCreateNotify(true)
+                .withPrevKV(false)
+                .build();
+        return Flux.create(
+                sink -> {
+                    Watch.Watcher watcher = client.getWatchClient().watch(key(prefix), all, listener(sink));
+                    sink.onDispose(watcher::close);
+                },
+                FluxSink.OverflowStrategy.BUFFER);
+    }
+
+    private Watch.Listener listener(FluxSink<String> sink) {
+        return Watch.listener(
+                response -> {
+                    if (response.getEvents().isEmpty()) {
+                        // Created, or created anew after the connection was lost: all may have changed.
+                        sink.next("");
+                    }
+                    response.getEvents()
+                            .forEach(event -> sink.next(name(event.getKeyValue().getKey())));
+                },
+                sink::error,
+                sink::complete);
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return ownsClient ? Mono.fromRunnable(client::close) : Mono.empty();
+    }
+}

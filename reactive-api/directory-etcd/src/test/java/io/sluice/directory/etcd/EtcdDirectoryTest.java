@@ -1,0 +1,95 @@
+package io.sluice.directory.etcd;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import io.sluice.directory.Directory;
+import io.sluice.directory.DirectoryOptions;
+import io.sluice.directory.contract.ContractPublisher;
+import io.sluice.directory.contract.DirectoryContract;
+import io.sluice.directory.contract.DirectoryUnderTest;
+import io.sluice.directory.contract.PublisherProcess;
+import io.sluice.directory.contract.ServerProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The contract in a real etcd, of Debian's package {@code etcd-server}. */
+class EtcdDirectoryTest extends DirectoryContract {
+    @Override
+    protected DirectoryUnderTest startStore() {
+        Path program = ServerProcess.find("etcd")
+                .orElseGet(() -> abort("there is no etcd: install Debian's package etcd-server, or use ./sluice test"));
+        return new Etcd(program);
+    }
+
+    private static final class Etcd implements DirectoryUnderTest {
+        private final Path folder;
+        private final String endpoint;
+        private final ServerProcess server;
+
+        Etcd(Path program) {
+            try {
+                folder = Files.createTempDirectory("sluice-etcd");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            int port = ServerProcess.freePort();
+            endpoint = "http://127.0.0.1:" + port;
+            String peer = "http://127.0.0.1:" + ServerProcess.freePort();
+            server = ServerProcess.start(
+                    folder,
+                    port,
+                    program.toString(),
+                    "--data-dir=" + folder.resolve("data"),
+                    "--listen-client-urls=" + endpoint,
+                    "--advertise-client-urls=" + endpoint,
+                    "--listen-peer-urls=" + peer,
+                    "--initial-advertise-peer-urls=" + peer,
+                    "--initial-cluster=default=" + peer,
+                    "--unsafe-no-fsync");
+        }
+
+        @Override
+        public Directory open(DirectoryOptions options) {
+            return EtcdDirectory.open(List.of(endpoint), options);
+        }
+
+        @Override
+        public ContractPublisher startPublisher(String name) {
+            return PublisherProcess.start(EtcdPublisher.class, endpoint, name);
+        }
+
+        @Override
+        public boolean canBeInterrupted() {
+            return true;
+        }
+
+        @Override
+        public void interrupt() {
+            server.freeze();
+        }
+
+        @Override
+        public void resume() {
+            server.thaw();
+        }
+
+        @Override
+        public boolean canBeEmptied() {
+            return true;
+        }
+
+        @Override
+        public void restartEmpty() {
+            server.restart(() -> ServerProcess.delete(folder.resolve("data")));
+        }
+
+        @Override
+        public void close() {
+            server.close();
+            ServerProcess.delete(folder);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package io.sluice.directory.etcd;
+
+import io.sluice.directory.contract.PublisherProgram;
+import java.io.IOException;
+import java.util.List;
+
+/** Publishes one engine: endpoint, name. */
+final class EtcdPublisher {
+    private EtcdPublisher() {}
+
+    public static void main(String[] arguments) throws IOException {
+        PublisherProgram.run(
+                EtcdDirectory.open(List.of(arguments[0]), PublisherProgram.options()), arguments[1]);
+    }
+}

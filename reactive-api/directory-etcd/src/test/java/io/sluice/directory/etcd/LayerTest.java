@@ -1,0 +1,26 @@
+package io.sluice.directory.etcd;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** What this directory may know: the others' interface, Reactor, and its own client's public packages. */
+@AnalyzeClasses(packages = "io.sluice.directory.etcd", importOptions = ImportOption.DoNotIncludeTests.class)
+class LayerTest {
+    @ArchTest
+    static final ArchRule knowsItsClientAndTheStoreInterface = classes()
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "io.sluice.directory",
+                    "io.sluice.directory.store",
+                    "io.sluice.directory.etcd",
+                    "io.etcd.jetcd..",
+                    "java..",
+                    "org.jspecify..",
+                    "org.reactivestreams..",
+                    "reactor.core..");
+}

@@ -1,0 +1,198 @@
+package io.sluice.directory.redis;
+
+import io.lettuce.core.KeyValue;
+import io.lettuce.core.Limit;
+import io.lettuce.core.Range;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.reactive.RedisReactiveCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.sluice.directory.store.DirectoryStore;
+import io.sluice.directory.store.StoreLease;
+import io.sluice.directory.store.StoredValue;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.FluxSink;
+import reactor.core.publisher.Mono;
+
+/**
+ * Values lie under {@code value:KEY}, begin with the 16 bytes that name their lease, and live as long as it. The keys of
+ * listed values are in a sorted set, which may have too many: those are left out when their value is found missing, and
+ * removed.
+ */
+final class RedisStore implements DirectoryStore {
+    static final int LEASE_BYTES = 16;
+
+    private static final String VALUE = "value:";
+    private static final int KEYS_IN_A_READ = 256;
+
+    private final RedisClient client;
+    private final RedisURI address;
+    private final String namespace;
+    private final String expirations;
+    private final boolean ownsClient;
+    private final Object lock = new Object();
+    private @Nullable CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connecting;
+
+    RedisStore(RedisClient client, RedisURI address, String namespace, boolean ownsClient) {
+        this.client = client;
+        this.address = address;
+        this.namespace = namespace;
+        this.expirations = "__keyevent@" + address.getDatabase() + "__:expired";
+        this.ownsClient = ownsClient;
+    }
+
+    /** The one connection, which mends itself; while it is down commands fail at once. */
+    Mono<RedisReactiveCommands<byte[], byte[]>> commands() {
+        return Mono.fromFuture(this::connection, true).map(StatefulRedisConnection::reactive);
+    }
+
+    private CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connection() {
+        synchronized (lock) {
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> current = connecting;
+            if (current == null || current.isCompletedExceptionally()) {
+                current = client.connectAsync(ByteArrayCodec.INSTANCE, address)
+                        .toCompletableFuture();
+                connecting = current;
+            }
+            return current;
+        }
+    }
+
+    static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    byte[] valueKey(String key) {
+        return bytes(namespace + VALUE + key);
+    }
+
+    byte[] index() {
+        return bytes(namespace + "index");
+    }
+
+    byte[] channel() {
+        return bytes(namespace + "changes");
+    }
+
+    @Override
+    public Mono<StoreLease> grant(Duration timeToLive) {
+        return Mono.fromSupplier(() -> new RedisLease(this, timeToLive));
+    }
+
+    @Override
+    public Mono<byte[]> get(String key) {
+        return commands().flatMap(redis -> redis.get(valueKey(key))).map(RedisStore::withoutLease);
+    }
+
+    private static byte[] withoutLease(byte[] stored) {
+        return Arrays.copyOfRange(stored, Math.min(LEASE_BYTES, stored.length), stored.length);
+    }
+
+    @Override
+    public Flux<StoredValue> list(String prefix) {
+        byte[] first = bytes(prefix);
+        byte[] behind = Arrays.copyOf(first, first.length + 1);
+        // Greater than whatever a key goes on with, which is ASCII.
+        behind[first.length] = (byte) 0xff;
+        Range<byte[]> range = Range.create(first, behind);
+        return commands()
+                .flatMapMany(redis -> redis.zrangebylex(index(), range, Limit.unlimited())
+                        .buffer(KEYS_IN_A_READ)
+                        .concatMap(keys -> values(redis, keys)));
+    }
+
+    private Flux<StoredValue> values(RedisReactiveCommands<byte[], byte[]> redis, List<byte[]> keys) {
+        byte[][] valueKeys = keys.stream()
+                .map(key -> valueKey(new String(key, StandardCharsets.US_ASCII)))
+                .toArray(byte[][]::new);
+        return redis.mget(valueKeys).index().concatMap(found -> {
+            byte[] key = keys.get(found.getT1().intValue());
+            KeyValue<byte[], byte[]> value = found.getT2();
+            return value.hasValue()
+                    ? Mono.just(new StoredValue(
+                            new String(key, StandardCharsets.US_ASCII), withoutLease(value.getValue())))
+                    : Scripts.FORGET
+                            .run(redis, List.of(valueKey(new String(key, StandardCharsets.US_ASCII)), index()), key)
+                            .then(Mono.empty());
+        });
+    }
+
+    @Override
+    public Flux<String> changes(String prefix) {
+        return Flux.usingWhen(
+                Mono.fromFuture(() -> client.connectPubSubAsync(ByteArrayCodec.INSTANCE, address)
+                        .toCompletableFuture()),
+                connection -> changes(connection, prefix),
+                connection -> Mono.fromFuture(connection::closeAsync));
+    }
+
+    private Flux<String> changes(StatefulRedisPubSubConnection<byte[], byte[]> connection, String prefix) {
+        String expired = namespace + VALUE + prefix;
+        return Flux.<String>create(
+                sink -> {
+                    connection.addListener(new RedisPubSubAdapter<byte[], byte[]>() {
+                        @Override
+                        public void message(byte[] channel, byte[] message) {
+                            String text = new String(message, StandardCharsets.US_ASCII);
+                            if (Arrays.equals(channel, channel())) {
+                                if (text.startsWith(prefix)) {
+                                    sink.next(text);
+                                }
+                            } else if (text.startsWith(expired)) {
+                                sink.next(text.substring(namespace.length() + VALUE.length()));
+                            }
+                        }
+                    });
+                    // What was published while the connection was down is lost.
+                    connection.addListener(new RedisConnectionStateListener() {
+                        @Override
+                        public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
+                            if (!sink.isCancelled()) {
+                                sink.error(new IllegalStateException("the connection to Redis was lost"));
+                            }
+                        }
+                    });
+                    connection
+                            .async()
+                            .subscribe(channel(), bytes(expirations))
+                            .whenComplete((done, error) -> {
+                                if (error == null) {
+                                    sink.next("");
+                                } else {
+                                    sink.error(error instanceof CompletionException && error.getCause() != null
+                                            ? error.getCause()
+                                            : error);
+                                }
+                            });
+                },
+                FluxSink.OverflowStrategy.BUFFER);
+    }
+
+    @Override
+    public Mono<Void> close() {
+        return Mono.defer(() -> {
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> current;
+            synchronized (lock) {
+                current = connecting;
+            }
+            if (ownsClient) {
+                return Mono.fromFuture(() -> client.shutdownAsync());
+            }
+            return current == null || current.isCompletedExceptionally()
+                    ? Mono.empty()
+                    : Mono.fromFuture(current).flatMap(connection -> Mono.fromFuture(connection::closeAsync));
+        });
+    }
+}

@@ -1,0 +1,96 @@
+package io.sluice.directory.redis;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import io.sluice.directory.Directory;
+import io.sluice.directory.DirectoryOptions;
+import io.sluice.directory.contract.ContractPublisher;
+import io.sluice.directory.contract.DirectoryContract;
+import io.sluice.directory.contract.DirectoryUnderTest;
+import io.sluice.directory.contract.PublisherProcess;
+import io.sluice.directory.contract.ServerProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The contract in a real Redis, of Debian's package {@code redis-server}. */
+class RedisDirectoryTest extends DirectoryContract {
+    @Override
+    protected DirectoryUnderTest startStore() {
+        Path program = ServerProcess.find("redis-server")
+                .orElseGet(() -> abort("there is no redis-server: install Debian's package redis-server, or use ./sluice test"));
+        return new Redis(program);
+    }
+
+    private static final class Redis implements DirectoryUnderTest {
+        private final Path folder;
+        private final String endpoint;
+        private final ServerProcess server;
+
+        Redis(Path program) {
+            try {
+                folder = Files.createTempDirectory("sluice-redis");
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            int port = ServerProcess.freePort();
+            endpoint = "redis://127.0.0.1:" + port;
+            server = ServerProcess.start(
+                    folder,
+                    port,
+                    program.toString(),
+                    "--bind",
+                    "127.0.0.1",
+                    "--port",
+                    Integer.toString(port),
+                    "--save",
+                    "",
+                    "--appendonly",
+                    "no");
+        }
+
+        @Override
+        public Directory open(DirectoryOptions options) {
+            return RedisDirectory.open(endpoint, options);
+        }
+
+        @Override
+        public ContractPublisher startPublisher(String name) {
+            return PublisherProcess.start(RedisPublisher.class, endpoint, name);
+        }
+
+        @Override
+        public boolean canBeInterrupted() {
+            return true;
+        }
+
+        @Override
+        public void interrupt() {
+            server.freeze();
+        }
+
+        @Override
+        public void resume() {
+            server.thaw();
+        }
+
+        @Override
+        public boolean canBeEmptied() {
+            return true;
+        }
+
+        @Override
+        public void restartEmpty() {
+            server.restart(() -> {
+                // It keeps nothing on its disk.
+            });
+        }
+
+        @Override
+        public void close() {
+            server.close();
+            ServerProcess.delete(folder);
+        }
+    }
+}

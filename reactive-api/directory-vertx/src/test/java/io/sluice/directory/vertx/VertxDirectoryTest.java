@@ -1,0 +1,75 @@
+package io.sluice.directory.vertx;
+
+import io.sluice.directory.Directory;
+import io.sluice.directory.DirectoryOptions;
+import io.sluice.directory.contract.ContractPublisher;
+import io.sluice.directory.contract.DirectoryContract;
+import io.sluice.directory.contract.DirectoryUnderTest;
+import io.sluice.directory.contract.PublisherProcess;
+import io.sluice.directory.contract.ServerProcess;
+
+/** The contract in a cluster of Vert.x instances in two or more processes. */
+class VertxDirectoryTest extends DirectoryContract {
+    @Override
+    protected DirectoryUnderTest startStore() {
+        return new Cluster();
+    }
+
+    /** This process is a member, and so is one other, which holds a part of the data and can be frozen. */
+    private static final class Cluster implements DirectoryUnderTest {
+        private final int port = ServerProcess.freePort();
+        private final Member here;
+        private final PublisherProcess there;
+
+        Cluster() {
+            try {
+                here = Member.join(port, true);
+            } catch (Exception e) {
+                throw new AssertionError("the cluster has not formed", e);
+            }
+            there = PublisherProcess.start(VertxPublisher.class, Integer.toString(port), "member");
+        }
+
+        @Override
+        public Directory open(DirectoryOptions options) {
+            return VertxDirectory.over(here.vertx(), here.cluster(), options);
+        }
+
+        @Override
+        public ContractPublisher startPublisher(String name) {
+            return PublisherProcess.start(VertxPublisher.class, Integer.toString(port), name);
+        }
+
+        @Override
+        public boolean canBeInterrupted() {
+            return true;
+        }
+
+        @Override
+        public void interrupt() {
+            there.signal("STOP");
+        }
+
+        @Override
+        public void resume() {
+            there.signal("CONT");
+        }
+
+        @Override
+        public boolean canBeEmptied() {
+            // The data are this process's own.
+            return false;
+        }
+
+        @Override
+        public void restartEmpty() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void close() {
+            there.close();
+            here.close();
+        }
+    }
+}

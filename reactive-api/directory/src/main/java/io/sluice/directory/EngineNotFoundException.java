@@ -1,0 +1,30 @@
+package io.sluice.directory;
+
+import io.sluice.engine.SluiceException;
+import java.io.Serial;
+import org.jspecify.annotations.Nullable;
+
+/** No engine that is alive has this name in the directory. */
+public final class EngineNotFoundException extends SluiceException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    /**
+     * Makes one.
+     *
+     * @param message what happened, and where it helps what to do
+     */
+    public EngineNotFoundException(String message) {
+        super(message);
+    }
+
+    /**
+     * Makes one with its cause.
+     *
+     * @param message what happened, and where it helps what to do
+     * @param cause what led to it, or {@code null}
+     */
+    public EngineNotFoundException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,121 @@
+package io.sluice.directory;
+
+import io.sluice.reactor.ReactiveConnection;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** One subscriber's way to the engine that has a name. */
+final class NamedTarget {
+    private static final Logger LOG = LoggerFactory.getLogger(NamedTarget.class);
+
+    private final Directory directory;
+    private final String name;
+    private final ReconnectOptions options;
+    private final Function<EngineEntry, Mono<ReactiveConnection>> connect;
+    private final Backoff backoff;
+    /** Whether the name is in the directory, as far as is known. */
+    private final Sinks.Many<Boolean> presence = Sinks.many().replay().latestOrDefault(false);
+    /** Failures in a row. Attempts of one subscriber come one at a time. */
+    private volatile int failures;
+
+    NamedTarget(
+            Directory directory,
+            String name,
+            ReconnectOptions options,
+            Function<EngineEntry, Mono<ReactiveConnection>> connect) {
+        this.directory = directory;
+        this.name = name;
+        this.options = options;
+        this.connect = connect;
+        this.backoff = new Backoff(options.minBackoff(), options.maxBackoff());
+    }
+
+    Flux<ReactiveConnection> connections() {
+        return directory
+                .watch(name)
+                .concatMap(event -> Mono.justOrEmpty(entryOf(event)), 1)
+                .distinctUntilChanged(entry -> entry, NamedTarget::isSameEngine)
+                .doOnNext(entry -> failures = 0)
+                .switchMap(this::connectedTo);
+    }
+
+    private static boolean isSameEngine(EngineEntry one, EngineEntry other) {
+        return one.isSameRun(other) && one.address().equals(other.address());
+    }
+
+    /** Notes whether the name is there, and picks out what is told of it: other names may begin like it. */
+    private Optional<EngineEntry> entryOf(DirectoryEvent event) {
+        return switch (event) {
+            case DirectoryEvent.Snapshot snapshot -> {
+                Optional<EngineEntry> found = snapshot.entries().stream()
+                        .filter(entry -> entry.name().equals(name))
+                        .findFirst();
+                presence.tryEmitNext(found.isPresent());
+                yield found;
+            }
+            case DirectoryEvent.Published published -> present(published.entry());
+            case DirectoryEvent.Changed changed -> present(changed.entry());
+            case DirectoryEvent.Removed removed -> absent(removed.previous().name());
+            case DirectoryEvent.Damaged damaged -> absent(damaged.name());
+            case DirectoryEvent.Interrupted interrupted -> Optional.empty();
+        };
+    }
+
+    private Optional<EngineEntry> present(EngineEntry entry) {
+        if (!entry.name().equals(name)) {
+            return Optional.empty();
+        }
+        presence.tryEmitNext(true);
+        return Optional.of(entry);
+    }
+
+    private Optional<EngineEntry> absent(String gone) {
+        if (gone.equals(name)) {
+            presence.tryEmitNext(false);
+        }
+        return Optional.empty();
+    }
+
+    /** One connection after the other to one run of one engine. */
+    private Flux<ReactiveConnection> connectedTo(EngineEntry entry) {
+        return Flux.defer(() -> cycle(entry)).repeat();
+    }
+
+    /** Connects, if the name is there, and lasts as long as the connection. */
+    private Flux<ReactiveConnection> cycle(EngineEntry entry) {
+        Mono<?> pause = failures == 0 ? Mono.empty() : Mono.delay(backoff.after(failures));
+        Mono<ReactiveConnection> attempt = pause.then(presence.asFlux().filter(there -> there).next())
+                .then(Mono.defer(() -> connect.apply(entry)));
+        return Flux.usingWhen(
+                        attempt,
+                        connection -> {
+                            long since = System.nanoTime();
+                            return Flux.concat(Mono.just(connection), untilEnded(connection))
+                                    .doOnComplete(() -> hasEnded(Duration.ofNanos(System.nanoTime() - since)));
+                        },
+                        connection -> connection.close().onErrorComplete())
+                .onErrorResume(error -> {
+                    int failed = failures + 1;
+                    failures = failed;
+                    LOG.debug("Connecting to '{}' has failed", name, error);
+                    return options.maxFailures() > 0 && failed >= options.maxFailures()
+                            ? Flux.error(error)
+                            : Flux.empty();
+                });
+    }
+
+    private static Mono<ReactiveConnection> untilEnded(ReactiveConnection connection) {
+        return connection.ended().onErrorComplete().then(Mono.empty());
+    }
+
+    /** One that ends at once, again and again, is no better than one that is refused. */
+    private void hasEnded(Duration after) {
+        failures = after.compareTo(options.maxBackoff()) >= 0 ? 0 : failures + 1;
+    }
+}

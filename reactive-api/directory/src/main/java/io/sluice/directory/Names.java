@@ -1,0 +1,31 @@
+package io.sluice.directory;
+
+/** Which names engines may have. What a store gives a meaning to, such as a star, is not among them. */
+final class Names {
+    static final int MAX_LENGTH = 200;
+
+    private Names() {}
+
+    /** A name, or a prefix of names, which may be empty. */
+    static String checkPrefix(String prefix) {
+        if (prefix.length() > MAX_LENGTH || !prefix.chars().allMatch(Names::isAllowed)) {
+            throw new IllegalArgumentException("'" + prefix + "' is not a name: up to " + MAX_LENGTH
+                    + " ASCII letters, digits and any of . _ - ~ : @ /");
+        }
+        return prefix;
+    }
+
+    static String check(String name) {
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("a name is not empty");
+        }
+        return checkPrefix(name);
+    }
+
+    private static boolean isAllowed(int c) {
+        return (c >= 'a' && c <= 'z')
+                || (c >= 'A' && c <= 'Z')
+                || (c >= '0' && c <= '9')
+                || ".-_~:@/".indexOf(c) >= 0;
+    }
+}

@@ -1,0 +1,132 @@
+package io.sluice.directory;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.InvalidDescriptorException;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.RegionDescriptor;
+import java.util.Arrays;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A part of an entry's regions. Fields: revision (8 bytes), index, number of regions, and for each: how many bytes its name
+ * shares with the one before, the others, kind (1), access (1), region id, key (8), offset, length. Engine and epoch are
+ * those of the {@link EntryHead}, and so is the order.
+ */
+final class RegionChunk {
+    /** Where a chunk is full. */
+    static final int FULL_BYTES = 32 << 10;
+
+    static final int MAX_BYTES = 64 << 10;
+
+    private static final byte KIND = 2;
+    private static final int LEAST_REGION_BYTES = 16;
+
+    private RegionChunk() {}
+
+    /** Puts regions, sorted by name, into one chunk until it is full or the regions are at an end. */
+    static final class Writer {
+        private final long revision;
+        private final int index;
+        private final FormWriter regions = new FormWriter(KIND);
+        private byte[] last = {};
+        private int count;
+
+        Writer(long revision, int index) {
+            this.revision = revision;
+            this.index = index;
+        }
+
+        boolean isFull() {
+            return regions.size() >= FULL_BYTES;
+        }
+
+        int count() {
+            return count;
+        }
+
+        void add(String name, RegionDescriptor region) {
+            byte[] bytes = RegionNames.check(name);
+            int shared = Math.max(0, Arrays.mismatch(last, bytes));
+            regions.putVariable(shared)
+                    .putBytes(bytes, shared)
+                    .putByte(region.kind().ordinal())
+                    .putByte(Access.toBits(region.access()))
+                    .putVariable(region.regionId())
+                    .putLong(region.key())
+                    .putVariable(region.offset())
+                    .putVariable(region.length());
+            last = bytes;
+            count++;
+        }
+
+        byte[] finish() {
+            return new FormWriter(KIND)
+                    .putLong(revision)
+                    .putVariable(index)
+                    .putVariable(count)
+                    .putRest(regions)
+                    .finish();
+        }
+    }
+
+    /** Reads a chunk that must be one of an entry's. */
+    static SortedMap<String, RegionDescriptor> fromBytes(EntryHead head, int index, byte[] bytes) {
+        EngineEntry entry = head.entry();
+        FormReader form = new FormReader(bytes, KIND, MAX_BYTES, "a part of the entry '" + entry.name() + "'");
+        if (form.getLong() != entry.revision() || form.getVariable() != index) {
+            throw new DirectoryFormatException("a part of the entry '" + entry.name() + "' is of another revision");
+        }
+        int count = form.getCount(Advertisement.MAX_REGIONS, LEAST_REGION_BYTES);
+        if (count != head.chunks().counts().get(index)) {
+            throw new DirectoryFormatException("a part of the entry '" + entry.name() + "' has " + count + " regions");
+        }
+        SortedMap<String, RegionDescriptor> regions = new TreeMap<>();
+        byte[] name = new byte[FormReader.MAX_REGION_NAME_BYTES];
+        int length = 0;
+        String last = null;
+        for (int i = 0; i < count; i++) {
+            long alike = form.getVariable();
+            if (alike < 0 || alike > length) {
+                throw new DirectoryFormatException("a region's name begins like no other");
+            }
+            int shared = (int) alike;
+            byte[] rest = form.getBytes(name.length - shared);
+            System.arraycopy(rest, 0, name, shared, rest.length);
+            length = shared + rest.length;
+            last = following(last, RegionNames.decode(name, length));
+            if (i == 0 && !last.equals(head.chunks().firstNames().get(index))) {
+                throw new DirectoryFormatException("a part of the entry '" + entry.name() + "' is out of place");
+            }
+            regions.put(last, region(entry, form));
+        }
+        form.end();
+        return regions;
+    }
+
+    private static String following(@Nullable String last, String name) {
+        if (last != null && last.compareTo(name) >= 0) {
+            throw new DirectoryFormatException("regions that are out of order");
+        }
+        return name;
+    }
+
+    private static RegionDescriptor region(EngineEntry entry, FormReader form) {
+        int kind = form.getByte();
+        if (kind < 0 || kind >= MemoryKind.values().length) {
+            throw new DirectoryFormatException("memory kind " + kind + " is not known to this version");
+        }
+        try {
+            var access = Access.fromBits(Byte.toUnsignedInt(form.getByte()));
+            long id = form.getVariable();
+            long key = form.getLong();
+            long offset = form.getVariable();
+            long length = form.getVariable();
+            return new RegionDescriptor(
+                    entry.engineId(), entry.epoch(), id, key, MemoryKind.values()[kind], access, offset, length);
+        } catch (InvalidDescriptorException e) {
+            throw new DirectoryFormatException("a region of the entry '" + entry.name() + "' is no region", e);
+        }
+    }
+}

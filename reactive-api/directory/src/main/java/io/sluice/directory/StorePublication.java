@@ -1,0 +1,255 @@
+package io.sluice.directory;
+
+import io.sluice.directory.store.StoreLease;
+import io.sluice.engine.RegionDescriptor;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * Keeps one entry in the store. A beat looks at the head: if it is this publication's, the lease is renewed; if there is
+ * none, or a write of this publication has come late, the entry is installed anew; if it is another publication's, this one
+ * has ended. All steps that write come one at a time.
+ */
+final class StorePublication implements Publication {
+    private static final Logger LOG = LoggerFactory.getLogger(StorePublication.class);
+    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final int BEATS_IN_A_LEASE = 3;
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+    private static final Duration DROP_TIMEOUT = Duration.ofSeconds(10);
+
+    /** What is in the store, as far as this process knows. */
+    private record Installed(StoreLease lease, EncodedEntry entry) {}
+
+    private final StoreAccess access;
+    private final Consumer<StorePublication> onEnd;
+    private final Backoff backoff;
+    private final long publication = RANDOM.nextLong();
+    private final SerialOperations writes = new SerialOperations();
+    private final Sinks.Empty<Void> ended = Sinks.empty();
+    private final AtomicBoolean isOver = new AtomicBoolean();
+    private final Disposable.Swap nextBeat = Disposables.swap();
+    private volatile Advertisement advertisement;
+    private volatile @Nullable Installed installed;
+    private int failures;
+
+    StorePublication(StoreAccess access, Advertisement advertisement, Consumer<StorePublication> onEnd) {
+        this.access = access;
+        this.advertisement = advertisement;
+        this.onEnd = onEnd;
+        Duration most = access.options().maxBackoff();
+        this.backoff = new Backoff(FIRST_PAUSE, beatInterval().compareTo(most) < 0 ? beatInterval() : most);
+    }
+
+    Mono<Publication> start() {
+        return writes.run(install(true))
+                .doOnSuccess(done -> scheduleBeat(beatInterval()))
+                .<Publication>thenReturn(this)
+                .doOnError(error -> giveUp())
+                .doOnCancel(this::giveUp);
+    }
+
+    /** Whoever published has not heard of it: what may have been stored goes again. */
+    private void giveUp() {
+        withdraw().subscribe(ignored -> {}, error -> LOG.debug("The entry is left to expire", error));
+    }
+
+    @Override
+    public EngineEntry entry() {
+        Installed current = installed;
+        if (current == null) {
+            throw new IllegalStateException("nothing is published yet");
+        }
+        return current.entry().head().entry();
+    }
+
+    @Override
+    public Mono<EngineEntry> update(Map<String, RegionDescriptor> regions) {
+        Map<String, RegionDescriptor> copy = Map.copyOf(regions);
+        return writes.run(Mono.defer(() -> {
+            if (isOver.get()) {
+                return Mono.<Void>error(new DirectoryClosedException("this publication has ended"));
+            }
+            advertisement = advertisement.withRegions(copy);
+            return install(false);
+        })).then(Mono.fromSupplier(this::entry));
+    }
+
+    @Override
+    public Mono<Void> withdraw() {
+        return Mono.defer(() -> {
+            boolean first = isOver.compareAndSet(false, true);
+            nextBeat.dispose();
+            Mono<Void> revoke = writes.run(Mono.defer(() -> {
+                Installed current = installed;
+                return current == null ? Mono.empty() : access.bounded(current.lease().revoke());
+            }));
+            return revoke.doFinally(end -> {
+                if (first) {
+                    onEnd.accept(this);
+                    ended.tryEmitEmpty();
+                }
+            });
+        });
+    }
+
+    @Override
+    public Mono<Void> ended() {
+        return ended.asMono();
+    }
+
+    private Duration beatInterval() {
+        return access.options().leaseTime().dividedBy(BEATS_IN_A_LEASE);
+    }
+
+    private void scheduleBeat(Duration pause) {
+        nextBeat.update(Mono.delay(pause)
+                .then(writes.run(Mono.defer(this::beat)))
+                .subscribe(ignored -> {}, this::beatFailed, () -> {
+                    failures = 0;
+                    if (!isOver.get()) {
+                        scheduleBeat(beatInterval());
+                    }
+                }));
+    }
+
+    private void beatFailed(Throwable error) {
+        if (error instanceof NameTakenException taken) {
+            superseded(taken);
+            return;
+        }
+        failures++;
+        LOG.debug("The entry '{}' could not be renewed", advertisement.name(), error);
+        if (!isOver.get()) {
+            scheduleBeat(backoff.after(failures));
+        }
+    }
+
+    private void superseded(NameTakenException taken) {
+        if (isOver.compareAndSet(false, true)) {
+            onEnd.accept(this);
+            Installed current = installed;
+            if (current != null) {
+                // The head is another's, which the lease leaves alone; the parts go.
+                access.bounded(current.lease().revoke())
+                        .subscribe(ignored -> {}, error -> LOG.debug("Its parts are left to expire", error));
+            }
+            ended.tryEmitError(taken);
+        }
+    }
+
+    private Mono<Void> beat() {
+        if (isOver.get()) {
+            return Mono.empty();
+        }
+        return currentHead().map(Optional::of).defaultIfEmpty(Optional.empty()).flatMap(found -> {
+            Installed current = installed;
+            if (found.isEmpty() || current == null) {
+                return install(false);
+            }
+            EntryHead head = found.get();
+            if (head.publication() != publication) {
+                return Mono.error(taken(head));
+            }
+            if (head.entry().revision() != current.entry().head().entry().revision()) {
+                return install(false);
+            }
+            return access.bounded(current.lease().keepAlive()).flatMap(alive -> alive ? Mono.empty() : install(false));
+        });
+    }
+
+    private NameTakenException taken(EntryHead head) {
+        return new NameTakenException("the name '" + advertisement.name() + "' belongs to the engine "
+                + head.entry().address() + " now");
+    }
+
+    /** A head that cannot be read is nobody's. */
+    private Mono<EntryHead> currentHead() {
+        return access.head(advertisement.name())
+                .onErrorResume(DirectoryFormatException.class, damaged -> Mono.empty());
+    }
+
+    /** Stores the whole entry under a new lease, then lets go of the one before. */
+    private Mono<Void> install(boolean takeOver) {
+        return access.attempts(advertisement.name(), () -> installOnce(takeOver))
+                .then();
+    }
+
+    /** Empty if somebody else was faster. */
+    private Mono<Boolean> installOnce(boolean takeOver) {
+        Advertisement content = advertisement;
+        return access.get(Keys.head(content.name()))
+                .map(Optional::of)
+                .defaultIfEmpty(Optional.empty())
+                .flatMap(found -> {
+                    byte @Nullable [] expected = found.orElse(null);
+                    EntryHead head = expected == null ? null : readable(content.name(), expected);
+                    if (head != null && head.publication() != publication && !takeOver) {
+                        return Mono.error(taken(head));
+                    }
+                    EncodedEntry entry = EncodedEntry.of(content, publication, newRevision(head));
+                    byte[] headBytes = entry.head().toBytes();
+                    return access.bounded(access.store().grant(access.options().leaseTime()))
+                            .flatMap(lease -> store(lease, entry, expected, headBytes)
+                                    .doOnCancel(() -> drop(lease))
+                                    .onErrorResume(error -> {
+                                        drop(lease);
+                                        return Mono.error(error);
+                                    })
+                                    .flatMap(stored -> {
+                                        if (!stored) {
+                                            drop(lease);
+                                            return Mono.empty();
+                                        }
+                                        Installed before = installed;
+                                        installed = new Installed(lease, entry);
+                                        if (before != null) {
+                                            drop(before.lease());
+                                        }
+                                        return Mono.just(true);
+                                    }));
+                });
+    }
+
+    private Mono<Boolean> store(
+            StoreLease lease, EncodedEntry entry, byte @Nullable [] expected, byte[] headBytes) {
+        return Flux.fromIterable(entry.chunks())
+                .concatMap(chunk -> access.bounded(lease.put(List.of(chunk))))
+                .then(access.bounded(
+                        lease.replace(Keys.head(entry.head().entry().name()), expected, headBytes)));
+    }
+
+    /** Nobody waits for it: if it fails, the lease expires by itself. */
+    private static void drop(StoreLease lease) {
+        lease.revoke()
+                .timeout(DROP_TIMEOUT)
+                .subscribe(ignored -> {}, error -> LOG.debug("A lease is left to expire", error));
+    }
+
+    private static @Nullable EntryHead readable(String name, byte[] bytes) {
+        try {
+            return EntryHead.fromBytes(name, bytes);
+        } catch (DirectoryFormatException damaged) {
+            return null;
+        }
+    }
+
+    /** Greater than the one before, and after an entry has expired most likely still. */
+    private static long newRevision(@Nullable EntryHead before) {
+        long now = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
+        return before == null ? now : Math.max(now, before.entry().revision() + 1);
+    }
+}
