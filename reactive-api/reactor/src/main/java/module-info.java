@@ -14,6 +14,7 @@ module io.sluice.reactor {
     requires transitive reactor.core;
 
     exports io.sluice.reactor;
+    exports io.sluice.reactor.blocks;
     exports io.sluice.reactor.observation;
 
     provides BlockHoundIntegration with

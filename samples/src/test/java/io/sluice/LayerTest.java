@@ -34,6 +34,7 @@ class LayerTest {
             .resideInAnyPackage(
                     "io.sluice.engine..",
                     "io.sluice.reactor..",
+                    "io.sluice.directory..",
                     "io.sluice.vertx..",
                     "io.sluice.metrics..",
                     "io.sluice.samples..");
@@ -45,7 +46,11 @@ class LayerTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage(
-                    "io.sluice.reactor..", "io.sluice.vertx..", "io.sluice.metrics..", "io.sluice.samples..");
+                    "io.sluice.reactor..",
+                    "io.sluice.directory..",
+                    "io.sluice.vertx..",
+                    "io.sluice.metrics..",
+                    "io.sluice.samples..");
 
     @ArchTest
     static final ArchRule theEngineKnowsNoLibraryOfMetrics = noClasses()
@@ -71,7 +76,8 @@ class LayerTest {
             .resideInAPackage("io.sluice.reactor..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.sluice.vertx..", "io.sluice.metrics..", "io.sluice.samples..");
+            .resideInAnyPackage(
+                    "io.sluice.directory..", "io.sluice.vertx..", "io.sluice.metrics..", "io.sluice.samples..");
 
     @ArchTest
     static final ArchRule metricsKnowsOnlyTheEngine = noClasses()
@@ -79,5 +85,6 @@ class LayerTest {
             .resideInAPackage("io.sluice.metrics..")
             .should()
             .dependOnClassesThat()
-            .resideInAnyPackage("io.sluice.reactor..", "io.sluice.vertx..", "io.sluice.samples..");
+            .resideInAnyPackage(
+                    "io.sluice.reactor..", "io.sluice.directory..", "io.sluice.vertx..", "io.sluice.samples..");
 }

@@ -1,0 +1,35 @@
+package io.sluice.directory;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+
+/** Discovery knows the engine and its reactive face, and no directory's client. */
+@AnalyzeClasses(packages = "io.sluice.directory", importOptions = ImportOption.DoNotIncludeTests.class)
+class LayerTest {
+    @ArchTest
+    static final ArchRule discoveryKnowsWhatIsBelowIt = classes()
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    "io.sluice.directory..",
+                    "io.sluice.engine",
+                    "io.sluice.reactor",
+                    "java..",
+                    "org.jspecify..",
+                    "org.reactivestreams..",
+                    "org.slf4j..",
+                    "reactor.core..");
+
+    @ArchTest
+    static final ArchRule aStoreKnowsNothingOfEngines = noClasses()
+            .that()
+            .resideInAPackage("io.sluice.directory.store")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.sluice.directory", "io.sluice.engine..", "io.sluice.reactor..");
+}

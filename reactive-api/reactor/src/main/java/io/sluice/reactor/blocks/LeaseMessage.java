@@ -1,0 +1,56 @@
+package io.sluice.reactor.blocks;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A notification about a lease: magic (4 bytes), version (1), type (1), zero (2), id (8), and for a block that is lent its
+ * description; network byte order.
+ */
+record LeaseMessage(Type type, long id, byte[] description) {
+    static final int HEADER_BYTES = 16;
+
+    private static final int MAGIC = 0x534c424c;
+    private static final byte VERSION = 1;
+    private static final byte[] NONE = {};
+
+    enum Type {
+        LEND,
+        ACKNOWLEDGE,
+        RELEASE
+    }
+
+    static LeaseMessage of(Type type, long id) {
+        return new LeaseMessage(type, id, NONE);
+    }
+
+    byte[] toBytes() {
+        return ByteBuffer.allocate(HEADER_BYTES + description.length)
+                .putInt(MAGIC)
+                .put(VERSION)
+                .put((byte) type.ordinal())
+                .putShort((short) 0)
+                .putLong(id)
+                .put(description)
+                .array();
+    }
+
+    /** {@code null} if it is about something else, or of another version. */
+    static @Nullable LeaseMessage fromBytes(byte[] bytes) {
+        if (bytes.length < HEADER_BYTES) {
+            return null;
+        }
+        ByteBuffer in = ByteBuffer.wrap(bytes);
+        if (in.getInt() != MAGIC || in.get() != VERSION) {
+            return null;
+        }
+        int type = in.get();
+        if (type < 0 || type >= Type.values().length || in.getShort() != 0) {
+            return null;
+        }
+        long id = in.getLong();
+        byte[] description = new byte[in.remaining()];
+        in.get(description);
+        return new LeaseMessage(Type.values()[type], id, description);
+    }
+}

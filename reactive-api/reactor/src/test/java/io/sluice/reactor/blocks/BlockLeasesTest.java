@@ -1,0 +1,202 @@
+package io.sluice.reactor.blocks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TooManyPendingException;
+import io.sluice.reactor.ReactiveConnection;
+import io.sluice.reactor.ReactiveTransferEngine;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class BlockLeasesTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final int MAX = 4;
+
+    private final ReactiveTransferEngine there = ReactiveTransferEngine.open();
+    private final ReactiveTransferEngine here = ReactiveTransferEngine.open();
+    private final BlockingQueue<ReceivedBlock> received = new LinkedBlockingQueue<>();
+    private final BlockingQueue<byte[]> others = new LinkedBlockingQueue<>();
+    private ReactiveConnection connection;
+    private ReactiveConnection accepted;
+    private BlockLeases lender;
+    private BlockLeases receiver;
+
+    @BeforeEach
+    void connect() {
+        CompletableFuture<ReactiveConnection> incoming = there.accepted().next().toFuture();
+        connection = here.connect(there.address()).block(PATIENCE);
+        accepted = incoming.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+        lender = BlockLeases.over(connection, MAX);
+        receiver = BlockLeases.over(accepted, MAX, others::add);
+    }
+
+    @AfterEach
+    void close() {
+        here.close().block(PATIENCE);
+        there.close().block(PATIENCE);
+    }
+
+    private void listen() {
+        receiver.received().subscribe(received::add, error -> {});
+    }
+
+    private ReceivedBlock next() throws InterruptedException {
+        ReceivedBlock block = received.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        assertThat(block).isNotNull();
+        return block;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aBlockIsLentUntilItIsAcknowledged() throws InterruptedException {
+        listen();
+        CompletableFuture<LeaseOutcome> outcome = lender.lend(bytes("page 7")).toFuture();
+        ReceivedBlock block = next();
+        assertThat(block.description()).isEqualTo(bytes("page 7"));
+        assertThat(outcome).isNotDone();
+        assertThat(lender.lent()).isEqualTo(1);
+        assertThat(receiver.held()).isEqualTo(1);
+        block.acknowledge().block(PATIENCE);
+        assertThat(outcome).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.ACKNOWLEDGED);
+        assertThat(lender.lent()).isZero();
+        assertThat(receiver.held()).isZero();
+        block.release().block(PATIENCE);
+        assertThat(lender.lent()).isZero();
+    }
+
+    @Test
+    void aBlockCanBeReleased() throws InterruptedException {
+        listen();
+        CompletableFuture<LeaseOutcome> outcome = lender.lend(bytes("page")).toFuture();
+        next().release().block(PATIENCE);
+        assertThat(outcome).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.RELEASED);
+    }
+
+    @Test
+    void nothingIsLentBeforeASubscription() {
+        lender.lend(bytes("page"));
+        assertThat(lender.lent()).isZero();
+    }
+
+    /** One page, written again and again, each time with another number: the receiver never sees one but its own. */
+    @Test
+    void aPageIsReusedOnlyWhenItIsGivenBack() throws InterruptedException {
+        listen();
+        MemoryRegion page = there.allocate(64 << 10, RegionOptions.readWrite());
+        MemoryRegion source = here.allocate(64 << 10, RegionOptions.local());
+        RemoteRegion remote = connection.attach(page.descriptor()).block(PATIENCE);
+        for (int round = 1; round <= 200; round++) {
+            source.segment().fill((byte) round);
+            byte[] number = ByteBuffer.allocate(4).putInt(round).array();
+            CompletableFuture<LeaseOutcome> outcome = connection
+                    .write(source, remote, 0)
+                    .then(lender.lend(number))
+                    .toFuture();
+            ReceivedBlock block = next();
+            int said = ByteBuffer.wrap(block.description()).getInt();
+            for (long at = 0; at < page.length(); at += 1_000) {
+                assertThat(page.segment().get(ValueLayout.JAVA_BYTE, at)).isEqualTo((byte) said);
+            }
+            block.acknowledge().block(PATIENCE);
+            assertThat(outcome).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.ACKNOWLEDGED);
+        }
+    }
+
+    @Test
+    void noMoreAreLentThanMayBe() throws InterruptedException {
+        listen();
+        for (int i = 0; i < MAX; i++) {
+            lender.lend(bytes("page " + i)).subscribe();
+        }
+        assertThatThrownBy(() -> lender.lend(bytes("one more")).block(PATIENCE))
+                .isInstanceOf(TooManyPendingException.class);
+        next().acknowledge().block(PATIENCE);
+        Awaitility.await().atMost(PATIENCE).until(() -> lender.lent() == MAX - 1);
+        lender.lend(bytes("one more")).subscribe();
+        assertThat(lender.lent()).isEqualTo(MAX);
+    }
+
+    @Test
+    void whatALenderSendsBeyondTheBoundIsGivenBackUnused() {
+        BlockLeases generous = lenderWithoutBound();
+        for (int i = 0; i < MAX; i++) {
+            generous.lend(bytes("page " + i)).subscribe();
+        }
+        assertThat(generous.lend(bytes("too many")).block(PATIENCE)).isEqualTo(LeaseOutcome.RELEASED);
+        assertThat(receiver.held()).isEqualTo(MAX);
+    }
+
+    private BlockLeases lenderWithoutBound() {
+        CompletableFuture<ReactiveConnection> incoming =
+                there.accepted().skip(1).next().toFuture();
+        ReactiveConnection another = here.connect(there.address()).block(PATIENCE);
+        receiver = BlockLeases.over(
+                incoming.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join(), MAX);
+        return BlockLeases.over(another, 1_000);
+    }
+
+    @Test
+    void aCancelDoesNotCallABlockBack() throws InterruptedException {
+        listen();
+        lender.lend(bytes("page")).subscribe().dispose();
+        ReceivedBlock block = next();
+        assertThat(lender.lent()).isEqualTo(1);
+        block.acknowledge().block(PATIENCE);
+        Awaitility.await().atMost(PATIENCE).until(() -> lender.lent() == 0);
+    }
+
+    @Test
+    void theEndOfTheConnectionEndsAllLeases() throws InterruptedException {
+        listen();
+        List<CompletableFuture<LeaseOutcome>> outcomes =
+                List.of(lender.lend(bytes("a")).toFuture(), lender.lend(bytes("b")).toFuture());
+        next();
+        accepted.close().block(PATIENCE);
+        for (CompletableFuture<LeaseOutcome> outcome : outcomes) {
+            assertThat(outcome)
+                    .failsWithin(PATIENCE)
+                    .withThrowableThat()
+                    .withCauseInstanceOf(ConnectionLostException.class);
+        }
+        assertThat(lender.lent()).isZero();
+        assertThatThrownBy(() -> lender.lend(bytes("c")).block(PATIENCE)).isInstanceOf(ConnectionLostException.class);
+        assertThat(lender.lent()).isZero();
+    }
+
+    @Test
+    void otherNotificationsGoToTheirListener() throws InterruptedException {
+        connection.notify(bytes("hello")).block(PATIENCE);
+        assertThat(others.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(bytes("hello"));
+        // What only looks like a lease is not one.
+        byte[] hostile = LeaseMessage.of(LeaseMessage.Type.RELEASE, 1).toBytes();
+        hostile[5] = 9;
+        connection.notify(hostile).block(PATIENCE);
+        assertThat(others.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(hostile);
+        connection
+                .notify(LeaseMessage.of(LeaseMessage.Type.ACKNOWLEDGE, 99).toBytes())
+                .block(PATIENCE);
+        listen();
+        CompletableFuture<LeaseOutcome> outcome = lender.lend(bytes("page")).toFuture();
+        next().acknowledge().block(PATIENCE);
+        assertThat(outcome).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.ACKNOWLEDGED);
+    }
+}
