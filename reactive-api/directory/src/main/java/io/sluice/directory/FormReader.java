@@ -47,7 +47,7 @@ final class FormReader {
         long value = 0;
         for (int shift = 0; shift < Long.SIZE; shift += 7) {
             byte next = getByte();
-            if (shift == 63 && next > 1 || next == 0 && shift > 0) {
+            if ((shift == 63 && next > 1) || (next == 0 && shift > 0)) {
                 throw new DirectoryFormatException("a number that is out of form");
             }
             value |= (long) (next & 0x7f) << shift;

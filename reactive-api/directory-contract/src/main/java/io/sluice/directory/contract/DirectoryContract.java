@@ -537,7 +537,7 @@ public abstract class DirectoryContract {
         EngineListing listing = get(other.lookup(name));
         Publication winner =
                 both.stream().filter(p -> p.entry().isSameRun(listing.entry())).findFirst().orElseThrow();
-        Publication loser = both.stream().filter(p -> p != winner).findFirst().orElseThrow();
+        Publication loser = both.stream().filter(p -> !p.equals(winner)).findFirst().orElseThrow();
         assertThat(listing.regions()).hasSize(winner.entry().regionCount());
         assertFails(loser.ended(), NameTakenException.class);
         assertThat(get(other.lookup(name)).entry()).isEqualTo(listing.entry());

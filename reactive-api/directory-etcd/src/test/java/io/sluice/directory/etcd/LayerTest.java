@@ -22,5 +22,6 @@ class LayerTest {
                     "java..",
                     "org.jspecify..",
                     "org.reactivestreams..",
-                    "reactor.core..");
+                    "reactor.core..",
+                    "reactor.util..");
 }

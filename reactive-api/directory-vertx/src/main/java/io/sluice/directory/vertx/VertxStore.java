@@ -101,9 +101,10 @@ final class VertxStore implements DirectoryStore {
     private Mono<Void> sweep() {
         return Mono.zip(leases(AsyncMap::entries), beats(AsyncMap::entries))
                 .flatMapMany(found -> {
-                    Set<String> dead = new HashSet<>(found.getT1().keySet());
-                    dead.removeAll(alive(found.getT2()));
-                    return Flux.fromIterable(dead).concatMap(lease -> forget(lease, found.getT1().get(lease)));
+                    Set<String> alive = alive(found.getT2());
+                    return Flux.fromIterable(found.getT1().entrySet())
+                            .filter(lease -> !alive.contains(lease.getKey()))
+                            .concatMap(lease -> forget(lease.getKey(), lease.getValue()));
                 })
                 .then();
     }
