@@ -3,7 +3,7 @@ package io.sluice.directory.etcd;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Txn;
 import io.etcd.jetcd.common.exception.ErrorCode;
-import io.etcd.jetcd.common.exception.EtcdException;
+import io.etcd.jetcd.common.exception.EtcdExceptionFactory;
 import io.etcd.jetcd.kv.TxnResponse;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
@@ -69,6 +69,6 @@ final class EtcdLease implements StoreLease {
     }
 
     private static boolean isGone(Throwable error) {
-        return error instanceof EtcdException etcd && etcd.getErrorCode() == ErrorCode.NOT_FOUND;
+        return EtcdExceptionFactory.toEtcdException(error).getErrorCode() == ErrorCode.NOT_FOUND;
     }
 }
