@@ -18,7 +18,8 @@ record EncodedEntry(EntryHead head, List<StoredValue> chunks) {
         List<String> firstNames = new ArrayList<>();
         List<Integer> counts = new ArrayList<>();
         RegionChunk.Writer chunk = new RegionChunk.Writer(revision, 0);
-        for (Map.Entry<String, RegionDescriptor> region : advertisement.regions().entrySet()) {
+        for (Map.Entry<String, RegionDescriptor> region :
+                advertisement.regions().entrySet()) {
             if (chunk.count() == 0) {
                 firstNames.add(region.getKey());
             }

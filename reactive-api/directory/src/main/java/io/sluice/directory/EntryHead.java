@@ -74,8 +74,7 @@ record EntryHead(EngineEntry entry, long publication, ChunkIndex chunks) {
             throw new DirectoryFormatException("an entry of " + regions + " regions");
         }
         try {
-            EngineEntry entry =
-                    new EngineEntry(name, EngineAddress.fromBytes(address), epoch, revision, (int) regions);
+            EngineEntry entry = new EngineEntry(name, EngineAddress.fromBytes(address), epoch, revision, (int) regions);
             return new EntryHead(entry, publication, new ChunkIndex(firstNames, counts));
         } catch (IllegalArgumentException | NullPointerException e) {
             throw new DirectoryFormatException("the entry '" + name + "' has no address of an engine", e);

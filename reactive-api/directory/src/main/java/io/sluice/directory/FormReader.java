@@ -20,8 +20,8 @@ final class FormReader {
         }
         int version = Byte.toUnsignedInt(in.get());
         if (version != FormWriter.VERSION) {
-            throw new DirectoryFormatException(what + " has version " + version + "; this is version "
-                    + FormWriter.VERSION);
+            throw new DirectoryFormatException(
+                    what + " has version " + version + "; this is version " + FormWriter.VERSION);
         }
         if (in.get() != kind || in.getInt() != FormWriter.checksum(form, FormWriter.HEADER_BYTES)) {
             throw new DirectoryFormatException(what + " was damaged");

@@ -90,7 +90,8 @@ final class NamedTarget {
     /** Connects, if the name is there, and lasts as long as the connection. */
     private Flux<ReactiveConnection> cycle(EngineEntry entry) {
         Mono<?> pause = failures == 0 ? Mono.empty() : Mono.delay(backoff.after(failures));
-        Mono<ReactiveConnection> attempt = pause.then(presence.asFlux().filter(there -> there).next())
+        Mono<ReactiveConnection> attempt = pause.then(
+                        presence.asFlux().filter(there -> there).next())
                 .then(Mono.defer(() -> connect.apply(entry)));
         return Flux.usingWhen(
                         attempt,

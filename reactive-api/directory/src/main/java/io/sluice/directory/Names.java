@@ -23,9 +23,6 @@ final class Names {
     }
 
     private static boolean isAllowed(int c) {
-        return (c >= 'a' && c <= 'z')
-                || (c >= 'A' && c <= 'Z')
-                || (c >= '0' && c <= '9')
-                || ".-_~:@/".indexOf(c) >= 0;
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || ".-_~:@/".indexOf(c) >= 0;
     }
 }

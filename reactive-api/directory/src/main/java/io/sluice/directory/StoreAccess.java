@@ -76,8 +76,8 @@ final class StoreAccess {
                     "the entry '" + name + "' was replaced " + MAX_ATTEMPTS + " times while it was worked with"));
         }
         return step.get()
-                .switchIfEmpty(Mono.defer(() -> Mono.delay(CONFLICTS.after(number))
-                        .then(Mono.defer(() -> attempt(name, step, number + 1)))));
+                .switchIfEmpty(Mono.defer(() ->
+                        Mono.delay(CONFLICTS.after(number)).then(Mono.defer(() -> attempt(name, step, number + 1)))));
     }
 
     static DirectoryClosedException closedError() {
@@ -87,7 +87,9 @@ final class StoreAccess {
     Mono<Void> close() {
         return Mono.defer(() -> {
             closed = true;
-            return store.close().timeout(options.requestTimeout()).onErrorMap(StoreAccess::isForeign, this::unavailable);
+            return store.close()
+                    .timeout(options.requestTimeout())
+                    .onErrorMap(StoreAccess::isForeign, this::unavailable);
         });
     }
 }

@@ -30,8 +30,7 @@ final class StoreDirectory implements Directory {
     private final Sinks.Empty<Void> closed = Sinks.empty();
 
     StoreDirectory(DirectoryStore store, DirectoryOptions options) {
-        access = new StoreAccess(
-                Objects.requireNonNull(store, "store"), Objects.requireNonNull(options, "options"));
+        access = new StoreAccess(Objects.requireNonNull(store, "store"), Objects.requireNonNull(options, "options"));
     }
 
     @Override
@@ -63,9 +62,10 @@ final class StoreDirectory implements Directory {
     public Mono<EngineListing> lookupRegions(String name, String regionPrefix) {
         Names.check(name);
         Objects.requireNonNull(regionPrefix, "regionPrefix");
-        return listing(name, head -> head.chunks().withPrefix(regionPrefix)).map(listing -> regionPrefix.isEmpty()
-                ? listing
-                : new EngineListing(listing.entry(), beginning(listing.regions(), regionPrefix)));
+        return listing(name, head -> head.chunks().withPrefix(regionPrefix))
+                .map(listing -> regionPrefix.isEmpty()
+                        ? listing
+                        : new EngineListing(listing.entry(), beginning(listing.regions(), regionPrefix)));
     }
 
     @Override
@@ -132,8 +132,7 @@ final class StoreDirectory implements Directory {
             subscriber.onSubscribe(watch);
             watch.establish();
         };
-        return Flux.from(events)
-                .takeUntilOther(closed.asMono());
+        return Flux.from(events).takeUntilOther(closed.asMono());
     }
 
     @Override

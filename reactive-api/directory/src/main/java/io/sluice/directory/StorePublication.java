@@ -80,12 +80,13 @@ final class StorePublication implements Publication {
     public Mono<EngineEntry> update(Map<String, RegionDescriptor> regions) {
         Map<String, RegionDescriptor> copy = Map.copyOf(regions);
         return writes.run(Mono.defer(() -> {
-            if (isOver.get()) {
-                return Mono.<Void>error(new DirectoryClosedException("this publication has ended"));
-            }
-            advertisement = advertisement.withRegions(copy);
-            return install(false);
-        })).then(Mono.fromSupplier(this::entry));
+                    if (isOver.get()) {
+                        return Mono.<Void>error(new DirectoryClosedException("this publication has ended"));
+                    }
+                    advertisement = advertisement.withRegions(copy);
+                    return install(false);
+                }))
+                .then(Mono.fromSupplier(this::entry));
     }
 
     @Override
@@ -95,7 +96,9 @@ final class StorePublication implements Publication {
             nextBeat.dispose();
             Mono<Void> revoke = writes.run(Mono.defer(() -> {
                 Installed current = installed;
-                return current == null ? Mono.empty() : access.bounded(current.lease().revoke());
+                return current == null
+                        ? Mono.empty()
+                        : access.bounded(current.lease().revoke());
             }));
             return revoke.doFinally(end -> {
                 if (first) {
@@ -178,8 +181,7 @@ final class StorePublication implements Publication {
 
     /** A head that cannot be read is nobody's. */
     private Mono<EntryHead> currentHead() {
-        return access.head(advertisement.name())
-                .onErrorResume(DirectoryFormatException.class, damaged -> Mono.empty());
+        return access.head(advertisement.name()).onErrorResume(DirectoryFormatException.class, damaged -> Mono.empty());
     }
 
     /** Stores the whole entry under a new lease, then lets go of the one before. */
@@ -224,8 +226,7 @@ final class StorePublication implements Publication {
                 });
     }
 
-    private Mono<Boolean> store(
-            StoreLease lease, EncodedEntry entry, byte @Nullable [] expected, byte[] headBytes) {
+    private Mono<Boolean> store(StoreLease lease, EncodedEntry entry, byte @Nullable [] expected, byte[] headBytes) {
         return Flux.fromIterable(entry.chunks())
                 .concatMap(chunk -> access.bounded(lease.put(List.of(chunk))))
                 .then(access.bounded(

@@ -12,8 +12,7 @@ class BackoffTest {
         for (int failures = 1; failures < 200; failures++) {
             long whole = failures > 6 ? 5_000 : Math.min(5_000, 100L << (failures - 1));
             for (int i = 0; i < 50; i++) {
-                assertThat(backoff.after(failures))
-                        .isBetween(Duration.ofMillis(whole / 2), Duration.ofMillis(whole));
+                assertThat(backoff.after(failures)).isBetween(Duration.ofMillis(whole / 2), Duration.ofMillis(whole));
             }
         }
     }

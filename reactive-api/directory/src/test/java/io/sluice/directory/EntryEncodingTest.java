@@ -70,7 +70,8 @@ class EntryEncodingTest {
         regions.put("x".repeat(255), region(5, 6, EnumSet.allOf(Access.class), 7, 8));
         regions.put("\uD83D\uDE00", region(6, 6, EnumSet.allOf(Access.class), 7, 8));
         regions.put("\uFFFD", region(7, 6, EnumSet.allOf(Access.class), 7, 8));
-        assertThat(decoded(EncodedEntry.of(advertisement(regions), 99, REVISION))).isEqualTo(regions);
+        assertThat(decoded(EncodedEntry.of(advertisement(regions), 99, REVISION)))
+                .isEqualTo(regions);
     }
 
     @Test
@@ -79,8 +80,9 @@ class EntryEncodingTest {
         EncodedEntry entry = EncodedEntry.of(advertisement(regions), 99, REVISION);
         assertThat(decoded(entry)).isEqualTo(regions);
         assertThat(bytes(entry)).isLessThan(PROMISED_BYTES);
-        assertThat(entry.chunks()).hasSizeGreaterThan(5).allSatisfy(chunk -> assertThat(chunk.value().length)
-                .isLessThanOrEqualTo(RegionChunk.MAX_BYTES));
+        assertThat(entry.chunks())
+                .hasSizeGreaterThan(5)
+                .allSatisfy(chunk -> assertThat(chunk.value().length).isLessThanOrEqualTo(RegionChunk.MAX_BYTES));
     }
 
     /** Names of 64 random characters, ids and offsets of full length: nothing here can be compressed. */
@@ -196,10 +198,8 @@ class EntryEncodingTest {
 
     @Test
     void aCountThatIsTooGreatAllocatesNothing() {
-        FormWriter form = new FormWriter((byte) 2)
-                .putLong(REVISION)
-                .putVariable(0)
-                .putVariable(Advertisement.MAX_REGIONS);
+        FormWriter form =
+                new FormWriter((byte) 2).putLong(REVISION).putVariable(0).putVariable(Advertisement.MAX_REGIONS);
         EntryHead head = EncodedEntry.of(advertisement(many(40)), 99, REVISION).head();
         assertThatThrownBy(() -> RegionChunk.fromBytes(head, 0, form.finish()))
                 .isInstanceOf(DirectoryFormatException.class)
@@ -221,8 +221,7 @@ class EntryEncodingTest {
     void advertisementsAreChecked() {
         assertThatThrownBy(() -> advertisement(many(1)).withRegions(many(70_000)))
                 .isInstanceOf(IllegalArgumentException.class);
-        RegionDescriptor foreign = new RegionDescriptor(
-                ENGINE, EPOCH + 1, 1, 1, MemoryKind.HOST, Set.of(), 0, 1);
+        RegionDescriptor foreign = new RegionDescriptor(ENGINE, EPOCH + 1, 1, 1, MemoryKind.HOST, Set.of(), 0, 1);
         SortedMap<String, RegionDescriptor> regions = new TreeMap<>();
         regions.put("foreign", foreign);
         assertThatThrownBy(() -> advertisement(regions)).isInstanceOf(IllegalArgumentException.class);
@@ -230,8 +229,7 @@ class EntryEncodingTest {
         regions.put("\uD83D", region(1, 1, Set.of(), 0, 1));
         assertThatThrownBy(() -> advertisement(regions)).isInstanceOf(IllegalArgumentException.class);
         for (String name : new String[] {"", "a*", "a b", "x".repeat(201), "ä"}) {
-            assertThatThrownBy(() -> new Advertisement(
-                            name, new EngineAddress("h", 1, ENGINE), EPOCH, new TreeMap<>()))
+            assertThatThrownBy(() -> new Advertisement(name, new EngineAddress("h", 1, ENGINE), EPOCH, new TreeMap<>()))
                     .as(name)
                     .isInstanceOf(IllegalArgumentException.class);
         }

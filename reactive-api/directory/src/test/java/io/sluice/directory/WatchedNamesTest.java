@@ -27,9 +27,10 @@ class WatchedNamesTest {
     void theSnapshotComesFirstAndHoldsWhatIsNew() {
         names.snapshot(Map.of("a", state("a", 1)));
         names.update("b", state("b", 1));
-        assertThat(names.next()).isInstanceOfSatisfying(DirectoryEvent.Snapshot.class, snapshot -> assertThat(
-                        snapshot.entries())
-                .containsExactly(entry("a", 1), entry("b", 1)));
+        assertThat(names.next())
+                .isInstanceOfSatisfying(
+                        DirectoryEvent.Snapshot.class,
+                        snapshot -> assertThat(snapshot.entries()).containsExactly(entry("a", 1), entry("b", 1)));
         assertThat(names.next()).isNull();
     }
 
@@ -61,9 +62,10 @@ class WatchedNamesTest {
         names.next();
         names.update("a", null);
         names.update("a", state("a", 2));
-        assertThat(names.next()).isInstanceOfSatisfying(DirectoryEvent.Changed.class, changed -> assertThat(
-                        changed.isRestart())
-                .isTrue());
+        assertThat(names.next())
+                .isInstanceOfSatisfying(
+                        DirectoryEvent.Changed.class,
+                        changed -> assertThat(changed.isRestart()).isTrue());
     }
 
     @Test

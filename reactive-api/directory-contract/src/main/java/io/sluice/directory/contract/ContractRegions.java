@@ -35,7 +35,6 @@ public final class ContractRegions {
     }
 
     private static RegionDescriptor region(EngineId engine, long epoch, long id, long key) {
-        return new RegionDescriptor(
-                engine, epoch, id, key, MemoryKind.HOST, EnumSet.allOf(Access.class), 0, 2L << 20);
+        return new RegionDescriptor(engine, epoch, id, key, MemoryKind.HOST, EnumSet.allOf(Access.class), 0, 2L << 20);
     }
 }

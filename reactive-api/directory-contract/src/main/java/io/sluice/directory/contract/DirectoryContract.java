@@ -163,10 +163,9 @@ public abstract class DirectoryContract {
         String one = ContractRegions.name(12_345);
         assertThat(get(other.lookupRegion(name, one)))
                 .isEqualTo(advertised.regions().get(one));
-        SortedMap<String, RegionDescriptor> layer = get(other.lookupRegions(name, "layer/07/")).regions();
-        assertThat(layer)
-                .hasSizeGreaterThan(400)
-                .isEqualTo(advertised.regions().subMap("layer/07/", "layer/070"));
+        SortedMap<String, RegionDescriptor> layer =
+                get(other.lookupRegions(name, "layer/07/")).regions();
+        assertThat(layer).hasSizeGreaterThan(400).isEqualTo(advertised.regions().subMap("layer/07/", "layer/070"));
         assertThat(get(other.lookupRegions(name, "no layer")).regions()).isEmpty();
     }
 
@@ -200,16 +199,18 @@ public abstract class DirectoryContract {
         log.await(1, DirectoryEvent.Published.class, event -> event.entry().equals(publication.entry()));
 
         EngineEntry before = publication.entry();
-        SortedMap<String, RegionDescriptor> more =
-                ContractRegions.many(before.engineId(), before.epoch(), 3);
+        SortedMap<String, RegionDescriptor> more = ContractRegions.many(before.engineId(), before.epoch(), 3);
         EngineEntry updated = get(publication.update(more));
-        DirectoryEvent.Changed changed =
-                log.await(1, DirectoryEvent.Changed.class, event -> event.entry().equals(updated));
+        DirectoryEvent.Changed changed = log.await(
+                1, DirectoryEvent.Changed.class, event -> event.entry().equals(updated));
         assertThat(changed.isRestart()).isFalse();
         assertThat(get(other.lookup(name + "/second")).regions()).isEqualTo(more);
 
         publication.withdraw().block(Bounds.PATIENCE);
-        log.await(1, DirectoryEvent.Removed.class, event -> event.previous().name().equals(name + "/second"));
+        log.await(
+                1,
+                DirectoryEvent.Removed.class,
+                event -> event.previous().name().equals(name + "/second"));
         publication.ended().block(Bounds.PATIENCE);
         assertFails(other.find(name + "/second"), EngineNotFoundException.class);
         assertFails(publication.update(more), DirectoryClosedException.class);
@@ -262,11 +263,13 @@ public abstract class DirectoryContract {
         assertThat(seen).hasSize(1);
 
         demand.get().request(Long.MAX_VALUE);
-        Awaitility.await().atMost(Bounds.PATIENCE).until(() -> seen.stream()
-                .anyMatch(event -> (event instanceof DirectoryEvent.Published published
-                                && published.entry().equals(expected))
-                        || (event instanceof DirectoryEvent.Changed changed
-                                && changed.entry().equals(expected))));
+        Awaitility.await()
+                .atMost(Bounds.PATIENCE)
+                .until(() -> seen.stream()
+                        .anyMatch(event -> (event instanceof DirectoryEvent.Published published
+                                        && published.entry().equals(expected))
+                                || (event instanceof DirectoryEvent.Changed changed
+                                        && changed.entry().equals(expected))));
         assertThat(seen).as("what was told of 21 changes").hasSizeLessThan(21);
     }
 
@@ -290,8 +293,10 @@ public abstract class DirectoryContract {
     void aKilledEngineDisappears() {
         WatchLog log = closedLast(new WatchLog(other, name));
         ContractPublisher publisher = closedLast(store.startPublisher(name));
-        log.await(0, DirectoryEvent.Published.class, event -> event.entry().address()
-                .equals(publisher.address()));
+        log.await(
+                0,
+                DirectoryEvent.Published.class,
+                event -> event.entry().address().equals(publisher.address()));
         publisher.kill();
         log.await(0, DirectoryEvent.Removed.class, event -> event.previous().epoch() == publisher.epoch());
         assertFails(other.find(name), EngineNotFoundException.class);
@@ -328,16 +333,18 @@ public abstract class DirectoryContract {
             assertThat(get(other.lookupRegion(name, ContractPublisher.REGION)).epoch())
                     .isEqualTo(second.epoch());
         }
-        Awaitility.await().atMost(Bounds.PATIENCE).until(() -> log.events().stream()
-                .anyMatch(event -> (event instanceof DirectoryEvent.Changed changed
-                                && changed.isRestart()
-                                && changed.entry().epoch() == second.epoch())
-                        || (event instanceof DirectoryEvent.Published published
-                                && published.entry().epoch() == second.epoch())));
+        Awaitility.await()
+                .atMost(Bounds.PATIENCE)
+                .until(() -> log.events().stream()
+                        .anyMatch(event -> (event instanceof DirectoryEvent.Changed changed
+                                        && changed.isRestart()
+                                        && changed.entry().epoch() == second.epoch())
+                                || (event instanceof DirectoryEvent.Published published
+                                        && published.entry().epoch() == second.epoch())));
 
         ReactiveTransferEngine engine = engine();
-        ReactiveConnection connection = get(NamedConnections.of(other, engine, ReconnectOptions.defaults())
-                .connect(name));
+        ReactiveConnection connection = get(
+                NamedConnections.of(other, engine, ReconnectOptions.defaults()).connect(name));
         assertThat(connection.connection().peerEpoch()).isEqualTo(second.epoch());
         assertThatThrownBy(() -> connection.attach(old).block(Bounds.PATIENCE)).isInstanceOf(SluiceException.class);
         assertThat(get(connection.attach(get(other.lookupRegion(name, ContractPublisher.REGION)))))
@@ -375,8 +382,7 @@ public abstract class DirectoryContract {
     private static void awaitConnection(List<ReactiveConnection> made, ContractPublisher publisher) {
         Awaitility.await("a connection to the new engine")
                 .atMost(Bounds.PATIENCE)
-                .until(() -> !made.isEmpty()
-                        && made.getLast().connection().peerEpoch() == publisher.epoch());
+                .until(() -> !made.isEmpty() && made.getLast().connection().peerEpoch() == publisher.epoch());
     }
 
     private ReactiveTransferEngine engine() {
@@ -386,8 +392,7 @@ public abstract class DirectoryContract {
     }
 
     private void assertCanWrite(ReactiveTransferEngine engine, ReactiveConnection connection) {
-        RemoteRegion remote =
-                get(connection.attach(get(other.lookupRegion(name, ContractPublisher.REGION))));
+        RemoteRegion remote = get(connection.attach(get(other.lookupRegion(name, ContractPublisher.REGION))));
         MemoryRegion source = engine.allocate(4_096, RegionOptions.local());
         assertThat(get(connection.write(source, remote, 0))).isNotNull();
     }
@@ -395,7 +400,8 @@ public abstract class DirectoryContract {
     @Test
     void aDirectoryThatDoesNotAnswerFailsLookUpsAndNothingElse() {
         assumeTrue(store.canBeInterrupted(), "this store cannot be interrupted");
-        List<String> names = IntStream.range(0, 16).mapToObj(i -> name + "/" + i).toList();
+        List<String> names =
+                IntStream.range(0, 16).mapToObj(i -> name + "/" + i).toList();
         Publication publication = get(directory.publish(advertisement(names.getFirst(), 3)));
         for (String each : names.subList(1, names.size())) {
             get(directory.publish(advertisement(each, 1)));
@@ -430,18 +436,17 @@ public abstract class DirectoryContract {
                     failures.add(e);
                 }
             }
-            assertThat(failures).isNotEmpty().allSatisfy(failure -> assertThat(failure)
-                    .isInstanceOf(DirectoryUnavailableException.class));
+            assertThat(failures)
+                    .isNotEmpty()
+                    .allSatisfy(failure -> assertThat(failure).isInstanceOf(DirectoryUnavailableException.class));
             log.await(before, DirectoryEvent.Interrupted.class, any -> true);
             long soFar = transfers.get();
-            Awaitility.await("transfers go on")
-                    .atMost(Bounds.PATIENCE)
-                    .until(() -> transfers.get() > soFar + 100);
+            Awaitility.await("transfers go on").atMost(Bounds.PATIENCE).until(() -> transfers.get() > soFar + 100);
         } finally {
             store.resume();
         }
-        DirectoryEvent.Snapshot snapshot =
-                log.await(before, DirectoryEvent.Snapshot.class, event -> event.entries().size() == names.size());
+        DirectoryEvent.Snapshot snapshot = log.await(
+                before, DirectoryEvent.Snapshot.class, event -> event.entries().size() == names.size());
         assertThat(snapshot.entries()).extracting(EngineEntry::name).containsExactlyInAnyOrderElementsOf(names);
         awaitFound(names.getFirst());
         EngineEntry entry = publication.entry();
@@ -535,9 +540,12 @@ public abstract class DirectoryContract {
         List<Publication> both = get(Flux.merge(first, second).collectList());
 
         EngineListing listing = get(other.lookup(name));
-        Publication winner =
-                both.stream().filter(p -> p.entry().isSameRun(listing.entry())).findFirst().orElseThrow();
-        Publication loser = both.stream().filter(p -> !p.equals(winner)).findFirst().orElseThrow();
+        Publication winner = both.stream()
+                .filter(p -> p.entry().isSameRun(listing.entry()))
+                .findFirst()
+                .orElseThrow();
+        Publication loser =
+                both.stream().filter(p -> !p.equals(winner)).findFirst().orElseThrow();
         assertThat(listing.regions()).hasSize(winner.entry().regionCount());
         assertFails(loser.ended(), NameTakenException.class);
         assertThat(get(other.lookup(name)).entry()).isEqualTo(listing.entry());
@@ -550,8 +558,8 @@ public abstract class DirectoryContract {
         ReactiveTransferEngine here = engine();
         MemoryRegion region = there.allocate(64, RegionOptions.readWrite().named("pages"));
         get(directory.publish(Advertisement.of(name, there.engine())));
-        ReactiveConnection connection = get(NamedConnections.of(other, here, ReconnectOptions.defaults())
-                .connect(name));
+        ReactiveConnection connection = get(
+                NamedConnections.of(other, here, ReconnectOptions.defaults()).connect(name));
         RegionDescriptor found = get(other.lookupRegion(name, "pages"));
         assertThat(found).isEqualTo(region.descriptor());
         get(connection.attach(found));

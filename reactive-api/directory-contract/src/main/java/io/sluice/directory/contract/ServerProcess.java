@@ -166,9 +166,7 @@ public final class ServerProcess implements AutoCloseable {
             return;
         }
         try (Stream<Path> all = Files.walk(folder)) {
-            all.sorted(Comparator.reverseOrder())
-                    .map(Path::toFile)
-                    .forEach(File::delete);
+            all.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -47,8 +47,8 @@ final class SeverableStore implements DirectoryStore {
 
     @Override
     public Flux<String> changes(String prefix) {
-        return Flux.defer(
-                () -> isSevered.getAsBoolean() ? Flux.never() : backing.get().changes(prefix))
+        return Flux.defer(() ->
+                        isSevered.getAsBoolean() ? Flux.never() : backing.get().changes(prefix))
                 .filter(key -> !isSevered.getAsBoolean());
     }
 

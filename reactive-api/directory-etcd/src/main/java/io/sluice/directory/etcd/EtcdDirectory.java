@@ -43,7 +43,9 @@ public final class EtcdDirectory {
     public static Directory over(Client client, String namespace, DirectoryOptions options) {
         return Directory.over(
                 new EtcdStore(
-                        Objects.requireNonNull(client, "client"), Objects.requireNonNull(namespace, "namespace"), false),
+                        Objects.requireNonNull(client, "client"),
+                        Objects.requireNonNull(namespace, "namespace"),
+                        false),
                 options);
     }
 }

@@ -33,8 +33,8 @@ final class EtcdLease implements StoreLease {
     @Override
     public Mono<Void> put(List<StoredValue> values) {
         return Flux.fromIterable(values)
-                .concatMap(value -> EtcdStore.request(() ->
-                        store.kv().put(store.key(value.key()), ByteSequence.from(value.value()), underThis())))
+                .concatMap(value -> EtcdStore.request(
+                        () -> store.kv().put(store.key(value.key()), ByteSequence.from(value.value()), underThis())))
                 .then();
     }
 
@@ -46,8 +46,7 @@ final class EtcdLease implements StoreLease {
                 : new Cmp(where, Cmp.Op.EQUAL, CmpTarget.value(ByteSequence.from(expected)));
         return EtcdStore.request(() -> {
                     Txn transaction = store.kv().txn();
-                    return transaction
-                            .If(isExpected)
+                    return transaction.If(isExpected)
                             .Then(Op.put(where, ByteSequence.from(value), underThis()))
                             .commit();
                 })

@@ -69,11 +69,12 @@ final class EtcdStore implements DirectoryStore {
 
     @Override
     public Flux<StoredValue> list(String prefix) {
-        GetOption all = GetOption.builder().isPrefix(true).withLimit(MOST_LISTED).build();
+        GetOption all =
+                GetOption.builder().isPrefix(true).withLimit(MOST_LISTED).build();
         return request(() -> kv().get(key(prefix), all))
                 .flatMapIterable(found -> found.getKvs())
-                .map(found -> new StoredValue(
-                        name(found.getKey()), found.getValue().getBytes()));
+                .map(found ->
+                        new StoredValue(name(found.getKey()), found.getValue().getBytes()));
     }
 
     @Override

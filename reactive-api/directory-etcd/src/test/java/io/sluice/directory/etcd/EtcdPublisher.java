@@ -9,7 +9,6 @@ final class EtcdPublisher {
     private EtcdPublisher() {}
 
     public static void main(String[] arguments) throws IOException {
-        PublisherProgram.run(
-                EtcdDirectory.open(List.of(arguments[0]), PublisherProgram.options()), arguments[1]);
+        PublisherProgram.run(EtcdDirectory.open(List.of(arguments[0]), PublisherProgram.options()), arguments[1]);
     }
 }

@@ -38,8 +38,7 @@ public final class RedisDirectory {
                         .connectTimeout(options.requestTimeout())
                         .build())
                 .build());
-        return Directory.over(
-                new RedisStore(client, address, DEFAULT_NAMESPACE, true), options);
+        return Directory.over(new RedisStore(client, address, DEFAULT_NAMESPACE, true), options);
     }
 
     /**

@@ -47,8 +47,7 @@ final class RedisLease implements StoreLease {
                             .put(id)
                             .put(value.value())
                             .array();
-                    return redis.set(
-                            store.valueKey(value.key()), stored, SetArgs.Builder.px(timeToLive.toMillis()));
+                    return redis.set(store.valueKey(value.key()), stored, SetArgs.Builder.px(timeToLive.toMillis()));
                 }))
                 .then();
     }

@@ -62,8 +62,7 @@ final class RedisStore implements DirectoryStore {
         synchronized (lock) {
             CompletableFuture<StatefulRedisConnection<byte[], byte[]>> current = connecting;
             if (current == null || current.isCompletedExceptionally()) {
-                current = client.connectAsync(ByteArrayCodec.INSTANCE, address)
-                        .toCompletableFuture();
+                current = client.connectAsync(ByteArrayCodec.INSTANCE, address).toCompletableFuture();
                 connecting = current;
             }
             return current;
@@ -121,8 +120,8 @@ final class RedisStore implements DirectoryStore {
             byte[] key = keys.get(found.getT1().intValue());
             KeyValue<byte[], byte[]> value = found.getT2();
             return value.hasValue()
-                    ? Mono.just(new StoredValue(
-                            new String(key, StandardCharsets.US_ASCII), withoutLease(value.getValue())))
+                    ? Mono.just(
+                            new StoredValue(new String(key, StandardCharsets.US_ASCII), withoutLease(value.getValue())))
                     : Scripts.FORGET
                             .run(redis, List.of(valueKey(new String(key, StandardCharsets.US_ASCII)), index()), key)
                             .then(Mono.empty());
@@ -164,18 +163,16 @@ final class RedisStore implements DirectoryStore {
                             }
                         }
                     });
-                    connection
-                            .async()
-                            .subscribe(channel(), bytes(expirations))
-                            .whenComplete((done, error) -> {
-                                if (error == null) {
-                                    sink.next("");
-                                } else {
-                                    sink.error(error instanceof CompletionException && error.getCause() != null
+                    connection.async().subscribe(channel(), bytes(expirations)).whenComplete((done, error) -> {
+                        if (error == null) {
+                            sink.next("");
+                        } else {
+                            sink.error(
+                                    error instanceof CompletionException && error.getCause() != null
                                             ? error.getCause()
                                             : error);
-                                }
-                            });
+                        }
+                    });
                 },
                 FluxSink.OverflowStrategy.BUFFER);
     }

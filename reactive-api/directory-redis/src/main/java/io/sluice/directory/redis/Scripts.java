@@ -11,8 +11,7 @@ import reactor.core.publisher.Mono;
  */
 enum Scripts {
     /** Puts a value if there is the expected one: channel, lease, time to live, new value, whether one is expected, which. */
-    REPLACE(
-            """
+    REPLACE("""
             local held = redis.call('get', KEYS[1])
             if ARGV[6] == '1' then
               if not held or string.sub(held, 17) ~= ARGV[7] then return 0 end
@@ -25,14 +24,12 @@ enum Scripts {
             return 1
             """),
     /** Renews a value of a lease: lease, time to live. */
-    RENEW(
-            """
+    RENEW("""
             if redis.call('getrange', KEYS[1], 0, 15) ~= ARGV[2] then return 0 end
             return redis.call('pexpire', KEYS[1], ARGV[3])
             """),
     /** Removes a value of a lease: channel, lease. */
-    REVOKE(
-            """
+    REVOKE("""
             if redis.call('getrange', KEYS[1], 0, 15) ~= ARGV[3] then return 0 end
             redis.call('del', KEYS[1])
             redis.call('zrem', KEYS[2], ARGV[1])
@@ -40,8 +37,7 @@ enum Scripts {
             return 1
             """),
     /** Leaves a key out of the index if it has no value. */
-    FORGET(
-            """
+    FORGET("""
             if redis.call('exists', KEYS[1]) == 1 then return 0 end
             return redis.call('zrem', KEYS[2], ARGV[1])
             """);

@@ -19,7 +19,8 @@ class RedisDirectoryTest extends DirectoryContract {
     @Override
     protected DirectoryUnderTest startStore() {
         Path program = ServerProcess.find("redis-server")
-                .orElseGet(() -> abort("there is no redis-server: install Debian's package redis-server, or use ./sluice test"));
+                .orElseGet(() ->
+                        abort("there is no redis-server: install Debian's package redis-server, or use ./sluice test"));
         return new Redis(program);
     }
 

@@ -59,13 +59,12 @@ final class VertxLease implements StoreLease {
     @Override
     public Mono<Boolean> replace(String key, byte @Nullable [] expected, byte[] value) {
         return store.listed(map -> map.get(key))
-                .flatMap(held -> store.isAlive(VertxStore.leaseOf(held))
-                        .flatMap(alive -> {
-                            byte[] seen = alive ? VertxStore.valueOf(held) : null;
-                            return Arrays.equals(seen, expected)
-                                    ? store.listed(map -> map.replaceIfPresent(key, held, stored(value)))
-                                    : Mono.just(false);
-                        }))
+                .flatMap(held -> store.isAlive(VertxStore.leaseOf(held)).flatMap(alive -> {
+                    byte[] seen = alive ? VertxStore.valueOf(held) : null;
+                    return Arrays.equals(seen, expected)
+                            ? store.listed(map -> map.replaceIfPresent(key, held, stored(value)))
+                            : Mono.just(false);
+                }))
                 .switchIfEmpty(Mono.defer(() -> expected != null
                         ? Mono.just(false)
                         : store.listed(map -> map.putIfAbsent(key, stored(value)))

@@ -23,11 +23,7 @@ record Member(Vertx vertx, HazelcastClusterManager cluster) implements AutoClose
         config.getNetworkConfig().getInterfaces().setEnabled(true).setInterfaces(List.of("127.0.0.1"));
         config.getNetworkConfig().getJoin().getAutoDetectionConfig().setEnabled(false);
         config.getNetworkConfig().getJoin().getMulticastConfig().setEnabled(false);
-        config.getNetworkConfig()
-                .getJoin()
-                .getTcpIpConfig()
-                .setEnabled(true)
-                .setMembers(List.of("127.0.0.1:" + port));
+        config.getNetworkConfig().getJoin().getTcpIpConfig().setEnabled(true).setMembers(List.of("127.0.0.1:" + port));
         HazelcastClusterManager cluster = new HazelcastClusterManager(config);
         VertxOptions options = new VertxOptions();
         options.getEventBusOptions().setHost("127.0.0.1");
@@ -43,6 +39,10 @@ record Member(Vertx vertx, HazelcastClusterManager cluster) implements AutoClose
 
     @Override
     public void close() {
-        vertx.close().toCompletionStage().toCompletableFuture().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+        vertx.close()
+                .toCompletionStage()
+                .toCompletableFuture()
+                .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                .join();
     }
 }

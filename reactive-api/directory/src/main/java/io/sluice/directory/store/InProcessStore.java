@@ -67,8 +67,8 @@ public final class InProcessStore implements DirectoryStore {
                         break;
                     }
                     if (entry.getValue().isListed()) {
-                        found.add(new StoredValue(
-                                entry.getKey(), entry.getValue().value()));
+                        found.add(
+                                new StoredValue(entry.getKey(), entry.getValue().value()));
                     }
                 }
             }

@@ -43,8 +43,7 @@ public final class BlockLeases implements AutoCloseable {
     private final Map<Long, Boolean> held = new ConcurrentHashMap<>();
 
     private final Queue<ReceivedBlock> arrived = new ConcurrentLinkedQueue<>();
-    private final Sinks.Many<ReceivedBlock> received =
-            Sinks.many().unicast().onBackpressureBuffer(arrived);
+    private final Sinks.Many<ReceivedBlock> received = Sinks.many().unicast().onBackpressureBuffer(arrived);
     private final Disposable subscription;
     private volatile @Nullable SluiceException end;
 
@@ -181,7 +180,8 @@ public final class BlockLeases implements AutoCloseable {
     private void arrived(LeaseMessage message) {
         if (held.size() >= maxLeases) {
             connection
-                    .notify(LeaseMessage.of(LeaseMessage.Type.RELEASE, message.id()).toBytes())
+                    .notify(LeaseMessage.of(LeaseMessage.Type.RELEASE, message.id())
+                            .toBytes())
                     .subscribe(ignored -> {}, error -> {
                         // The connection has ended, and with it the lease.
                     });

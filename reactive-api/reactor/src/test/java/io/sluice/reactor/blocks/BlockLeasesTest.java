@@ -167,8 +167,8 @@ class BlockLeasesTest {
     @Test
     void theEndOfTheConnectionEndsAllLeases() throws InterruptedException {
         listen();
-        List<CompletableFuture<LeaseOutcome>> outcomes =
-                List.of(lender.lend(bytes("a")).toFuture(), lender.lend(bytes("b")).toFuture());
+        List<CompletableFuture<LeaseOutcome>> outcomes = List.of(
+                lender.lend(bytes("a")).toFuture(), lender.lend(bytes("b")).toFuture());
         next();
         accepted.close().block(PATIENCE);
         for (CompletableFuture<LeaseOutcome> outcome : outcomes) {
