@@ -258,10 +258,9 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
         public void cancel() {
             if (!cancelled) {
                 cancelled = true;
-                session.poller().execute(() -> {
-                    session.inbox().leave(this);
-                    subscription.compareAndSet(this, null);
-                });
+                session.poller().execute(() -> session.inbox().leave(this));
+                // The next one may come at once: the poller hears of it after it has heard that this one leaves.
+                subscription.compareAndSet(this, null);
             }
         }
 
