@@ -72,7 +72,10 @@ final class DirectoryWatch implements Subscription {
             names.interrupt(access.unavailable(cause));
             emit();
         }
-        current.update(Mono.delay(backoff.after(failed)).subscribe(ignored -> establish()));
+        // In its place before it is begun: the pause may be over, and something new in its place, before it is assigned.
+        Disposable.Swap pause = Disposables.swap();
+        current.update(pause);
+        pause.update(Mono.delay(backoff.after(failed)).subscribe(ignored -> establish()));
     }
 
     /** From one establishing to the next loss. */
@@ -131,16 +134,27 @@ final class DirectoryWatch implements Subscription {
                 told.clear();
             }
             Mono<Void> reading = all ? readAll() : readSome(some);
+            Disposable.Swap place = Disposables.swap();
+            parts.add(place);
             // On a thread of its own, so that a store that answers inside the call does not deepen the stack.
-            parts.add(reading.subscribeOn(Schedulers.parallel()).subscribe(ignored -> {}, this::end, this::hasRead));
+            place.update(reading.subscribeOn(Schedulers.parallel())
+                    .subscribe(ignored -> {}, this::end, () -> hasRead(place)));
         }
 
-        private void hasRead() {
+        private void hasRead(Disposable place) {
+            parts.remove(place);
             synchronized (this) {
                 isReading = false;
             }
             emit();
             read();
+        }
+
+        /** Notes what was read, unless another attempt may have read something newer meanwhile. */
+        private synchronized void note(Runnable what) {
+            if (!isOver) {
+                what.run();
+            }
         }
 
         private Mono<Void> readAll() {
@@ -151,15 +165,15 @@ final class DirectoryWatch implements Subscription {
                             String name = Keys.name(head.key());
                             everything.put(name, WatchedNames.State.of(name, head.value()));
                         }
-                        if (isComplete) {
-                            names.reconcile(everything);
-                        } else {
-                            names.snapshot(everything);
-                            failures.set(0);
-                            synchronized (this) {
+                        note(() -> {
+                            if (isComplete) {
+                                names.reconcile(everything);
+                            } else {
+                                names.snapshot(everything);
+                                failures.set(0);
                                 isComplete = true;
                             }
-                        }
+                        });
                     })
                     .then();
         }
@@ -170,10 +184,10 @@ final class DirectoryWatch implements Subscription {
                             name -> access.get(Keys.head(name))
                                     .map(Optional::of)
                                     .defaultIfEmpty(Optional.empty())
-                                    .doOnNext(head -> names.update(
+                                    .doOnNext(head -> note(() -> names.update(
                                             name,
                                             head.map(bytes -> WatchedNames.State.of(name, bytes))
-                                                    .orElse(null))),
+                                                    .orElse(null)))),
                             READS_AT_A_TIME)
                     .then();
         }

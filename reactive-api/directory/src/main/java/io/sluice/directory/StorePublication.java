@@ -119,7 +119,10 @@ final class StorePublication implements Publication {
     }
 
     private void scheduleBeat(Duration pause) {
-        nextBeat.update(Mono.delay(pause)
+        // In its place before it is begun: it may be over, and the next one in its place, before it is assigned.
+        Disposable.Swap place = Disposables.swap();
+        nextBeat.update(place);
+        place.update(Mono.delay(pause)
                 .then(writes.run(Mono.defer(this::beat)))
                 .subscribe(ignored -> {}, this::beatFailed, () -> {
                     failures = 0;
