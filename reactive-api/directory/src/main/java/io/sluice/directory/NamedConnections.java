@@ -4,6 +4,9 @@ import io.sluice.engine.Connection;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import java.util.Objects;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -12,6 +15,14 @@ import reactor.core.publisher.Mono;
  * one, and the run of it, that the directory names. Instances are immutable; all methods may be called from any thread.
  */
 public final class NamedConnections {
+    private static final Logger LOG = LoggerFactory.getLogger(NamedConnections.class);
+
+    /** Reactor's key for what happens to an error that comes after a cancel. */
+    private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
+
+    /** The engine to which an entry led may be gone, and the entry with it: an attempt that was given up then fails unheard. */
+    private static final Consumer<Throwable> IGNORED = error -> LOG.debug("Failed after it was given up", error);
+
     private final Directory directory;
     private final ReactiveTransferEngine engine;
     private final ReconnectOptions options;
@@ -58,8 +69,8 @@ public final class NamedConnections {
      * {@link Connection#close()} tells.
      *
      * @param name the engine's
-     * @return one connection after the other, without end; or what the last attempt failed with, if the options limit their
-     *     number
+     * @return one connection after the other, without end; or what the last attempt failed with, or its connection ended with, if
+     *     the options limit their number
      */
     public Flux<ReactiveConnection> connections(String name) {
         Names.check(name);
@@ -67,16 +78,18 @@ public final class NamedConnections {
     }
 
     private Mono<ReactiveConnection> connect(EngineEntry entry) {
-        return engine.connect(entry.address()).flatMap(connection -> {
-            Connection made = connection.connection();
-            if (made.peer().equals(entry.engineId()) && made.peerEpoch() == entry.epoch()) {
-                return Mono.just(connection);
-            }
-            return connection
-                    .close()
-                    .onErrorComplete()
-                    .then(Mono.error(() -> new StaleEntryException("the engine at " + entry.address()
-                            + " is another run than the one that the directory names '" + entry.name() + "'")));
-        });
+        return engine.connect(entry.address())
+                .flatMap(connection -> {
+                    Connection made = connection.connection();
+                    if (made.peer().equals(entry.engineId()) && made.peerEpoch() == entry.epoch()) {
+                        return Mono.just(connection);
+                    }
+                    return connection
+                            .close()
+                            .onErrorComplete()
+                            .then(Mono.error(() -> new StaleEntryException("the engine at " + entry.address()
+                                    + " is another run than the one that the directory names '" + entry.name() + "'")));
+                })
+                .contextWrite(context -> context.put(ON_ERROR_DROPPED, IGNORED));
     }
 }

@@ -1,5 +1,6 @@
 package io.sluice.directory;
 
+import io.sluice.engine.ConnectionLostException;
 import io.sluice.reactor.ReactiveConnection;
 import java.time.Duration;
 import java.util.Optional;
@@ -92,31 +93,39 @@ final class NamedTarget {
         Mono<?> pause = failures == 0 ? Mono.empty() : Mono.delay(backoff.after(failures));
         Mono<ReactiveConnection> attempt = pause.then(
                         presence.asFlux().filter(there -> there).next())
-                .then(Mono.defer(() -> connect.apply(entry)));
+                .then(Mono.defer(() -> connect.apply(entry)))
+                .onErrorResume(this::failed);
         return Flux.usingWhen(
-                        attempt,
-                        connection -> {
-                            long since = System.nanoTime();
-                            return Flux.concat(Mono.just(connection), untilEnded(connection))
-                                    .doOnComplete(() -> hasEnded(Duration.ofNanos(System.nanoTime() - since)));
-                        },
-                        connection -> connection.close().onErrorComplete())
-                .onErrorResume(error -> {
-                    int failed = failures + 1;
-                    failures = failed;
-                    LOG.debug("Connecting to '{}' has failed", name, error);
-                    return options.maxFailures() > 0 && failed >= options.maxFailures()
-                            ? Flux.error(error)
-                            : Flux.empty();
-                });
+                attempt,
+                connection -> Flux.concat(Mono.just(connection), untilEnded(connection)),
+                connection -> connection.close().onErrorComplete());
     }
 
-    private static Mono<ReactiveConnection> untilEnded(ReactiveConnection connection) {
-        return connection.ended().onErrorComplete().then(Mono.empty());
+    private Mono<ReactiveConnection> untilEnded(ReactiveConnection connection) {
+        return Mono.defer(() -> {
+            long since = System.nanoTime();
+            return connection
+                    .ended()
+                    .then(Mono.<ReactiveConnection>error(
+                            () -> new ConnectionLostException("the connection to '" + name + "' was closed")))
+                    .onErrorResume(error -> ended(Duration.ofNanos(System.nanoTime() - since), error));
+        });
     }
 
     /** One that ends at once, again and again, is no better than one that is refused. */
-    private void hasEnded(Duration after) {
-        failures = after.compareTo(options.maxBackoff()) >= 0 ? 0 : failures + 1;
+    private Mono<ReactiveConnection> ended(Duration after, Throwable error) {
+        if (after.compareTo(options.maxBackoff()) < 0) {
+            return failed(error);
+        }
+        failures = 0;
+        return Mono.empty();
+    }
+
+    /** Empty, unless it is time to give up. */
+    private Mono<ReactiveConnection> failed(Throwable error) {
+        int failed = failures + 1;
+        failures = failed;
+        LOG.debug("The {}. failure in a row to be connected to '{}'", failed, name, error);
+        return options.maxFailures() > 0 && failed >= options.maxFailures() ? Mono.error(error) : Mono.empty();
     }
 }

@@ -23,7 +23,8 @@ class LayerTest {
                     "org.jspecify..",
                     "org.reactivestreams..",
                     "org.slf4j..",
-                    "reactor.core..");
+                    "reactor.core..",
+                    "reactor.util.context..");
 
     @ArchTest
     static final ArchRule aStoreKnowsNothingOfEngines = noClasses()

@@ -1,0 +1,236 @@
+package io.sluice.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.SluiceException;
+import io.sluice.reactor.ReactiveConnection;
+import io.sluice.reactor.ReactiveTransferEngine;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** What can go wrong between an entry and a connection. */
+class NamedConnectionsTest {
+    private static final Duration BOUND = Duration.ofSeconds(60);
+    private static final String NAME = "decode/7";
+
+    private final Directory directory = Directory.inProcess();
+    private ReactiveTransferEngine here;
+    private ReactiveTransferEngine there;
+
+    @BeforeEach
+    void open() {
+        here = ReactiveTransferEngine.open(EngineOptions.builder()
+                .transports(List.of("tcp"))
+                .listenNowhere()
+                .build());
+        there = ReactiveTransferEngine.open(
+                EngineOptions.builder().transports(List.of("tcp")).build());
+    }
+
+    @AfterEach
+    void close() {
+        here.close().block(BOUND);
+        there.close().block(BOUND);
+        directory.close().block(BOUND);
+    }
+
+    private NamedConnections connections(int maxFailures) {
+        return NamedConnections.of(
+                directory, here, new ReconnectOptions(Duration.ofMillis(1), Duration.ofMillis(20), maxFailures));
+    }
+
+    private Publication publish(EngineAddress address, long epoch) {
+        return directory
+                .publish(new Advertisement(NAME, address, epoch, new TreeMap<>()))
+                .blockOptional(BOUND)
+                .orElseThrow();
+    }
+
+    private void nothingIsOpen() {
+        await().atMost(BOUND)
+                .until(() -> here.engine().connections().isEmpty()
+                        && there.engine().connections().isEmpty());
+    }
+
+    /** Hangs up on everybody, and counts them. */
+    private static final class Refusing implements AutoCloseable {
+        final AtomicInteger calls = new AtomicInteger();
+        private final ServerSocket server = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
+
+        Refusing() throws Exception {
+            Thread.ofVirtual().start(() -> {
+                try {
+                    while (true) {
+                        server.accept().close();
+                        calls.incrementAndGet();
+                    }
+                } catch (IOException closed) {
+                    // as it should be in the end
+                }
+            });
+        }
+
+        EngineAddress address() {
+            return new EngineAddress("127.0.0.1", server.getLocalPort(), EngineId.random());
+        }
+
+        @Override
+        public void close() throws Exception {
+            server.close();
+        }
+    }
+
+    @Test
+    void itGivesUpAfterAsManyFailuresAsItMay() throws Exception {
+        try (Refusing nobody = new Refusing()) {
+            publish(nobody.address(), 1);
+            assertThatThrownBy(() -> connections(3).connections(NAME).blockLast(BOUND))
+                    .isInstanceOf(ConnectFailedException.class);
+            assertThat(nobody.calls).hasValue(3);
+        }
+    }
+
+    @Test
+    void withoutALimitItTriesForEver() throws Exception {
+        try (Refusing nobody = new Refusing()) {
+            publish(nobody.address(), 1);
+            List<Throwable> errors = new CopyOnWriteArrayList<>();
+            List<ReactiveConnection> made = new CopyOnWriteArrayList<>();
+            Disposable staying = connections(0).connections(NAME).subscribe(made::add, errors::add);
+            await().atMost(BOUND).until(() -> nobody.calls.get() >= 10);
+            publish(there.address(), there.engine().epoch());
+            await().atMost(BOUND).until(() -> made.size() == 1);
+            assertThat(errors).isEmpty();
+            staying.dispose();
+            nothingIsOpen();
+        }
+    }
+
+    @Test
+    void anotherRunOfTheEngineIsForgivenTheFailuresBefore() throws Exception {
+        try (Refusing one = new Refusing();
+                Refusing other = new Refusing()) {
+            NamedConnections few = NamedConnections.of(
+                    directory, here, new ReconnectOptions(Duration.ofMillis(200), Duration.ofMillis(200), 4));
+            publish(one.address(), 1);
+            List<Throwable> errors = new CopyOnWriteArrayList<>();
+            few.connections(NAME).subscribe(any -> {}, errors::add);
+            await().atMost(BOUND).until(() -> one.calls.get() == 2);
+            publish(other.address(), 2);
+            await().atMost(BOUND).until(() -> !errors.isEmpty());
+            assertThat(errors).singleElement().isInstanceOf(ConnectFailedException.class);
+            assertThat(other.calls).hasValue(4);
+        }
+    }
+
+    @Test
+    void connectionsThatDoNotLastAreFailures() {
+        publish(there.address(), there.engine().epoch());
+        there.engine().onConnection(Connection::close);
+        NamedConnections patient = NamedConnections.of(
+                directory, here, new ReconnectOptions(Duration.ofMillis(1), Duration.ofMinutes(1), 3));
+        List<ReactiveConnection> made = new CopyOnWriteArrayList<>();
+        assertThatThrownBy(() -> patient.connections(NAME).doOnNext(made::add).blockLast(BOUND))
+                .isInstanceOf(ConnectionLostException.class);
+        assertThat(made).hasSizeLessThanOrEqualTo(3);
+        nothingIsOpen();
+    }
+
+    @Test
+    void aCancelInMidConnectLeavesNothingBehind() throws Exception {
+        AtomicInteger arrived = new AtomicInteger();
+        there.engine().onConnection(connection -> arrived.incrementAndGet());
+        try (SlowWire wire = new SlowWire(there.address())) {
+            publish(wire.address(), there.engine().epoch());
+            List<ReactiveConnection> made = new CopyOnWriteArrayList<>();
+            Disposable staying = connections(0).connections(NAME).subscribe(made::add);
+            await().atMost(BOUND).until(() -> wire.accepted() == 1);
+            Disposable once = connections(0).connect(NAME).subscribe(made::add);
+            // Neither has got an answer, so each has made its first socket alone.
+            await().atMost(BOUND).until(() -> wire.accepted() == 2);
+            staying.dispose();
+            once.dispose();
+            wire.open();
+            // Both go on to their end, where nobody wants them.
+            await().atMost(BOUND).until(() -> arrived.get() == 2);
+            nothingIsOpen();
+            assertThat(made).isEmpty();
+            assertThat(arrived).as("nobody tries again").hasValue(2);
+        }
+    }
+
+    @Test
+    void aCancelAtAnyMomentLeavesNothingBehind() {
+        publish(there.address(), there.engine().epoch());
+        for (int round = 0; round < 100; round++) {
+            Mono<ReactiveConnection> first = connections(0).connections(NAME).next();
+            Disposable attempt = first.subscribe();
+            long until = System.nanoTime() + round * 50_000L;
+            while (System.nanoTime() < until) {
+                Thread.onSpinWait();
+            }
+            attempt.dispose();
+        }
+        nothingIsOpen();
+    }
+
+    @Test
+    void anEntryOfAnotherRunIsNotUsed() {
+        publish(there.address(), there.engine().epoch() + 1);
+        AtomicInteger arrived = new AtomicInteger();
+        there.engine().onConnection(connection -> arrived.incrementAndGet());
+        assertThatThrownBy(() -> connections(0).connect(NAME).block(BOUND)).isInstanceOf(StaleEntryException.class);
+        await().atMost(BOUND).until(() -> arrived.get() == 1);
+        nothingIsOpen();
+    }
+
+    /** The engine has restarted on its port; its entry is still the one of the run before. */
+    @Test
+    void afterARestartTheOldEntryConnectsToNobodyAndTheNewOneDoes() {
+        EngineOptions onOnePort = EngineOptions.builder()
+                .transports(List.of("tcp"))
+                .listen("127.0.0.1", there.address().port())
+                .build();
+        publish(there.address(), there.engine().epoch());
+        List<ReactiveConnection> made = new CopyOnWriteArrayList<>();
+        List<Throwable> errors = new CopyOnWriteArrayList<>();
+        Disposable staying = connections(0).connections(NAME).subscribe(made::add, errors::add);
+        await().atMost(BOUND).until(() -> made.size() == 1);
+        long before = there.engine().epoch();
+        there.close().block(BOUND);
+        there = ReactiveTransferEngine.open(onOnePort);
+        assertThat(there.engine().epoch()).isNotEqualTo(before);
+
+        assertThatThrownBy(() -> connections(0).connect(NAME).block(BOUND)).isInstanceOf(SluiceException.class);
+        await().during(Duration.ofMillis(200))
+                .atMost(BOUND)
+                .until(() -> made.size() == 1 && there.engine().connections().isEmpty());
+
+        publish(there.address(), there.engine().epoch());
+        await().atMost(BOUND).until(() -> made.size() == 2);
+        assertThat(made.getLast().connection().peerEpoch())
+                .isEqualTo(there.engine().epoch());
+        assertThat(errors).isEmpty();
+        staying.dispose();
+        nothingIsOpen();
+    }
+}
