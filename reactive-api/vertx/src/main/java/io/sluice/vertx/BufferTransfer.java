@@ -1,6 +1,7 @@
 package io.sluice.vertx;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
@@ -104,25 +105,28 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
                 throw new IllegalArgumentException("the region was attached on another connection");
             }
             Objects.checkFromIndexSize(remoteOffset, length, remote.length());
+            startTimer();
         } catch (RuntimeException mistake) {
             fail(mistake);
             return this;
-        }
-        Duration deadline = options.deadline();
-        if (deadline != null) {
-            long millis = Math.max(1, deadline.toMillis());
-            timer = mailbox.context()
-                    .owner()
-                    .setTimer(
-                            millis,
-                            id -> fail(
-                                    new TransferTimeoutException("the buffer was not transferred within " + deadline)));
         }
         pump(null);
         if (underWay != null && underWay.isClosed()) {
             cancel();
         }
         return this;
+    }
+
+    private void startTimer() {
+        Duration deadline = options.deadline();
+        if (deadline != null) {
+            timer = mailbox.context()
+                    .owner()
+                    .setTimer(
+                            Math.max(1, deadline.toMillis()),
+                            id -> fail(
+                                    new TransferTimeoutException("the buffer was not transferred within " + deadline)));
+        }
     }
 
     /** Lets chunks go as long as there are slots. */
@@ -330,11 +334,22 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
             mailbox.deliver(new Delivery() {
                 @Override
                 void deliver() {
-                    empty(slot, at, bytes);
+                    Throwable gone = taken();
                     released(slot);
-                    chunkEnded(Chunk.this, null);
+                    chunkEnded(Chunk.this, gone);
                 }
             });
+        }
+
+        /** What has come is lost if the staging memory was closed meanwhile, with the engine. */
+        private @Nullable Throwable taken() {
+            try {
+                empty(slot, at, bytes);
+                return null;
+            } catch (RuntimeException closed) {
+                return new RegionClosedException(
+                        "the staging memory was closed before the bytes were taken from it", closed);
+            }
         }
     }
 }

@@ -82,11 +82,28 @@ final class ContextMailbox implements Handler<Void> {
             first = last;
             last = earlier;
         }
-        while (first != null) {
-            Delivery next = first.earlier;
-            first.earlier = null;
-            first.deliver();
-            first = next;
+        deliverAll(first);
+    }
+
+    /** What one throws is for the context to report; the others are delivered all the same. */
+    private static void deliverAll(@Nullable Delivery first) {
+        Throwable failure = null;
+        Delivery delivery = first;
+        while (delivery != null) {
+            Delivery next = delivery.earlier;
+            delivery.earlier = null;
+            try {
+                delivery.deliver();
+            } catch (RuntimeException | Error thrown) {
+                failure = failure == null ? thrown : failure;
+            }
+            delivery = next;
+        }
+        if (failure instanceof RuntimeException exception) {
+            throw exception;
+        }
+        if (failure instanceof Error error) {
+            throw error;
         }
     }
 

@@ -154,12 +154,17 @@ abstract class DemandStream<T> implements ReadStream<T> {
     final void endNow(@Nullable Throwable error) {
         boolean stopping;
         synchronized (this) {
-            stopping = begun && !stopped && !sourceEnded;
+            if (sourceEnded) {
+                return;
+            }
+            stopping = begun && !stopped;
+            sourceEnded = true;
+            failure = error;
         }
         if (stopping) {
             stop();
         }
-        finish(error);
+        schedule();
     }
 
     /** Its client was closed. */

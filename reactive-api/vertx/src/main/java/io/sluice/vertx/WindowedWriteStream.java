@@ -4,6 +4,7 @@ import io.sluice.engine.InFlightWindow;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import io.vertx.core.streams.WriteStream;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -98,13 +99,26 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
         }
         if (drainedAlready) {
             // Whoever saw it full a moment ago would wait for ever.
-            try {
-                mailbox.context().runOnContext(nothing -> callDrainHandler());
-            } catch (RejectedExecutionException closed) {
-                // nobody can be called there any more
-            }
+            later(this::callDrainHandler);
         }
         return this;
+    }
+
+    /** A write completes where it was called; handlers are called on the stream's context, which is mostly the same. */
+    private void onContext(Runnable call) {
+        if (mailbox.context().equals(Vertx.currentContext())) {
+            call.run();
+        } else {
+            later(call);
+        }
+    }
+
+    private void later(Runnable call) {
+        try {
+            mailbox.context().runOnContext(nothing -> call.run());
+        } catch (RejectedExecutionException closed) {
+            // nobody can be called there any more
+        }
     }
 
     @Override
@@ -131,10 +145,10 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
             end = operations == 0 ? ending : null;
         }
         if (error != null && toFailure != null) {
-            toFailure.handle(error);
+            onContext(() -> toFailure.handle(error));
         }
         if (drained) {
-            callDrainHandler();
+            onContext(this::callDrainHandler);
         }
         if (end != null) {
             complete(end);
