@@ -45,6 +45,15 @@ public interface TransferConnection {
     CancellableTransfers cancellable();
 
     /**
+     * The same transfers for virtual threads, which may wait for their ends.
+     *
+     * @return a view without a state
+     */
+    default BlockingTransfers blocking() {
+        return new BlockingTransfers(cancellable());
+    }
+
+    /**
      * Brings the transport's keys of a peer's region over.
      *
      * @param descriptor what the peer gave
