@@ -29,7 +29,6 @@ import io.sluice.engine.StaleDescriptorException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -63,6 +62,9 @@ public abstract class DirectoryContract {
             DirectoryOptions.defaults().withLeaseTime(Duration.ofMinutes(10));
     /** A directory that cannot be reached must say so, and not only hang for as long as a test may take. */
     private static final Duration SOON = Duration.ofSeconds(20);
+
+    /** What 15,000 regions may take. */
+    private static final long MOST_BYTES = 1_500_000;
 
     private DirectoryUnderTest store;
     private Directory directory;
@@ -158,6 +160,7 @@ public abstract class DirectoryContract {
     void partsOfFifteenThousandRegionsAreLookedUp() {
         Advertisement advertised = advertisement(name, 15_000);
         get(directory.publish(advertised));
+        assertThat(store.storedBytes(name)).isBetween(100_000L, MOST_BYTES);
 
         assertThat(get(other.lookup(name)).regions()).isEqualTo(advertised.regions());
         String one = ContractRegions.name(12_345);
@@ -409,39 +412,13 @@ public abstract class DirectoryContract {
         WatchLog log = closedLast(new WatchLog(other, name + "/"));
         log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == names.size());
 
-        ReactiveTransferEngine here = engine();
-        ReactiveTransferEngine there = engine();
-        MemoryRegion target = there.allocate(1 << 16, RegionOptions.readWrite());
-        MemoryRegion source = here.allocate(1 << 16, RegionOptions.local());
-        ReactiveConnection connection = get(here.connect(there.address()));
-        RemoteRegion remote = get(connection.attach(target.descriptor()));
-        AtomicLong transfers = new AtomicLong();
-        List<Throwable> transferErrors = new CopyOnWriteArrayList<>();
-        Disposable traffic = connection
-                .write(source, remote, 0)
-                .doOnNext(done -> transfers.incrementAndGet())
-                .delayElement(Duration.ofMillis(1))
-                .repeat()
-                .subscribe(done -> {}, transferErrors::add);
-        closedLast(traffic::dispose);
-
+        Traffic traffic = closedLast(Traffic.between(engine(), engine()));
         int before = log.size();
         store.interrupt();
         try {
-            List<Throwable> failures = new ArrayList<>();
-            for (String each : names) {
-                try {
-                    other.find(each).block(SOON);
-                } catch (SluiceException e) {
-                    failures.add(e);
-                }
-            }
-            assertThat(failures)
-                    .isNotEmpty()
-                    .allSatisfy(failure -> assertThat(failure).isInstanceOf(DirectoryUnavailableException.class));
+            assertLookUpsFail(names);
             log.await(before, DirectoryEvent.Interrupted.class, any -> true);
-            long soFar = transfers.get();
-            Awaitility.await("transfers go on").atMost(Bounds.PATIENCE).until(() -> transfers.get() > soFar + 100);
+            traffic.goesOn();
         } finally {
             store.resume();
         }
@@ -458,7 +435,51 @@ public abstract class DirectoryContract {
                                 .block(Bounds.PATIENCE)
                         != null);
         log.await(before, DirectoryEvent.Changed.class, event -> event.entry().regionCount() == 4);
-        assertThat(transferErrors).isEmpty();
+        assertThat(traffic.errors()).isEmpty();
+    }
+
+    /** Each within its time, and with the one type; a part of the store may be alive. */
+    private void assertLookUpsFail(List<String> names) {
+        List<Throwable> failures = get(Flux.fromIterable(names)
+                .flatMap(
+                        each -> other.find(each).timeout(SOON).then(Mono.<Throwable>empty()).onErrorResume(Mono::just),
+                        names.size())
+                .collectList());
+        assertThat(failures)
+                .isNotEmpty()
+                .allSatisfy(failure -> assertThat(failure).isInstanceOf(DirectoryUnavailableException.class));
+    }
+
+    @Test
+    void aDirectoryThatIsGoneForLongerThanALeaseFailsLookUpsAndNothingElse() throws InterruptedException {
+        assumeTrue(store.canBeStopped(), "this store cannot be stopped");
+        Directory publishing = store.open(PublisherProgram.options());
+        closedLast(() -> publishing.close().block(Bounds.PATIENCE));
+        Publication publication = get(publishing.publish(advertisement(name, 300)));
+        WatchLog log = closedLast(new WatchLog(other, name));
+        log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == 1);
+        Traffic traffic = closedLast(Traffic.between(engine(), engine()));
+
+        int before = log.size();
+        store.stop();
+        try {
+            assertLookUpsFail(List.of(name));
+            assertFails(publication.update(new TreeMap<>()), DirectoryUnavailableException.class);
+            log.await(before, DirectoryEvent.Interrupted.class, any -> true);
+            Thread.sleep(PublisherProgram.options().leaseTime().multipliedBy(2));
+            assertLookUpsFail(List.of(name));
+            traffic.goesOn();
+        } finally {
+            store.startEmpty();
+        }
+
+        // Its publisher is alive, and puts it back.
+        awaitFound(name);
+        Awaitility.await("the watch knows of it")
+                .atMost(Bounds.PATIENCE)
+                .until(() -> log.events().stream().skip(before).anyMatch(event -> tells(event, name)));
+        traffic.goesOn();
+        assertThat(traffic.errors()).isEmpty();
     }
 
     private void awaitFound(String wanted) {
@@ -470,7 +491,7 @@ public abstract class DirectoryContract {
 
     @Test
     void whatAStoreHasLostIsPublishedAnew() {
-        assumeTrue(store.canBeEmptied(), "this store cannot be emptied");
+        assumeTrue(store.canBeStopped(), "this store cannot be stopped");
         Directory publishing = store.open(PublisherProgram.options());
         closedLast(() -> publishing.close().block(Bounds.PATIENCE));
         Advertisement advertised = advertisement(name, 2_000);
@@ -479,7 +500,8 @@ public abstract class DirectoryContract {
         log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == 1);
         int before = log.size();
 
-        store.restartEmpty();
+        store.stop();
+        store.startEmpty();
 
         awaitFound(name);
         assertThat(get(other.lookup(name)).regions()).isEqualTo(advertised.regions());

@@ -35,14 +35,25 @@ public interface DirectoryUnderTest extends AutoCloseable {
     void resume();
 
     /**
-     * Whether the store can lose all that it holds.
+     * Whether the store can be killed and started again.
      *
-     * @return true if {@link #restartEmpty()} works
+     * @return true if {@link #stop()} and {@link #startEmpty()} work
      */
-    boolean canBeEmptied();
+    boolean canBeStopped();
 
-    /** Kills the store and starts it again, at the same place, with nothing in it. */
-    void restartEmpty();
+    /** Kills the store: whoever asks is refused. */
+    void stop();
+
+    /** Starts it again after {@link #stop()}, at the same place, with nothing in it. */
+    void startEmpty();
+
+    /**
+     * What one entry takes in the store.
+     *
+     * @param name of the engine
+     * @return bytes of all its keys and values
+     */
+    long storedBytes(String name);
 
     @Override
     void close();

@@ -136,10 +136,13 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** SIGKILL, and a new start with the same arguments after what is done in between. */
-    public void restart(Runnable meanwhile) {
+    /** SIGKILL. */
+    public void stop() {
         end();
-        meanwhile.run();
+    }
+
+    /** A new start with the same arguments, after {@link #stop()}. */
+    public void startAgain() {
         process = launch();
         awaitListening();
     }

@@ -47,13 +47,24 @@ class InProcessDirectoryTest extends DirectoryContract {
         }
 
         @Override
-        public boolean canBeEmptied() {
+        public boolean canBeStopped() {
             return true;
         }
 
         @Override
-        public void restartEmpty() {
+        public void stop() {
+            isSevered = true;
             backing.set(new InProcessStore());
+        }
+
+        @Override
+        public void startEmpty() {
+            isSevered = false;
+        }
+
+        @Override
+        public long storedBytes(String name) {
+            return SeverableStore.bytesPut(name);
         }
 
         @Override

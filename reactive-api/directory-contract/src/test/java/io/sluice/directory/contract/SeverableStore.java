@@ -6,6 +6,8 @@ import io.sluice.directory.store.StoreLease;
 import io.sluice.directory.store.StoredValue;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -14,12 +16,23 @@ import reactor.core.publisher.Mono;
 
 /** A way to a store that can be cut: then nothing is answered. The store behind it can be replaced by an empty one. */
 final class SeverableStore implements DirectoryStore {
+    /** How many bytes were put under each key, by whomever; no two tests have a name in common. */
+    private static final Map<String, Integer> PUT = new ConcurrentHashMap<>();
+
     private final AtomicReference<InProcessStore> backing;
     private final BooleanSupplier isSevered;
 
     SeverableStore(AtomicReference<InProcessStore> backing, BooleanSupplier isSevered) {
         this.backing = backing;
         this.isSevered = isSevered;
+    }
+
+    /** Keys and values of a name. */
+    static long bytesPut(String name) {
+        return PUT.entrySet().stream()
+                .filter(put -> put.getKey().contains(name))
+                .mapToLong(put -> put.getKey().length() + put.getValue())
+                .sum();
     }
 
     private <T> Mono<T> unlessSevered(Mono<T> request) {
@@ -72,11 +85,13 @@ final class SeverableStore implements DirectoryStore {
 
         @Override
         public Mono<Void> put(List<StoredValue> values) {
+            values.forEach(value -> PUT.put(value.key(), value.value().length));
             return unlessSevered(lease.put(values));
         }
 
         @Override
         public Mono<Boolean> replace(String key, byte @Nullable [] expected, byte[] value) {
+            PUT.put(key, value.length);
             return unlessSevered(lease.replace(key, expected, value));
         }
 

@@ -2,6 +2,9 @@ package io.sluice.directory.etcd;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import io.etcd.jetcd.ByteSequence;
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.options.GetOption;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import io.sluice.directory.contract.ContractPublisher;
@@ -11,9 +14,11 @@ import io.sluice.directory.contract.PublisherProcess;
 import io.sluice.directory.contract.ServerProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** The contract in a real etcd, of Debian's package {@code etcd-server}. */
 class EtcdDirectoryTest extends DirectoryContract {
@@ -77,13 +82,32 @@ class EtcdDirectoryTest extends DirectoryContract {
         }
 
         @Override
-        public boolean canBeEmptied() {
+        public boolean canBeStopped() {
             return true;
         }
 
         @Override
-        public void restartEmpty() {
-            server.restart(() -> ServerProcess.delete(folder.resolve("data")));
+        public void stop() {
+            server.stop();
+        }
+
+        @Override
+        public void startEmpty() {
+            ServerProcess.delete(folder.resolve("data"));
+            server.startAgain();
+        }
+
+        @Override
+        public long storedBytes(String name) {
+            ByteSequence all = ByteSequence.from(EtcdDirectory.DEFAULT_NAMESPACE, StandardCharsets.US_ASCII);
+            GetOption prefix = GetOption.builder().isPrefix(true).build();
+            try (Client client = Client.builder().endpoints(endpoint).build()) {
+                return client.getKVClient().get(all, prefix).orTimeout(60, TimeUnit.SECONDS).join().getKvs().stream()
+                        .filter(found -> found.getKey().toString(StandardCharsets.US_ASCII).contains(name))
+                        .mapToLong(found ->
+                                found.getKey().size() + found.getValue().size())
+                        .sum();
+            }
         }
 
         @Override

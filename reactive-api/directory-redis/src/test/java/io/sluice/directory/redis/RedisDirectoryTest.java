@@ -2,6 +2,9 @@ package io.sluice.directory.redis;
 
 import static org.junit.jupiter.api.Assumptions.abort;
 
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import io.sluice.directory.contract.ContractPublisher;
@@ -77,15 +80,30 @@ class RedisDirectoryTest extends DirectoryContract {
         }
 
         @Override
-        public boolean canBeEmptied() {
+        public boolean canBeStopped() {
             return true;
         }
 
         @Override
-        public void restartEmpty() {
-            server.restart(() -> {
-                // It keeps nothing on its disk.
-            });
+        public void stop() {
+            server.stop();
+        }
+
+        @Override
+        public void startEmpty() {
+            // It keeps nothing on its disk.
+            server.startAgain();
+        }
+
+        @Override
+        public long storedBytes(String name) {
+            try (RedisClient client = RedisClient.create(endpoint);
+                    StatefulRedisConnection<String, String> connection = client.connect()) {
+                RedisCommands<String, String> redis = connection.sync();
+                return redis.keys("*" + name + "*").stream()
+                        .mapToLong(key -> key.length() + redis.strlen(key))
+                        .sum();
+            }
         }
 
         @Override

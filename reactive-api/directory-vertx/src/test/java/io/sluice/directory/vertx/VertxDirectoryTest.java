@@ -7,6 +7,9 @@ import io.sluice.directory.contract.DirectoryContract;
 import io.sluice.directory.contract.DirectoryUnderTest;
 import io.sluice.directory.contract.PublisherProcess;
 import io.sluice.directory.contract.ServerProcess;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.shareddata.AsyncMap;
+import java.util.concurrent.TimeUnit;
 
 /** The contract in a cluster of Vert.x instances in two or more processes. */
 class VertxDirectoryTest extends DirectoryContract {
@@ -56,14 +59,42 @@ class VertxDirectoryTest extends DirectoryContract {
         }
 
         @Override
-        public boolean canBeEmptied() {
+        public boolean canBeStopped() {
             // The data are this process's own.
             return false;
         }
 
         @Override
-        public void restartEmpty() {
+        public void stop() {
             throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void startEmpty() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public long storedBytes(String name) {
+            return stored("engines", name) + stored("regions", name);
+        }
+
+        private long stored(String map, String name) {
+            return here
+                    .vertx()
+                    .sharedData()
+                    .<String, Buffer>getClusterWideMap(VertxDirectory.DEFAULT_NAMESPACE + "." + map)
+                    .compose(AsyncMap::entries)
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .orTimeout(60, TimeUnit.SECONDS)
+                    .join()
+                    .entrySet()
+                    .stream()
+                    .filter(entry -> entry.getKey().contains(name))
+                    .mapToLong(entry ->
+                            entry.getKey().length() + entry.getValue().length())
+                    .sum();
         }
 
         @Override
