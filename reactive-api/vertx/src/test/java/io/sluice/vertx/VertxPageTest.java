@@ -18,6 +18,8 @@ class VertxPageTest {
     @ParameterizedTest
     @CsvSource({
         "a verticle, src/test/java/io/sluice/vertx/snippets/PageSender.java",
+        "waiting, src/test/java/io/sluice/vertx/snippets/WaitingMover.java",
+        "finding a peer, src/test/java/io/sluice/vertx/snippets/PeerFinder.java",
         "health, src/test/java/io/sluice/vertx/snippets/HealthServer.java"
     })
     void theProgramsAreCompiledOnes(String part, Path source) throws IOException {

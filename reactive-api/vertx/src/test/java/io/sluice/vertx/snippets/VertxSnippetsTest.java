@@ -2,12 +2,16 @@ package io.sluice.vertx.snippets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.directory.Advertisement;
+import io.sluice.directory.Directory;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.vertx.TransferClient;
 import io.sluice.vertx.TransferClientOptions;
+import io.sluice.vertx.TransferConnection;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClientRequest;
@@ -16,7 +20,9 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.json.JsonObject;
 import io.vertx.junit5.VertxExtension;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -46,6 +52,37 @@ class VertxSnippetsTest {
         assertThat(probe(vertx, server)).isEqualTo(200);
         await(client.close());
         assertThat(probe(vertx, server)).isEqualTo(503);
+    }
+
+    @Test
+    void aVirtualThreadMovesAPage(Vertx vertx) throws Exception {
+        try (TransferEngine peer = TransferEngine.open(
+                EngineOptions.builder().transports(List.of("tcp")).build())) {
+            MemoryRegion pages = peer.allocate(4096, RegionOptions.readWrite());
+            TransferClient client = TransferClient.create(vertx, new TransferClientOptions().setListenHost(null));
+            TransferConnection connection = await(client.connect(peer.address()));
+            RemoteRegion remote = await(connection.attach(pages.descriptor()));
+            MemoryRegion page = await(client.allocate(4096, RegionOptions.local()));
+            page.segment().setString(0, "a page");
+            CompletableFuture<Void> moved = CompletableFuture.runAsync(
+                    () -> WaitingMover.move(connection, page, remote), task -> Thread.ofVirtual().start(task));
+            moved.get(60, TimeUnit.SECONDS);
+            assertThat(pages.segment().getString(0)).isEqualTo("a page");
+        }
+    }
+
+    @Test
+    void aPeerIsFoundByItsName(Vertx vertx) throws Exception {
+        Directory directory = Directory.inProcess();
+        try (TransferEngine peer = TransferEngine.open(
+                EngineOptions.builder().transports(List.of("tcp")).build())) {
+            directory.publish(Advertisement.of("decode/7", peer)).block(Duration.ofSeconds(60));
+            TransferClient client = TransferClient.create(vertx, new TransferClientOptions().setListenHost(null));
+            TransferConnection connection = await(PeerFinder.find(vertx, client, directory));
+            assertThat(connection.connection().peer()).isEqualTo(peer.id());
+        } finally {
+            directory.close().block(Duration.ofSeconds(60));
+        }
     }
 
     private static int probe(Vertx vertx, HttpServer server) throws Exception {

@@ -1,0 +1,71 @@
+package io.sluice.vertx;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ContextMailboxTest {
+    private final HandDrivenContext loop = new HandDrivenContext();
+    private final ContextMailbox mailbox = new ContextMailbox(loop);
+    private final List<Integer> delivered = new ArrayList<>();
+
+    private void bring(int number, Runnable then) {
+        mailbox.deliver(new Delivery() {
+            @Override
+            void deliver() {
+                delivered.add(number);
+                then.run();
+            }
+        });
+    }
+
+    @Test
+    void manyComeByOneTaskInTheirOrder() {
+        for (int i = 0; i < 5; i++) {
+            bring(i, () -> {});
+        }
+        assertThat(delivered).isEmpty();
+        assertThat(loop.handed()).isEqualTo(1);
+        loop.run();
+        assertThat(delivered).containsExactly(0, 1, 2, 3, 4);
+    }
+
+    @Test
+    void whatIsBroughtByADeliveryIsATaskOfItsOwn() {
+        bring(0, () -> {
+            bring(1, () -> {});
+            assertThat(delivered).containsExactly(0);
+        });
+        loop.run();
+        assertThat(delivered).containsExactly(0, 1);
+        assertThat(loop.handed()).isEqualTo(2);
+    }
+
+    @Test
+    void oneThatThrowsHoldsUpNoOther() {
+        bring(0, () -> {});
+        bring(1, () -> {
+            throw new IllegalStateException("one");
+        });
+        bring(2, () -> {
+            throw new AssertionError("two");
+        });
+        bring(3, () -> {});
+        assertThatThrownBy(loop::run).hasMessage("one");
+        assertThat(delivered).containsExactly(0, 1, 2, 3);
+        bring(4, () -> {});
+        loop.run();
+        assertThat(delivered).endsWith(4);
+    }
+
+    @Test
+    void whereTheContextTakesNoWorkItIsDeliveredAllTheSame() {
+        loop.close();
+        bring(0, () -> {});
+        bring(1, () -> {});
+        assertThat(delivered).containsExactly(0, 1);
+    }
+}
