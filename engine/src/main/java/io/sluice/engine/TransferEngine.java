@@ -53,6 +53,21 @@ public interface TransferEngine extends AutoCloseable {
     }
 
     /**
+     * Runs a task when the calling poller ends its present duty cycle, after the callbacks of whatever else has completed in it;
+     * on any other thread at once. Whoever hands completions over to another thread can so wake that once for many of them, and not
+     * for the first, to which the poller might have to leave its processor.
+     *
+     * @param task must not block, as callbacks must not
+     */
+    static void atEndOfCycle(Runnable task) {
+        if (Thread.currentThread() instanceof PollerThread poller) {
+            poller.atEndOfCycle(task);
+        } else {
+            task.run();
+        }
+    }
+
+    /**
      * This engine's identity.
      *
      * @return drawn at {@link #open()}

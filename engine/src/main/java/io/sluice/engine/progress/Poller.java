@@ -95,7 +95,7 @@ public final class Poller implements EventLoop {
         }
         checked(added, "create an event descriptor");
         wakeUp = event;
-        thread = new PollerThread(this::run, name);
+        thread = new PollerThread(this, this::run, name);
     }
 
     /** Gives back what a poller holds that was never started. */
@@ -202,6 +202,15 @@ public final class Poller implements EventLoop {
     @Override
     public void atEndOfCycle(Runnable task) {
         endOfCycle.add(task);
+    }
+
+    /** As {@link #atEndOfCycle}, for callbacks; there may be no cycle any more that could end. On the thread. */
+    void atEndOfCycleOrNow(Runnable task) {
+        if (state == State.TERMINATED) {
+            task.run();
+        } else {
+            endOfCycle.add(task);
+        }
     }
 
     @Override
@@ -477,11 +486,13 @@ public final class Poller implements EventLoop {
     /** After the end there is no thread of its own: whoever hands something over runs it, one at a time. */
     private void runLeftOver() {
         synchronized (terminated) {
-            Runnable task;
-            while ((task = tasks.poll()) != null) {
-                run(task);
-            }
-            runEndOfCycle();
+            // what runs at the end of a cycle may hand over more
+            do {
+                Runnable task;
+                while ((task = tasks.poll()) != null) {
+                    run(task);
+                }
+            } while (runEndOfCycle() > 0);
         }
     }
 

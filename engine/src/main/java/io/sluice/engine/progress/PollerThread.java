@@ -2,8 +2,20 @@ package io.sluice.engine.progress;
 
 /** The type by which a poller is told from other threads. */
 public final class PollerThread extends Thread {
-    PollerThread(Runnable duty, String name) {
+    private final Poller poller;
+
+    PollerThread(Poller poller, Runnable duty, String name) {
         super(duty, name);
+        this.poller = poller;
         setDaemon(true);
+    }
+
+    /**
+     * Runs a task at the end of the present duty cycle. For this thread itself.
+     *
+     * @param task must not block
+     */
+    public void atEndOfCycle(Runnable task) {
+        poller.atEndOfCycleOrNow(task);
     }
 }

@@ -8,6 +8,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.OpenDescriptors;
 import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.jni.EventDescriptor;
@@ -203,6 +204,48 @@ class PollerTest {
         on(poller, () -> 0);
         on(poller, () -> 0);
         assertThat(order).containsExactly("task", "end", "next end");
+    }
+
+    @Test
+    void whatACallbackLeavesForTheEndOfTheCycleFollowsAllCallbacks() {
+        Poller poller = poller();
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        // Tasks that are there when a cycle begins run in it, as callbacks do.
+        poller.execute(() -> {
+            poller.execute(() -> {
+                TransferEngine.atEndOfCycle(() -> order.add("end"));
+                order.add("one");
+            });
+            poller.execute(() -> order.add("other"));
+        });
+        Patience.until("all ran", () -> order.size() == 3);
+        assertThat(order).containsExactly("one", "other", "end");
+    }
+
+    @Test
+    void onAnotherThreadThereIsNoCycleToWaitFor() {
+        AtomicInteger runs = new AtomicInteger();
+        TransferEngine.atEndOfCycle(runs::incrementAndGet);
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void theEndOfTheLastCycleLeavesNothing() {
+        for (int round = 0; round < 200; round++) {
+            Poller poller = poller();
+            AtomicInteger runs = new AtomicInteger();
+            poller.execute(() -> TransferEngine.atEndOfCycle(() -> {
+                runs.incrementAndGet();
+                TransferEngine.atEndOfCycle(() -> {
+                    runs.incrementAndGet();
+                    TransferEngine.atEndOfCycle(runs::incrementAndGet);
+                });
+            }));
+            // What depends on the end may run on the poller's thread, after all its cycles.
+            CompletableFuture<Void> stopped = poller.stop().thenRun(() -> TransferEngine.atEndOfCycle(runs::incrementAndGet));
+            Patience.get(stopped);
+            assertThat(runs).hasValue(4);
+        }
     }
 
     // ---- deadlines ----
