@@ -1,5 +1,6 @@
 package io.sluice.vertx;
 
+import io.sluice.engine.TransferEngine;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -11,8 +12,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings what pollers have finished to a context. To an event loop all that has come in the meantime goes as one task, so that
- * a loop with many transfers is woken once for many of them. On other contexts each delivery is a task of its own: a handler
+ * Brings what pollers have finished to a context. To an event loop all that a poller finds in a duty cycle, and all that comes
+ * until the loop gets to it, goes as one task, so that a loop with many transfers is woken once for many of them. On other contexts each delivery is a task of its own: a handler
  * there may await what stands behind it.
  *
  * <p>Nothing is ever handed over inside {@link #deliver}, not even by the context's own thread: so a chain of transfers that
@@ -22,6 +23,7 @@ final class ContextMailbox implements Handler<Void> {
     private final Context context;
     private final boolean together;
     private final AtomicReference<@Nullable Delivery> latest = new AtomicReference<>();
+    private final Runnable wake = this::wake;
 
     ContextMailbox(Context context) {
         this.context = context;
@@ -66,7 +68,14 @@ final class ContextMailbox implements Handler<Void> {
             before = latest.get();
             delivery.earlier = before;
         } while (!latest.compareAndSet(before, delivery));
-        if (before == null && !ran(this)) {
+        if (before == null) {
+            // A loop that is woken by the first takes the poller's processor, where it can, and finds no other.
+            TransferEngine.atEndOfCycle(wake);
+        }
+    }
+
+    private void wake() {
+        if (!ran(this)) {
             handle(null);
         }
     }

@@ -1,5 +1,6 @@
 package io.sluice.vertx;
 
+import io.sluice.engine.TransferEngine;
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.streams.ReadStream;
@@ -19,6 +20,8 @@ abstract class DemandStream<T> implements ReadStream<T> {
     private final Context context;
     private final int limit;
     private final Queue<T> arrived = new ArrayDeque<>();
+    private final Handler<Void> task = nothing -> run();
+    private final Runnable wake = this::wake;
 
     // All that follows is guarded by this object; handlers and the source are called without it.
     private long demand = Long.MAX_VALUE;
@@ -189,8 +192,12 @@ abstract class DemandStream<T> implements ReadStream<T> {
             }
             scheduled = true;
         }
+        TransferEngine.atEndOfCycle(wake);
+    }
+
+    private void wake() {
         try {
-            context.runOnContext(nothing -> run());
+            context.runOnContext(task);
         } catch (RejectedExecutionException closed) {
             gone();
         }
