@@ -242,7 +242,8 @@ class PollerTest {
                 });
             }));
             // What depends on the end may run on the poller's thread, after all its cycles.
-            CompletableFuture<Void> stopped = poller.stop().thenRun(() -> TransferEngine.atEndOfCycle(runs::incrementAndGet));
+            CompletableFuture<Void> stopped =
+                    poller.stop().thenRun(() -> TransferEngine.atEndOfCycle(runs::incrementAndGet));
             Patience.get(stopped);
             assertThat(runs).hasValue(4);
         }

@@ -72,7 +72,8 @@ final class DirectoryWatch implements Subscription {
             names.interrupt(access.unavailable(cause));
             emit();
         }
-        // In its place before it is begun: the pause may be over, and something new in its place, before it is assigned.
+        // In its place before it is begun: the pause may be over, and something new in its place, before it is
+        // assigned.
         Disposable.Swap pause = Disposables.swap();
         current.update(pause);
         pause.update(Mono.delay(backoff.after(failed)).subscribe(ignored -> establish()));

@@ -155,7 +155,8 @@ class DirectoryWatchRaceTest {
             watchers.add(watcher);
         }
         await().atMost(BOUND).until(() -> store.listeners() == 0);
-        List<Integer> seen = watchers.stream().map(watcher -> watcher.events.size()).toList();
+        List<Integer> seen =
+                watchers.stream().map(watcher -> watcher.events.size()).toList();
         store.publish(HandDrivenStore.entry(NAME, ROUNDS + 1L));
         await().during(Duration.ofMillis(200))
                 .atMost(BOUND)
@@ -181,12 +182,11 @@ class DirectoryWatchRaceTest {
             EngineEntry entry = HandDrivenStore.entry(NAME, round);
             await().atMost(BOUND).until(() -> store.listeners() == LOSSES);
             RaceTestUtils.race(store::lose, () -> store.publish(entry));
-            await().atMost(BOUND).until(() -> watchers.stream()
-                    .allMatch(watcher -> entry.equals(told(watcher.events.getLast()))));
+            await().atMost(BOUND)
+                    .until(() -> watchers.stream().allMatch(watcher -> entry.equals(told(watcher.events.getLast()))));
         }
         await().atMost(BOUND).until(() -> store.listeners() == LOSSES);
-        assertThat(watchers)
-                .allSatisfy(watcher -> assertThat(watcher.breaches).hasValue(0));
+        assertThat(watchers).allSatisfy(watcher -> assertThat(watcher.breaches).hasValue(0));
         watchers.forEach(watcher -> watcher.subscription.cancel());
         await().atMost(BOUND).until(() -> store.listeners() == 0);
     }
@@ -202,8 +202,7 @@ class DirectoryWatchRaceTest {
             watchers.add(watcher);
         }
         await().during(OPTIONS.maxBackoff().multipliedBy(4)).atMost(BOUND).until(() -> store.listeners() == 0);
-        assertThat(watchers)
-                .allSatisfy(watcher -> assertThat(watcher.breaches).hasValue(0));
+        assertThat(watchers).allSatisfy(watcher -> assertThat(watcher.breaches).hasValue(0));
     }
 
     private static EngineEntry told(DirectoryEvent event) {

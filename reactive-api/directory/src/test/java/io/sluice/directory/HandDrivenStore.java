@@ -30,8 +30,7 @@ final class HandDrivenStore implements DirectoryStore {
 
     /** Stores a head, without a hint. */
     void put(EngineEntry entry) {
-        Advertisement engineItself =
-                new Advertisement(entry.name(), entry.address(), entry.epoch(), new TreeMap<>());
+        Advertisement engineItself = new Advertisement(entry.name(), entry.address(), entry.epoch(), new TreeMap<>());
         heads.put(
                 Keys.head(entry.name()),
                 EncodedEntry.of(engineItself, 1, entry.revision()).head().toBytes());

@@ -207,7 +207,8 @@ public final class BlockingTransfers {
 
     private <T> T end(Function<CancellableTransfers, TransferHandle<T>> submission) {
         if (Context.isOnVertxThread() && !Thread.currentThread().isVirtual()) {
-            throw new IllegalStateException("the thread " + Thread.currentThread().getName() + " must not wait");
+            throw new IllegalStateException(
+                    "the thread " + Thread.currentThread().getName() + " must not wait");
         }
         TransferHandle<T> transfer = submission.apply(transfers);
         try {

@@ -225,7 +225,8 @@ class PipesTest {
             await(piped);
             assertThat(ended).hasValue(elements);
             assertThat(most.get()).isBetween(1, WINDOW);
-            assertThat(to.connection().connection().window().maxOperationsSeen()).isLessThanOrEqualTo(WINDOW);
+            assertThat(to.connection().connection().window().maxOperationsSeen())
+                    .isLessThanOrEqualTo(WINDOW);
         }
     }
 
@@ -290,7 +291,9 @@ class PipesTest {
             await(piped);
             await().atMost(BOUND).until(() -> sink.done.get() == elements);
             assertThat(sink.mostHeld.get()).isLessThanOrEqualTo(SINK_HOLDS);
-            assertThat(most.get()).as("elements under way, and results that wait").isBetween(1, WINDOW + SINK_HOLDS);
+            assertThat(most.get())
+                    .as("elements under way, and results that wait")
+                    .isBetween(1, WINDOW + SINK_HOLDS);
         }
     }
 
@@ -310,8 +313,11 @@ class PipesTest {
             Future<Void> piped = on(vertx, () -> here.notifications().pipeTo(sink));
             byte[] payload = new byte[MESSAGE_BYTES];
             new Random(1).nextBytes(payload);
-            Sender sender = new Sender(there, payload, acknowledged, () -> mostAhead.accumulateAndGet(
-                    acknowledged.get() - sink.done.get(), Math::max));
+            Sender sender = new Sender(
+                    there,
+                    payload,
+                    acknowledged,
+                    () -> mostAhead.accumulateAndGet(acknowledged.get() - sink.done.get(), Math::max));
             sender.begin();
             await().atMost(BOUND).until(() -> sink.done.get() > MESSAGES / 20);
             long early = heapInUse();

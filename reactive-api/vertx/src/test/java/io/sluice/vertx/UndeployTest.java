@@ -126,8 +126,8 @@ class UndeployTest {
             String id = await(vertx.deployVerticle(begins, new DeploymentOptions().setThreadingModel(model)));
             assertThat(begins.incomplete()).contains("write that waits", "signal", "results", "notifications");
             await(vertx.undeploy(id));
-            await().atMost(BOUND).untilAsserted(() -> assertThat(begins.incomplete())
-                    .isEmpty());
+            await().atMost(BOUND)
+                    .untilAsserted(() -> assertThat(begins.incomplete()).isEmpty());
             assertThat(begins.client.engine().regions())
                     .as("regions of the verticle; the staging region is the engine's")
                     .hasSizeLessThanOrEqualTo(shared ? 1 : 0);

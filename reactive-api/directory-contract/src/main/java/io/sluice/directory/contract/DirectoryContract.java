@@ -442,7 +442,10 @@ public abstract class DirectoryContract {
     private void assertLookUpsFail(List<String> names) {
         List<Throwable> failures = get(Flux.fromIterable(names)
                 .flatMap(
-                        each -> other.find(each).timeout(SOON).then(Mono.<Throwable>empty()).onErrorResume(Mono::just),
+                        each -> other.find(each)
+                                .timeout(SOON)
+                                .then(Mono.<Throwable>empty())
+                                .onErrorResume(Mono::just),
                         names.size())
                 .collectList());
         assertThat(failures)

@@ -39,10 +39,8 @@ final class Traffic implements AutoCloseable {
         MemoryRegion source = here.allocate(BYTES, RegionOptions.local());
         ReactiveConnection connection =
                 here.connect(there.address()).blockOptional(Bounds.PATIENCE).orElseThrow();
-        return new Traffic(connection
-                .attach(target.descriptor())
-                .cache()
-                .flatMap(remote -> connection.write(source, remote, 0)));
+        return new Traffic(
+                connection.attach(target.descriptor()).cache().flatMap(remote -> connection.write(source, remote, 0)));
     }
 
     /** Waits until a good number more have succeeded. */

@@ -103,7 +103,9 @@ class EtcdDirectoryTest extends DirectoryContract {
             GetOption prefix = GetOption.builder().isPrefix(true).build();
             try (Client client = Client.builder().endpoints(endpoint).build()) {
                 return client.getKVClient().get(all, prefix).orTimeout(60, TimeUnit.SECONDS).join().getKvs().stream()
-                        .filter(found -> found.getKey().toString(StandardCharsets.US_ASCII).contains(name))
+                        .filter(found -> found.getKey()
+                                .toString(StandardCharsets.US_ASCII)
+                                .contains(name))
                         .mapToLong(found ->
                                 found.getKey().size() + found.getValue().size())
                         .sum();

@@ -92,8 +92,8 @@ class VertxDirectoryTest extends DirectoryContract {
                     .entrySet()
                     .stream()
                     .filter(entry -> entry.getKey().contains(name))
-                    .mapToLong(entry ->
-                            entry.getKey().length() + entry.getValue().length())
+                    .mapToLong(
+                            entry -> entry.getKey().length() + entry.getValue().length())
                     .sum();
         }
 

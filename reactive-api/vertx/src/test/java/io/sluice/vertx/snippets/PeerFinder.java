@@ -12,8 +12,8 @@ final class PeerFinder {
 
     static Future<TransferConnection> find(Vertx vertx, TransferClient client, Directory directory) {
         // begin
-        Future<EngineEntry> found = Future.fromCompletionStage(
-                directory.find("decode/7").toFuture(), vertx.getOrCreateContext());
+        Future<EngineEntry> found =
+                Future.fromCompletionStage(directory.find("decode/7").toFuture(), vertx.getOrCreateContext());
         return found.compose(entry -> client.connection(entry.address()));
         // end
     }

@@ -65,7 +65,8 @@ class VertxSnippetsTest {
             MemoryRegion page = await(client.allocate(4096, RegionOptions.local()));
             page.segment().setString(0, "a page");
             CompletableFuture<Void> moved = CompletableFuture.runAsync(
-                    () -> WaitingMover.move(connection, page, remote), task -> Thread.ofVirtual().start(task));
+                    () -> WaitingMover.move(connection, page, remote),
+                    task -> Thread.ofVirtual().start(task));
             moved.get(60, TimeUnit.SECONDS);
             assertThat(pages.segment().getString(0)).isEqualTo("a page");
         }

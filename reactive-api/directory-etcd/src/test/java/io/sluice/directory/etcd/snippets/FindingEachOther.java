@@ -26,7 +26,8 @@ abstract class FindingEachOther {
         Publication publication =
                 directory.publish(Advertisement.of("decode/7", engine.engine())).block();
 
-        // On a prefill node: connected to whatever engine is decode/7, also after it has restarted. The work says itself what
+        // On a prefill node: connected to whatever engine is decode/7, also after it has restarted. The work says
+        // itself what
         // is to follow when it fails; an error that leaves it ends the Flux, and closes the connection.
         NamedConnections.of(directory, engine, ReconnectOptions.defaults())
                 .connections("decode/7")
