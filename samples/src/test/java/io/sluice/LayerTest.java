@@ -87,4 +87,12 @@ class LayerTest {
             .dependOnClassesThat()
             .resideInAnyPackage(
                     "io.sluice.reactor..", "io.sluice.directory..", "io.sluice.vertx..", "io.sluice.samples..");
+
+    @ArchTest
+    static final ArchRule vertxKnowsTheEngineAndItsMetrics = noClasses()
+            .that()
+            .resideInAPackage("io.sluice.vertx..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.sluice.reactor..", "io.sluice.directory..", "io.sluice.samples..");
 }

@@ -7,7 +7,9 @@ public enum Api {
     /** The engine's own, with callbacks. */
     ENGINE,
     /** Mono and Flux, assembled anew for each transfer. */
-    REACTOR;
+    REACTOR,
+    /** Futures of Vert.x, started and completed on an event loop. */
+    VERTX;
 
     /** Its name as an option's value. */
     @Override

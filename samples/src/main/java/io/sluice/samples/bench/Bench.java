@@ -2,7 +2,6 @@ package io.sluice.samples.bench;
 
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.TransferEngine;
 import io.sluice.samples.report.ByteSize;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -51,15 +50,15 @@ public final class Bench {
     /**
      * Measures.
      *
-     * @param engine of the options that {@link #fit} gives
+     * @param initiator of the options that {@link #fit} gives, for the plan's interface
      * @param results takes each size's figures when it has them
      */
-    public void run(TransferEngine engine, Consumer<BenchResult> results) {
-        try (SideChannel side = SideChannel.open(engine, address, region)) {
+    public void run(Initiator initiator, Consumer<BenchResult> results) {
+        try (SideChannel side = SideChannel.open(initiator.engine(), address, region)) {
             requireRoom(side);
             for (long size : plan.sizes()) {
                 BenchResult result;
-                try (SizeRun run = new SizeRun(engine, plan, size, side)) {
+                try (SizeRun run = new SizeRun(initiator, plan, size, side)) {
                     result = run.measure(address, region, interrupted);
                 }
                 results.accept(result);

@@ -1,15 +1,15 @@
 package io.sluice.samples.bench;
 
-import io.sluice.engine.Connection;
 import io.sluice.engine.TransferOptions;
 import io.sluice.reactor.ReactiveConnection;
+import io.vertx.core.buffer.Buffer;
 import java.lang.foreign.MemorySegment;
 import reactor.core.publisher.Mono;
 
 /** Starts a connection's notifications. With verification each has other bytes, and all go into one checksum. */
 final class Notifications implements Submission {
 
-    private final Connection connection;
+    private final Face face;
     private final ReactiveConnection reactive;
     private final Api api;
     private final boolean verify;
@@ -17,9 +17,9 @@ final class Notifications implements Submission {
     private final PayloadSum sum = new PayloadSum();
     private long number;
 
-    Notifications(Connection connection, Api api, int size, boolean verify) {
-        this.connection = connection;
-        this.reactive = ReactiveConnection.from(connection);
+    Notifications(Face face, Api api, int size, boolean verify) {
+        this.face = face;
+        this.reactive = ReactiveConnection.from(face.connection());
         this.api = api;
         this.verify = verify;
         this.payload = new byte[size];
@@ -40,12 +40,14 @@ final class Notifications implements Submission {
             }
             sum.add(payload);
         }
-        // The payload is copied before either returns.
-        if (api == Api.ENGINE) {
-            connection.notify(payload, TransferOptions.defaults(), slot);
-        } else {
-            Mono<Void> mono = reactive.notify(payload);
-            mono.subscribe(slot);
+        // The payload is copied before any of them returns.
+        switch (api) {
+            case ENGINE -> face.connection().notify(payload, TransferOptions.defaults(), slot);
+            case REACTOR -> {
+                Mono<Void> mono = reactive.notify(payload);
+                mono.subscribe(slot);
+            }
+            case VERTX -> face.requireVertx().notify(Buffer.buffer(payload)).onComplete(slot);
         }
     }
 }

@@ -23,19 +23,22 @@ final class SizeRun implements AutoCloseable {
     /** Large enough that no transport takes another way for it than for what is larger. */
     private static final long WARMUP_BYTES = 128 << 10;
 
+    private final Initiator initiator;
     private final TransferEngine engine;
     private final BenchPlan plan;
     private final Layout layout;
     private final SideChannel side;
     private final Arena arena = Arena.ofShared();
     private final MemoryRegion local;
+    private final List<Face> faces = new ArrayList<>();
     private final List<Connection> connections = new ArrayList<>();
     private final List<RemoteRegion> remotes = new ArrayList<>();
     private final List<Notifications> notifications = new ArrayList<>();
     private @Nullable Content content;
 
-    SizeRun(TransferEngine engine, BenchPlan plan, long size, SideChannel side) {
-        this.engine = engine;
+    SizeRun(Initiator initiator, BenchPlan plan, long size, SideChannel side) {
+        this.initiator = initiator;
+        this.engine = initiator.engine();
         this.plan = plan;
         this.layout = Layout.of(plan, size);
         this.side = side;
@@ -47,9 +50,10 @@ final class SizeRun implements AutoCloseable {
     BenchResult measure(EngineAddress address, String region, BooleanSupplier interrupted) {
         List<Driver> drivers = new ArrayList<>();
         for (int i = 0; i < plan.connections(); i++) {
-            Connection connection = Waiting.await(engine.connect(address), "connecting");
-            connections.add(connection);
-            remotes.add(SideChannel.attach(connection, region));
+            Face face = initiator.connect(address);
+            faces.add(face);
+            connections.add(face.connection());
+            remotes.add(SideChannel.attach(face.connection(), region));
             drivers.add(driver(i, layout));
         }
         content = content(drivers);
@@ -89,17 +93,16 @@ final class SizeRun implements AutoCloseable {
     }
 
     private Driver driver(int index, Layout ranges) {
-        Connection connection = connections.get(index);
+        Face face = faces.get(index);
         boolean inTurn = plan.verify();
         Submission submission;
         if (plan.operation() == Operation.NOTIFY) {
-            Notifications sender =
-                    new Notifications(connection, plan.api(), Math.toIntExact(ranges.size()), plan.verify());
+            Notifications sender = new Notifications(face, plan.api(), Math.toIntExact(ranges.size()), plan.verify());
             notifications.add(sender);
             submission = sender;
         } else {
             submission = new Submissions(
-                            connection,
+                            face,
                             local,
                             index * ranges.localBytes(),
                             remotes.get(index),

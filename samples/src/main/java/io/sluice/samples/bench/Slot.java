@@ -5,16 +5,18 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferResult;
 import io.sluice.engine.VectoredTransferCallback;
+import io.vertx.core.Completable;
+import io.vertx.core.streams.ReadStream;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 
 /**
- * One of the transfers that a connection keeps going, one after the other. It is the callback and the subscriber of them
+ * One of the transfers that a connection keeps going, one after the other. It is the callback, the subscriber and the listener of them
  * all, so that a transfer costs no object here, and keeps how the last one ended until its driver looks. A transfer may
  * end before the call that starts it has returned, or on another thread.
  */
-final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscriber<Object> {
+final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscriber<Object>, Completable<Object> {
 
     private final Driver driver;
     private final int index;
@@ -127,6 +129,23 @@ final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscri
             fetch(previous);
         }
         end(failure);
+    }
+
+    // ---- Vert.x ----
+
+    @Override
+    public void complete(@Nullable Object result, @Nullable Throwable failure) {
+        if (result instanceof Long previous) {
+            fetch(previous);
+        }
+        end(failure);
+    }
+
+    /** Takes the results of a vectored transfer. */
+    void follow(ReadStream<TransferResult> results) {
+        results.exceptionHandler(this::onError)
+                .endHandler(nothing -> onComplete())
+                .handler(this::onNext);
     }
 
     // ---- Reactor's subscriber ----

@@ -10,6 +10,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOperations;
 import io.sluice.engine.TransferOptions;
 import io.sluice.reactor.ReactiveConnection;
+import io.sluice.vertx.TransferConnection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -20,6 +21,7 @@ final class Submissions {
 
     private static final TransferOptions OPTIONS = TransferOptions.defaults();
 
+    private final Face face;
     private final Connection connection;
     private final MemoryRegion local;
     private final long localBase;
@@ -33,14 +35,9 @@ final class Submissions {
      * @param localBase where the connection's ranges begin in the local region
      * @param remoteBase where they begin in the remote region
      */
-    Submissions(
-            Connection connection,
-            MemoryRegion local,
-            long localBase,
-            RemoteRegion remote,
-            long remoteBase,
-            Layout layout) {
-        this.connection = connection;
+    Submissions(Face face, MemoryRegion local, long localBase, RemoteRegion remote, long remoteBase, Layout layout) {
+        this.face = face;
+        this.connection = face.connection();
         this.local = local;
         this.localBase = localBase;
         this.remote = remote;
@@ -54,7 +51,11 @@ final class Submissions {
      * @param slots transfers at a time
      */
     Submission of(Operation operation, Api api, int iov, int slots) {
-        return api == Api.ENGINE ? engine(operation, iov, slots) : reactor(operation, iov);
+        return switch (api) {
+            case ENGINE -> engine(operation, iov, slots);
+            case REACTOR -> reactor(operation, iov);
+            case VERTX -> vertx(operation, iov);
+        };
     }
 
     private Submission engine(Operation operation, int iov, int slots) {
@@ -138,6 +139,40 @@ final class Submissions {
                     Mono<Void> mono = reactive.signal(updates.get(transfer));
                     mono.subscribe(slot);
                 };
+            }
+            case NOTIFY -> throw new IllegalArgumentException("a notification has no ranges");
+        };
+    }
+
+    private Submission vertx(Operation operation, int iov) {
+        TransferConnection vertx = face.requireVertx();
+        long size = layout.size();
+        return switch (operation) {
+            case WRITE ->
+                (slot, transfer) -> vertx.write(
+                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS)
+                        .onComplete(slot);
+            case READ ->
+                (slot, transfer) -> vertx.read(
+                                local, localOffset(transfer), remote, remoteOffset(transfer), size, OPTIONS)
+                        .onComplete(slot);
+            case WRITEV -> {
+                List<List<TransferElement>> lists = lists(iov);
+                yield (slot, transfer) -> slot.follow(vertx.writeVectored(lists.get(transfer), OPTIONS));
+            }
+            case READV -> {
+                List<List<TransferElement>> lists = lists(iov);
+                yield (slot, transfer) -> slot.follow(vertx.readVectored(lists.get(transfer), OPTIONS));
+            }
+            case FETCH_ADD ->
+                (slot, transfer) -> vertx.fetchAdd(remote, remoteOffset(transfer), 1, OPTIONS)
+                        .onComplete(slot);
+            case SIGNAL -> {
+                List<SignalUpdate> updates = IntStream.range(0, layout.transfers(1))
+                        .mapToObj(this::update)
+                        .toList();
+                yield (slot, transfer) ->
+                        vertx.signal(updates.get(transfer), OPTIONS).onComplete(slot);
             }
             case NOTIFY -> throw new IllegalArgumentException("a notification has no ranges");
         };

@@ -7,13 +7,16 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the threads that carry transfers allocate: the pollers, and those that drive rounds. Whoever else is busy in this process,
+ * What the threads that carry transfers allocate: the pollers, those that drive rounds, and event loops. Whoever else is busy in this process,
  * such as one that answers a scrape, does not count.
  */
 final class TransferThreads {
 
     /** What the names of threads that drive rounds begin with. */
     static final String DRIVER_PREFIX = "bench-driver-";
+
+    /** What Vert.x calls its event loops. */
+    private static final String EVENT_LOOP_PREFIX = "vert.x-eventloop-";
 
     private static final ThreadMXBean THREADS = ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
 
@@ -44,7 +47,9 @@ final class TransferThreads {
         Map<Long, Long> allocated = new HashMap<>();
         for (int i = 0; i < count; i++) {
             Thread thread = threads[i];
-            if (TransferEngine.isPollerThread(thread) || thread.getName().startsWith(DRIVER_PREFIX)) {
+            if (TransferEngine.isPollerThread(thread)
+                    || thread.getName().startsWith(DRIVER_PREFIX)
+                    || thread.getName().startsWith(EVENT_LOOP_PREFIX)) {
                 // Less than 0 if it has just ended.
                 allocated.put(thread.threadId(), Math.max(0, THREADS.getThreadAllocatedBytes(thread.threadId())));
             }

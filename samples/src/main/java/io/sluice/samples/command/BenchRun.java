@@ -3,9 +3,9 @@ package io.sluice.samples.command;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.SluiceException;
-import io.sluice.engine.TransferEngine;
 import io.sluice.samples.bench.Bench;
 import io.sluice.samples.bench.BenchPlan;
+import io.sluice.samples.bench.Initiator;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,10 +72,10 @@ final class BenchRun {
      * @return the exit status
      */
     int against(EngineAddress address) {
-        try (TransferEngine engine = TransferEngine.open(options)) {
-            watched.watch(engine);
+        try (Initiator initiator = Initiator.open(plan.api(), options)) {
+            watched.watch(initiator.engine());
             try {
-                new Bench(plan, address, ServeCommand.DEFAULT_NAME, interrupted).run(engine, output::add);
+                new Bench(plan, address, ServeCommand.DEFAULT_NAME, interrupted).run(initiator, output::add);
             } catch (RuntimeException e) {
                 watched.linger(termination, e);
                 throw e;

@@ -58,6 +58,7 @@ import picocli.CommandLine.Spec;
             "  metrics-cost, metrics-allocation",
             "             the same transfers by the engine's own interface, unwatched: ours have --metrics-port and are scraped",
             "             once a second; by their rate, and by the heap that all threads allocate for each, scrapes included",
+            "  vertx-cost the same transfers through Reactor: ours are futures of Vert.x, on an event loop",
             "",
             "A ratio is that of the medians; beside shm's memcpy, and for what metrics cost, where both are measured one right"
                     + " after the other and alike, it is the median of the rounds' ratios.",
@@ -118,7 +119,7 @@ final class CompareCommand implements Callable<Integer> {
             split = ",",
             defaultValue = "reactor",
             description =
-                    "Through what to start our transfers: ${COMPLETION-CANDIDATES}, or both, separated by a comma."
+                    "Through what to start our transfers: ${COMPLETION-CANDIDATES}, or several, separated by commas."
                             + " Default: ${DEFAULT-VALUE}.")
     private List<Api> apis = new ArrayList<>();
 

@@ -23,6 +23,9 @@ final class Comparisons {
 
     private static final String METRICS_ALLOCATION = "metrics-allocation";
 
+    /** The same transfers through Reactor. */
+    private static final String VERTX_COST = "vertx-cost";
+
     private static final long SMALL = 8;
     private static final long KIB = 1L << 10;
     private static final long MIB = 1L << 20;
@@ -80,7 +83,9 @@ final class Comparisons {
             metricsCost(Route.TCP, Quantity.TRANSFERS_PER_SECOND).with(Goal.atLeast(0.97)),
             metricsCost(Route.SHM, Quantity.TRANSFERS_PER_SECOND).with(Goal.atLeast(0.97)),
             metricsCost(Route.TCP, Quantity.ALLOCATED_BYTES),
-            metricsCost(Route.SHM, Quantity.ALLOCATED_BYTES));
+            metricsCost(Route.SHM, Quantity.ALLOCATED_BYTES),
+            vertxCost(Route.TCP).with(Goal.atLeast(0.9)),
+            vertxCost(Route.SHM).with(Goal.atLeast(0.9)));
 
     private Comparisons() {}
 
@@ -137,6 +142,17 @@ final class Comparisons {
                 quantity == Quantity.ALLOCATED_BYTES ? METRICS_ALLOCATION : METRICS_COST,
                 new OwnTransfers(unwatched, Api.ENGINE),
                 quantity,
+                null);
+    }
+
+    private static Comparison vertxCost(Route route) {
+        Subject writes = new Subject(route, Operation.WRITE, 4 * KIB, 1, IN_FLIGHT, IdlePollers.PARK, Metrics.OFF);
+        return new Comparison(
+                writes,
+                Api.VERTX,
+                VERTX_COST,
+                new OwnTransfers(writes, Api.REACTOR),
+                Quantity.TRANSFERS_PER_SECOND,
                 null);
     }
 

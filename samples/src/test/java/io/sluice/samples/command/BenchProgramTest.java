@@ -74,7 +74,11 @@ class BenchProgramTest {
         "fetch-add, engine,  8, single",
         "fetch-add, reactor, 8, distinct",
         "signal, engine,  8, distinct",
-        "signal, reactor, 8, single"
+        "signal, reactor, 8, single",
+        "write,  vertx,   8;4KiB;1MiB,  distinct",
+        "readv,  vertx,   8;4KiB;1MiB,  single",
+        "notify, vertx,   8;4KiB;64KiB, single",
+        "fetch-add, vertx, 8, single"
     })
     void measuresAndVerifies(String operation, String api, String sizes, String buffers) throws IOException {
         Path json = folder.resolve("out.json");
@@ -106,6 +110,8 @@ class BenchProgramTest {
         "fetch-add, engine,  8, distinct, allocated",
         "fetch-add, reactor, 8, single,   allocated",
         "signal, engine,     8, single,   allocated",
+        "read,   vertx,   8;64KiB;1MiB,       distinct, allocated",
+        "signal, vertx,      8, single,   allocated",
         "write,  engine,  8;64KiB;1MiB, distinct, registered",
         "readv,  reactor, 8;64KiB;1MiB, single,   registered"
     })

@@ -29,7 +29,8 @@ class ComparisonsTest {
                         "write-4KiB/ucx >= 1.50",
                         "read-1MiB/ucx >= 1.20",
                         "read-8B/ping-pong <= 1.60",
-                        "write-4KiB/metrics-cost >= 0.97");
+                        "write-4KiB/metrics-cost >= 0.97",
+                        "write-4KiB/vertx-cost >= 0.90");
         assertThat(Comparisons.chosen(List.of("goals"), List.of("shm")))
                 .extracting(comparison -> comparison.name() + " " + comparison.goal() + " of "
                         + comparison.theirs().label())
@@ -46,7 +47,8 @@ class ComparisonsTest {
                         "shm-writev-8B/rate >= 1.00 of 20,000,000 elements/s, a fixed figure",
                         "shm-write-8B/latency <= 1.00 of 0.50 us p50, a fixed figure",
                         "shm-write-8B/latency <= 1.00 of 1.00 us p50, a fixed figure",
-                        "shm-write-4KiB/metrics-cost >= 0.97 of sluice write of 4 KiB over shm, 32 in flight, engine API");
+                        "shm-write-4KiB/metrics-cost >= 0.97 of sluice write of 4 KiB over shm, 32 in flight, engine API",
+                        "shm-write-4KiB/vertx-cost >= 0.90 of sluice write of 4 KiB over shm, 32 in flight, reactor API");
     }
 
     @Test
@@ -68,6 +70,15 @@ class ComparisonsTest {
         assertThat(rate.ours(Api.ENGINE)).isEqualTo(heap.ours(Api.ENGINE)).isNotEqualTo(rate.theirs());
         assertThat(rate.theirs()).isEqualTo(heap.theirs());
         assertThat(rate.ours(Api.ENGINE).label()).endsWith("32 in flight, metrics bound and scraped, engine API");
+    }
+
+    @Test
+    void vertxIsComparedWithReactor() {
+        Comparison cost =
+                Comparisons.chosen(List.of("write-4KiB/vertx-cost"), ALL).getFirst();
+        assertThat(cost.apis(List.of(Api.ENGINE))).containsExactly(Api.VERTX);
+        assertThat(cost.ours(Api.VERTX).label()).endsWith("vertx API");
+        assertThat(cost.theirs().label()).endsWith("reactor API");
     }
 
     @Test
@@ -101,7 +112,7 @@ class ComparisonsTest {
         assertThat(Comparisons.chosen(List.of("read-8B/ceiling", "write-8B", "goals"), List.of("tcp")))
                 .extracting(Comparison::name)
                 .containsSubsequence("write-1MiB/iperf3", "read-8B/ping-pong", "write-8B/ceiling", "read-8B/ceiling")
-                .hasSize(7);
+                .hasSize(8);
         assertThat(Comparisons.chosen(List.of(), ALL)).isEqualTo(Comparisons.all());
     }
 

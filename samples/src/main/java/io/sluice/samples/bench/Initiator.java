@@ -1,0 +1,65 @@
+package io.sluice.samples.bench;
+
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.TransferEngine;
+import io.sluice.vertx.TransferClient;
+import io.sluice.vertx.TransferClientOptions;
+import io.vertx.core.Vertx;
+import org.jspecify.annotations.Nullable;
+
+/** The side that starts transfers: an engine, and what an interface needs beside it. */
+public final class Initiator implements AutoCloseable {
+
+    private final TransferEngine engine;
+    private final @Nullable Vertx vertx;
+    private final @Nullable TransferClient client;
+
+    private Initiator(TransferEngine engine, @Nullable Vertx vertx, @Nullable TransferClient client) {
+        this.engine = engine;
+        this.vertx = vertx;
+        this.client = client;
+    }
+
+    /**
+     * Opens an engine for transfers through an interface.
+     *
+     * @param options that {@link Bench#fit} gives
+     */
+    public static Initiator open(Api api, EngineOptions options) {
+        if (api != Api.VERTX) {
+            return new Initiator(TransferEngine.open(options), null, null);
+        }
+        Vertx vertx = Vertx.vertx();
+        try {
+            TransferClient client = TransferClient.create(vertx, new TransferClientOptions().setEngineOptions(options));
+            return new Initiator(client.engine(), vertx, client);
+        } catch (RuntimeException e) {
+            vertx.close();
+            throw e;
+        }
+    }
+
+    /** The engine, whatever starts its transfers. */
+    public TransferEngine engine() {
+        return engine;
+    }
+
+    /** Makes a connection of its own. */
+    Face connect(EngineAddress address) {
+        return client == null
+                ? new Face(Waiting.await(engine.connect(address), "connecting"), null)
+                : Face.of(Waiting.await(
+                        client.connect(address).toCompletionStage().toCompletableFuture(), "connecting"));
+    }
+
+    @Override
+    public void close() {
+        if (vertx == null) {
+            engine.close();
+        } else {
+            // With it goes the client, and with that the engine.
+            Waiting.await(vertx.close().toCompletionStage().toCompletableFuture(), "closing");
+        }
+    }
+}
