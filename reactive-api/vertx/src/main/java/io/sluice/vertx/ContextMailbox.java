@@ -19,7 +19,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Nothing is ever handed over inside {@link #deliver}, not even by the context's own thread: so a chain of transfers that
  * complete at once does not deepen the stack.
  */
+@SuppressWarnings("ReferenceEquality") // a mark is told by identity
 final class ContextMailbox implements Handler<Void> {
+    /** How often the loop is kept for what has come meanwhile. */
+    private static final int MOST_TURNS = 4;
+
+    /** Lies below what comes while deliveries are handed over. */
+    private static final Delivery AT_WORK = new Delivery() {
+        @Override
+        void deliver() {
+            throw new IllegalStateException("nothing came");
+        }
+    };
+
     private final Context context;
     private final boolean together;
     private final AtomicReference<@Nullable Delivery> latest = new AtomicReference<>();
@@ -80,18 +92,42 @@ final class ContextMailbox implements Handler<Void> {
         }
     }
 
-    /** Hands over what has come, in the order in which it came. What comes meanwhile is a task of its own. */
+    /**
+     * Hands over what has come, in the order in which it came, and then what has come meanwhile: a few times over, as each time
+     * that the loop has to come back costs it a look at the kernel, and then the loop has its turn.
+     */
     @Override
     public void handle(@Nullable Void nothing) {
+        int turns = 0;
+        boolean whole = false;
+        try {
+            do {
+                deliverAll(inOrder(latest.getAndSet(AT_WORK)));
+                turns++;
+                if (latest.compareAndSet(AT_WORK, null)) {
+                    whole = true;
+                    return;
+                }
+                // Nobody wakes the loop while there is something: so this goes on by itself.
+            } while (turns < MOST_TURNS || !ran(this));
+            whole = true;
+        } finally {
+            if (!whole && !ran(this)) {
+                handle(null);
+            }
+        }
+    }
+
+    private static @Nullable Delivery inOrder(@Nullable Delivery latest) {
         Delivery first = null;
-        Delivery last = latest.getAndSet(null);
-        while (last != null) {
+        Delivery last = latest;
+        while (last != null && last != AT_WORK) {
             Delivery earlier = last.earlier;
             last.earlier = first;
             first = last;
             last = earlier;
         }
-        deliverAll(first);
+        return first;
     }
 
     /** What one throws is for the context to report; the others are delivered all the same. */

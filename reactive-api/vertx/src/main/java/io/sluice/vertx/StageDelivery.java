@@ -1,17 +1,17 @@
 package io.sluice.vertx;
 
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** An end that is on its way to a future. */
 class StageDelivery<T> extends Delivery {
-    private final CompletableFuture<T> end = new CompletableFuture<>();
+    private final DeliveredStage<T> end = new DeliveredStage<>();
     private @Nullable T value;
     private @Nullable Throwable error;
 
     /** Ends on delivery. */
-    final CompletableFuture<T> end() {
+    final CompletionStage<T> end() {
         return end;
     }
 
@@ -24,12 +24,7 @@ class StageDelivery<T> extends Delivery {
     }
 
     @Override
-    @SuppressWarnings("NullAway") // a future without a value, such as CompletableFuture<Void>, ends with null
     final void deliver() {
-        if (error == null) {
-            end.complete(value);
-        } else {
-            end.completeExceptionally(error);
-        }
+        end.end(value, error);
     }
 }

@@ -34,14 +34,35 @@ class ContextMailboxTest {
     }
 
     @Test
-    void whatIsBroughtByADeliveryIsATaskOfItsOwn() {
+    void whatIsBroughtByADeliveryIsNotHandedOverInside() {
         bring(0, () -> {
             bring(1, () -> {});
             assertThat(delivered).containsExactly(0);
         });
         loop.run();
         assertThat(delivered).containsExactly(0, 1);
-        assertThat(loop.handed()).isEqualTo(2);
+        assertThat(loop.handed()).as("the loop was there already").isEqualTo(1);
+    }
+
+    @Test
+    void aChainGivesTheLoopItsTurn() {
+        int links = 40;
+        chain(links);
+        loop.run();
+        assertThat(delivered).hasSize(links);
+        assertThat(loop.handed()).isBetween(links / 8, links / 2);
+        bring(links, () -> {});
+        loop.run();
+        assertThat(delivered).endsWith(links);
+    }
+
+    private void chain(int links) {
+        int number = delivered.size();
+        bring(number, () -> {
+            if (number + 1 < links) {
+                chain(links);
+            }
+        });
     }
 
     @Test
