@@ -21,7 +21,7 @@ public interface Transport extends AutoCloseable {
     /**
      * Where this engine can be reached by this transport from, as far as that can be told before anything is tried.
      *
-     * @return at most 200 characters for the peer's {@link #reaches}; empty for no limit
+     * @return at most 200 characters for the peer's {@link #whyOutOfReach}; empty for no limit
      */
     default String reach() {
         return "";
