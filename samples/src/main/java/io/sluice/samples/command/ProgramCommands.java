@@ -32,6 +32,7 @@ public final class ProgramCommands {
                 .addSubcommand(new ReplayCommand(termination))
                 .addSubcommand(new DecodeCommand(termination))
                 .addSubcommand(new ServeCommand(termination))
+                .addSubcommand(new MoverCommand(termination))
                 .addSubcommand(new BenchCommand(termination))
                 .addSubcommand(new CompareCommand(termination))
                 .addSubcommand(new InfoCommand())

@@ -1,0 +1,226 @@
+package io.sluice.samples.command;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.sluice.directory.Directory;
+import io.sluice.engine.EngineOptions;
+import io.sluice.samples.kvcache.ModelPreset;
+import io.sluice.samples.mover.MoverClient;
+import io.sluice.samples.mover.MoverOptions;
+import io.sluice.samples.mover.http.MoverDeployment;
+import io.sluice.samples.mover.http.MoverHttpOptions;
+import io.sluice.samples.mover.peer.MoverRole;
+import io.sluice.samples.mover.pool.PoolLayout;
+import io.sluice.samples.report.ByteSize;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.core.json.JsonObject;
+import io.vertx.micrometer.MicrometerMetricsFactory;
+import io.vertx.micrometer.MicrometerMetricsOptions;
+import java.io.PrintWriter;
+import java.net.BindException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice mover}. */
+@Command(
+        name = "mover",
+        header = "Move blocks of a KV-cache between inference nodes, over an HTTP API.",
+        description = {
+            "",
+            "Starts two movers in this process, a prefill and a decode, each with an engine, a pool of blocks and an HTTP"
+                    + " server of its own, until it gets SIGTERM or SIGINT. The prefill has computed as many blocks as its"
+                    + " pool holds; the decode's pool is empty.",
+            "",
+            "The API is described at /openapi.yaml of each server; a page that shows the moves is at /.",
+            ""
+        },
+        footer = {
+            "",
+            "The HTTP API asks nobody for a password. Beyond loopback, put something before it that does. The engines listen"
+                    + " on loopback unless SLUICE_LISTEN says otherwise, and then need the same secret in SLUICE_TOKEN, at"
+                    + " least 16 bytes.",
+            "",
+            "Examples:",
+            "  sluice mover",
+            "  sluice mover --http-port 0 --model llama-3.2-1b --pool 1GiB --transport tcp",
+            "  curl -s localhost:8080/api/peers",
+            "  curl -s localhost:8080/api/moves -H 'Content-Type: application/json' \\",
+            "    -d '{\"from\": \"prefill/a\", \"pool\": \"kv\", \"count\": 8}'"
+        })
+final class MoverCommand implements Callable<Integer> {
+
+    private static final String LOOPBACK = "127.0.0.1";
+    private static final int MAX_PORT = 65_535;
+    private static final String REGISTRY = "mover";
+    private static final String POOL = "kv";
+    private static final long SECONDS_TO_START = 60;
+    private static final Duration CLOSING = Duration.ofSeconds(20);
+
+    @Option(names = "--name", paramLabel = "NAME", defaultValue = "a", description = {
+        "The movers' name beside their role, as in prefill/a. Default: ${DEFAULT-VALUE}."
+    })
+    private String name = "";
+
+    @Option(
+            names = "--http-host",
+            paramLabel = "HOST",
+            defaultValue = LOOPBACK,
+            description = "Where the HTTP servers listen. Default: ${DEFAULT-VALUE}.")
+    private String httpHost = LOOPBACK;
+
+    @Option(
+            names = "--http-port",
+            paramLabel = "PORT",
+            defaultValue = "8080",
+            description = "The decode's HTTP port; the prefill's is the next one. 0 is any free ones. Default:"
+                    + " ${DEFAULT-VALUE}.")
+    private int httpPort = MoverHttpOptions.DEFAULT_PORT;
+
+    @Option(
+            names = "--pool",
+            paramLabel = "SIZE",
+            defaultValue = "192MiB",
+            converter = ByteSize.class,
+            description = "Size of the pool '" + POOL + "' that each mover registers when it starts, such as 8GiB."
+                    + " Default: ${DEFAULT-VALUE}.")
+    private long poolBytes;
+
+    @Option(
+            names = "--memory",
+            paramLabel = "SIZE",
+            defaultValue = "4GiB",
+            converter = ByteSize.class,
+            description = "The most that all pools of a mover may take. Default: ${DEFAULT-VALUE}.")
+    private long memoryBytes;
+
+    @Option(names = "--no-metrics", description = "Keep no figures for /metrics.")
+    private boolean noMetrics;
+
+    @Mixin
+    private final ModelOption model = new ModelOption();
+
+    @Mixin
+    private final TransportOption transport = new TransportOption();
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create();
+
+    private final Termination termination;
+
+    MoverCommand(Termination termination) {
+        this.termination = termination;
+    }
+
+    @Override
+    public Integer call() {
+        if (httpPort < 0 || httpPort >= MAX_PORT) {
+            throw CommandFailure.usage("--http-port: a port is 0, for any free ones, to " + (MAX_PORT - 1));
+        }
+        PoolLayout layout = layout(model.model());
+        Directory directory = Directory.inProcess();
+        Vertx vertx = vertx();
+        try {
+            List<MoverDeployment> movers = new ArrayList<>();
+            movers.add(start(vertx, directory, MoverRole.DECODE, httpPort, layout));
+            movers.add(start(vertx, directory, MoverRole.PREFILL, httpPort == 0 ? 0 : httpPort + 1, layout));
+            movers.forEach(this::say);
+            termination.requested().block();
+            return ExitCodes.OK;
+        } finally {
+            await(vertx.close(), CLOSING);
+            directory.close().block(CLOSING);
+        }
+    }
+
+    private PoolLayout layout(ModelPreset preset) {
+        long blockBytes = PoolLayout.of(preset, 1).blockBytes();
+        if (poolBytes < blockBytes) {
+            throw CommandFailure.usage("--pool: one block of " + preset.name() + " takes "
+                    + ByteSize.format(blockBytes) + ", and " + ByteSize.format(poolBytes) + " were given");
+        }
+        try {
+            return PoolLayout.of(preset, (int) Math.min(Integer.MAX_VALUE, poolBytes / blockBytes));
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(e);
+        }
+    }
+
+    private Vertx vertx() {
+        if (noMetrics) {
+            return Vertx.vertx();
+        }
+        MicrometerMetricsOptions metrics = new MicrometerMetricsOptions()
+                .setEnabled(true)
+                .setRegistryName(REGISTRY)
+                .setJvmMetricsEnabled(true);
+        return Vertx.builder()
+                .with(new VertxOptions().setMetricsOptions(metrics))
+                .withMetrics(new MicrometerMetricsFactory(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)))
+                .build();
+    }
+
+    private MoverDeployment start(Vertx vertx, Directory directory, MoverRole role, int port, PoolLayout layout) {
+        MoverOptions mover;
+        try {
+            // What the environment says goes before what a mover has by default.
+            EngineOptions engine = MoverOptions.windowed(transport.engineOptions())
+                    .environment(System.getenv())
+                    .build();
+            mover = MoverOptions.of(role, name, directory)
+                    .withEngine(engine)
+                    .withMetricsRegistry(REGISTRY)
+                    .withMemoryBytes(memoryBytes);
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(e);
+        }
+        @Nullable String registry = noMetrics ? null : REGISTRY;
+        MoverHttpOptions http = MoverHttpOptions.of(mover.directoryName())
+                .listening(httpHost, port)
+                .withMetricsRegistry(registry);
+        Duration patience = Duration.ofSeconds(SECONDS_TO_START);
+        try {
+            MoverDeployment deployed = await(MoverDeployment.deploy(vertx, mover, http), patience);
+            await(fill(deployed.client(), role, layout), patience);
+            return deployed;
+        } catch (CompletionException e) {
+            Throwable cause = e.getCause() == null ? e : e.getCause();
+            String where = new ListenAddress(httpHost, port).toString();
+            throw CommandFailure.failed(
+                    cause instanceof BindException
+                            ? "--http-port: " + where + " cannot be listened on: " + cause.getMessage()
+                            : mover.directoryName() + " does not start: " + cause.getMessage());
+        }
+    }
+
+    private static Future<JsonObject> fill(MoverClient mover, MoverRole role, PoolLayout layout) {
+        return mover.registerPool(layout.toJson().put("name", POOL))
+                .compose(pool -> role == MoverRole.PREFILL
+                        ? mover.compute(POOL, Math.min(layout.blocks(), MoverClient.MOST_COMPUTED), 0)
+                        : Future.succeededFuture(pool));
+    }
+
+    private static <T> T await(Future<T> future, Duration bound) {
+        return future.toCompletionStage()
+                .toCompletableFuture()
+                .orTimeout(bound.toSeconds(), TimeUnit.SECONDS)
+                .join();
+    }
+
+    private void say(MoverDeployment mover) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(mover.client().mover() + " at " + mover.url());
+        out.flush();
+    }
+}

@@ -1,0 +1,168 @@
+package io.sluice.samples.mover;
+
+import io.sluice.samples.mover.problem.Problems;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.eventbus.EventBus;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.function.BiConsumer;
+
+/**
+ * A mover, as anybody on the same event bus can use it. Requests and answers are those of the HTTP API; what fails, fails
+ * with a {@link io.sluice.samples.mover.problem.ProblemException}. Any thread.
+ */
+public final class MoverClient {
+
+    /** The most blocks that are computed at a time. */
+    public static final int MOST_COMPUTED = 4096;
+
+    static final String OPERATION = "operation";
+    static final String EVENT = "event";
+
+    private static final String ADDRESS = "sluice.mover.";
+    private static final String EVENTS = ".events";
+
+    /** A question to a peer takes 15 s at most, and that is the longest thing to wait for. */
+    private static final long PATIENCE_MILLIS = 20_000;
+
+    private final EventBus bus;
+    private final String mover;
+
+    private MoverClient(EventBus bus, String mover) {
+        this.bus = bus;
+        this.mover = mover;
+    }
+
+    /**
+     * A mover by its name.
+     *
+     * @param vertx whose event bus it is on
+     * @param directoryName role and name, such as {@code decode/a}
+     */
+    public static MoverClient of(Vertx vertx, String directoryName) {
+        return new MoverClient(vertx.eventBus(), directoryName);
+    }
+
+    /** Where a mover is asked. */
+    static String address(String directoryName) {
+        return ADDRESS + directoryName;
+    }
+
+    /** Where a mover tells of what happens. */
+    static String events(String directoryName) {
+        return ADDRESS + directoryName + EVENTS;
+    }
+
+    /** The mover's name. */
+    public String mover() {
+        return mover;
+    }
+
+    /** {@code live}, {@code ready}, and why not. */
+    public Future<JsonObject> health() {
+        return ask(MoverOperation.HEALTH, new JsonObject());
+    }
+
+    /** What the mover is. */
+    public Future<JsonObject> describe() {
+        return ask(MoverOperation.DESCRIBE, new JsonObject());
+    }
+
+    /** {@code peers}: the other movers in the directory. */
+    public Future<JsonObject> peers() {
+        return ask(MoverOperation.PEERS, new JsonObject());
+    }
+
+    /** {@code pools}. */
+    public Future<JsonObject> pools() {
+        return ask(MoverOperation.POOLS, new JsonObject());
+    }
+
+    /** Registers a pool: {@code name}, {@code model} or {@code pageBytes}, {@code blocks}. */
+    public Future<JsonObject> registerPool(JsonObject pool) {
+        return ask(MoverOperation.REGISTER_POOL, pool);
+    }
+
+    /** Closes a pool. */
+    public Future<JsonObject> closePool(String pool) {
+        return ask(MoverOperation.CLOSE_POOL, new JsonObject().put("pool", pool));
+    }
+
+    /**
+     * Computes blocks; for prefill movers.
+     *
+     * @param pool where
+     * @param count how many; the same seed always gives the same blocks
+     * @param seed which ones
+     * @return {@code computed}, {@code blocks}
+     */
+    public Future<JsonObject> compute(String pool, int count, long seed) {
+        return compute(
+                new JsonObject().put("pool", pool).put("count", count).put("seed", seed));
+    }
+
+    /** Computes blocks, by hash: {@code pool}, {@code blocks}; or as {@link #compute(String, int, long)}. */
+    public Future<JsonObject> compute(JsonObject blocks) {
+        return ask(MoverOperation.COMPUTE, blocks);
+    }
+
+    /** Hashes of blocks of the mover itself. */
+    public Future<JsonObject> blocks(String pool, int skip, int limit) {
+        return blocks(
+                new JsonObject().put("pool", pool).put("skip", skip).put("limit", limit));
+    }
+
+    /** Hashes of blocks: {@code pool}, {@code skip}, {@code limit}, and a {@code peer} if not the mover's own. */
+    public Future<JsonObject> blocks(JsonObject which) {
+        return ask(MoverOperation.BLOCKS, which);
+    }
+
+    /** {@code moves}, the oldest first. */
+    public Future<JsonObject> moves() {
+        return ask(MoverOperation.MOVES, new JsonObject());
+    }
+
+    /** One move. */
+    public Future<JsonObject> move(String id) {
+        return ask(MoverOperation.MOVE, new JsonObject().put("id", id));
+    }
+
+    /** Begins to move blocks of a peer here. */
+    public Future<JsonObject> moveFrom(String peer, String pool, JsonArray blocks) {
+        return submit(
+                new JsonObject().put("from", peer).put("pool", pool).put("blocks", blocks));
+    }
+
+    /** Begins a move: {@code from} or {@code to}, {@code pool}, {@code blocks} or {@code count}, {@code bytesPerSecond}. */
+    public Future<JsonObject> submit(JsonObject move) {
+        return ask(MoverOperation.SUBMIT, move);
+    }
+
+    /** Asks for the end of a move. */
+    public Future<JsonObject> cancel(String id) {
+        return ask(MoverOperation.CANCEL, new JsonObject().put("id", id));
+    }
+
+    /**
+     * Hears of what happens: {@code engine} and {@code move}, with their data.
+     *
+     * @return to be unregistered
+     */
+    public MessageConsumer<JsonObject> onEvent(BiConsumer<String, JsonObject> handler) {
+        return bus.consumer(
+                events(mover), message -> handler.accept(message.headers().get(EVENT), message.body()));
+    }
+
+    private Future<JsonObject> ask(MoverOperation operation, JsonObject body) {
+        DeliveryOptions options = new DeliveryOptions()
+                .setSendTimeout(PATIENCE_MILLIS)
+                .addHeader(OPERATION, operation.name());
+        return bus.<JsonObject>request(address(mover), body, options)
+                .transform(reply -> reply.succeeded()
+                        ? Future.succeededFuture(reply.result().body())
+                        : Future.failedFuture(Problems.of(reply.cause()).asException()));
+    }
+}

@@ -1,0 +1,104 @@
+package io.sluice.samples.mover;
+
+import io.sluice.directory.Directory;
+import io.sluice.engine.EngineOptions;
+import io.sluice.samples.mover.move.MoveLimits;
+import io.sluice.samples.mover.peer.MoverRole;
+import java.util.Objects;
+import java.util.regex.Pattern;
+
+/**
+ * What a mover is. Immutable.
+ *
+ * @param role what its process does
+ * @param name its name among those of its role: 1 to 64 letters, digits, {@code . _ -}
+ * @param directory where it finds others and is found; of this process, of a clustered Vert.x, or any other. It stays open
+ *     when the mover ends
+ * @param engine of its transfer engine; the mover names it. Its {@linkplain EngineOptions#engineWindowOperations() window}
+ *     is what the moves have in flight together
+ * @param metricsRegistry the name of the registry of Vert.x' metrics that the engine's meters go to
+ * @param memoryBytes the most that all its pools may take
+ * @param limits of its moves
+ */
+public record MoverOptions(
+        MoverRole role,
+        String name,
+        Directory directory,
+        EngineOptions engine,
+        String metricsRegistry,
+        long memoryBytes,
+        MoveLimits limits) {
+
+    /** How much memory its pools may take, unless told otherwise. */
+    public static final long DEFAULT_MEMORY_BYTES = 4L << 30;
+
+    /** How many operations all moves of a mover have in flight, unless told otherwise. */
+    public static final int DEFAULT_WINDOW_OPERATIONS = 256;
+
+    /** How many bytes all moves of a mover have in flight, unless told otherwise. */
+    public static final long DEFAULT_WINDOW_BYTES = 64L << 20;
+
+    private static final String DEFAULT_REGISTRY = "default";
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+
+    /** Checks the ranges. */
+    public MoverOptions {
+        Objects.requireNonNull(role, "role");
+        Objects.requireNonNull(directory, "directory");
+        Objects.requireNonNull(engine, "engine");
+        Objects.requireNonNull(metricsRegistry, "metricsRegistry");
+        Objects.requireNonNull(limits, "limits");
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException(
+                    "a mover's name is 1 to 64 letters, digits, '.', '_' and '-', not '" + name + "'");
+        }
+        if (memoryBytes < 1) {
+            throw new IllegalArgumentException("a mover needs memory, not " + memoryBytes + " bytes");
+        }
+    }
+
+    /**
+     * With the defaults, and the environment's settings for the engine.
+     *
+     * @param role what its process does
+     * @param name its name among those of its role
+     * @param directory where it finds others
+     * @return a mover that listens on loopback, unless {@code SLUICE_LISTEN} says otherwise
+     */
+    public static MoverOptions of(MoverRole role, String name, Directory directory) {
+        EngineOptions engine =
+                windowed(EngineOptions.builder()).environment(System.getenv()).build();
+        return new MoverOptions(
+                role, name, directory, engine, DEFAULT_REGISTRY, DEFAULT_MEMORY_BYTES, MoveLimits.defaults());
+    }
+
+    /** The same builder with the window that a mover has by default: the whole engine's is a connection's. */
+    public static EngineOptions.Builder windowed(EngineOptions.Builder builder) {
+        return builder.engineWindowOperations(DEFAULT_WINDOW_OPERATIONS).engineWindowBytes(DEFAULT_WINDOW_BYTES);
+    }
+
+    /** Its name in the directory: role and name. */
+    public String directoryName() {
+        return role.prefix() + name;
+    }
+
+    /** The same with another engine. */
+    public MoverOptions withEngine(EngineOptions options) {
+        return new MoverOptions(role, name, directory, options, metricsRegistry, memoryBytes, limits);
+    }
+
+    /** The same with another registry of metrics. */
+    public MoverOptions withMetricsRegistry(String registry) {
+        return new MoverOptions(role, name, directory, engine, registry, memoryBytes, limits);
+    }
+
+    /** The same with more or less memory for its pools. */
+    public MoverOptions withMemoryBytes(long bytes) {
+        return new MoverOptions(role, name, directory, engine, metricsRegistry, bytes, limits);
+    }
+
+    /** The same with other limits. */
+    public MoverOptions withLimits(MoveLimits other) {
+        return new MoverOptions(role, name, directory, engine, metricsRegistry, memoryBytes, other);
+    }
+}

@@ -1,0 +1,109 @@
+package io.sluice.samples.mover;
+
+import io.sluice.directory.Advertisement;
+import io.sluice.directory.Directory;
+import io.sluice.directory.Publication;
+import io.sluice.engine.TransferEngine;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A mover's entry in the directory, with the regions of its pools. Confined to the mover's context. */
+final class MoverPresence {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MoverPresence.class);
+
+    private static final long RETRY_MILLIS = 1000;
+    private static final long WITHDRAW_SECONDS = 3;
+
+    private final Vertx vertx;
+    private final Context context;
+    private final Directory directory;
+    private final TransferEngine engine;
+    private final String name;
+
+    private @Nullable Publication publication;
+    private @Nullable Future<Void> underWay;
+    private boolean outdated;
+    private String trouble = "not published yet";
+
+    MoverPresence(Vertx vertx, Directory directory, TransferEngine engine, String name) {
+        this.vertx = vertx;
+        this.context = vertx.getOrCreateContext();
+        this.directory = directory;
+        this.engine = engine;
+        this.name = name;
+    }
+
+    /** Empty if the directory has this mover as it is, as far as is known; else why not. */
+    String trouble() {
+        return trouble;
+    }
+
+    /**
+     * Tells the directory what this mover has now. If it does not answer, this is tried again until it does.
+     *
+     * @return completes when the first attempt has ended, however it did
+     */
+    Future<Void> publish() {
+        Future<Void> current = underWay;
+        if (current != null) {
+            // What is under way may have been read before the change.
+            outdated = true;
+            return current.transform(done -> underWay == null ? Future.succeededFuture() : underWay);
+        }
+        outdated = false;
+        Future<Void> attempt = attempt();
+        underWay = attempt.transform(done -> {
+            underWay = null;
+            if (done.failed()) {
+                trouble = "the directory was not told: " + done.cause().getMessage();
+                LOG.warn("{}: {}", name, trouble);
+                vertx.setTimer(RETRY_MILLIS, again -> publish());
+            } else {
+                trouble = "";
+                if (outdated) {
+                    return publish();
+                }
+            }
+            return Future.succeededFuture();
+        });
+        return underWay == null ? Future.succeededFuture() : underWay;
+    }
+
+    private Future<Void> attempt() {
+        Advertisement now;
+        try {
+            now = Advertisement.of(name, engine);
+        } catch (IllegalStateException deaf) {
+            return Future.failedFuture(deaf);
+        }
+        Publication known = publication;
+        if (known != null) {
+            return Future.fromCompletionStage(known.update(now.regions()).toFuture(), context)
+                    .mapEmpty();
+        }
+        return Future.fromCompletionStage(directory.publish(now).toFuture(), context)
+                .map(made -> {
+                    publication = made;
+                    Future.fromCompletionStage(made.ended().toFuture(), context)
+                            .onFailure(taken -> trouble = String.valueOf(taken.getMessage()));
+                    return null;
+                });
+    }
+
+    /** Takes the entry out; if the directory does not answer, it expires. */
+    Future<Void> withdraw() {
+        Publication known = publication;
+        return known == null
+                ? Future.succeededFuture()
+                : Future.fromCompletionStage(known.withdraw().toFuture(), context)
+                        .timeout(WITHDRAW_SECONDS, TimeUnit.SECONDS)
+                        .otherwiseEmpty()
+                        .mapEmpty();
+    }
+}

@@ -1,0 +1,41 @@
+package io.sluice.samples.mover.http;
+
+import io.sluice.samples.mover.problem.Problem;
+import io.vertx.core.net.HostAndPort;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.PlatformHandler;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * Where only this machine is served, requests must name it: a web page of somebody else's, whose name leads to this machine,
+ * would otherwise be let in by the browser.
+ */
+final class KnownHosts implements PlatformHandler {
+
+    private static final int MISDIRECTED = 421;
+    private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "[::1]", "::1");
+
+    private final boolean loopbackOnly;
+
+    KnownHosts(String listening) {
+        this.loopbackOnly = LOOPBACK.contains(listening.toLowerCase(Locale.ROOT));
+    }
+
+    @Override
+    public void handle(RoutingContext context) {
+        HostAndPort authority = context.request().authority();
+        if (!loopbackOnly || authority != null && LOOPBACK.contains(authority.host().toLowerCase(Locale.ROOT))) {
+            context.next();
+            return;
+        }
+        ProblemResponse.send(
+                context,
+                new Problem(
+                        "unknown-host",
+                        MISDIRECTED,
+                        "This machine is asked under a name that it does not know",
+                        "only loopback is served here, by the names 127.0.0.1, localhost and [::1]",
+                        "Use one of these, or start the mover with --http-host."));
+    }
+}

@@ -1,0 +1,51 @@
+package io.sluice.samples.mover.http;
+
+import io.sluice.samples.mover.MoverClient;
+import io.sluice.samples.mover.MoverOptions;
+import io.sluice.samples.mover.MoverVerticle;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+
+/**
+ * A mover with its HTTP server, both deployed.
+ *
+ * @param client to use it in this process
+ * @param host where the HTTP server listens
+ * @param port where the HTTP server listens
+ * @param moverId the mover's deployment
+ * @param httpId the HTTP server's deployment
+ */
+public record MoverDeployment(MoverClient client, String host, int port, String moverId, String httpId) {
+
+    /**
+     * Deploys both.
+     *
+     * @param vertx where
+     * @param mover the mover
+     * @param http its HTTP server; which mover it serves is taken from the mover
+     * @return what was deployed; if one of them fails to start, neither is
+     */
+    public static Future<MoverDeployment> deploy(Vertx vertx, MoverOptions mover, MoverHttpOptions http) {
+        MoverHttpVerticle server = new MoverHttpVerticle(http.serving(mover.directoryName()));
+        return vertx.deployVerticle(new MoverVerticle(mover))
+                .compose(moverId -> vertx.deployVerticle(server)
+                        .map(httpId -> new MoverDeployment(
+                                MoverClient.of(vertx, mover.directoryName()),
+                                http.host(),
+                                server.port(),
+                                moverId,
+                                httpId))
+                        .recover(error ->
+                                vertx.undeploy(moverId).transform(undeployed -> Future.failedFuture(error))));
+    }
+
+    /** Where the HTTP server is. */
+    public String url() {
+        return "http://" + (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+    }
+
+    /** Ends both: first nobody is served any more, then the mover ends its moves and leaves the directory. */
+    public Future<Void> undeploy(Vertx vertx) {
+        return vertx.undeploy(httpId).transform(done -> vertx.undeploy(moverId));
+    }
+}

@@ -1,0 +1,103 @@
+package io.sluice.samples.mover.http;
+
+import io.sluice.samples.mover.MoverClient;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.handler.BodyHandler;
+import io.vertx.ext.web.handler.FileSystemAccess;
+import io.vertx.ext.web.handler.StaticHandler;
+import io.vertx.ext.web.openapi.router.RequestExtractor;
+import io.vertx.ext.web.openapi.router.RouterBuilder;
+import io.vertx.openapi.contract.OpenAPIContract;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Serves a mover over HTTP, as {@code openapi.yaml} says: it validates requests and passes them on over the event bus. It
+ * has no state but the clients that listen, so any number of it can serve one mover.
+ */
+public final class MoverHttpVerticle extends VerticleBase {
+
+    /** The contract, on the class path. */
+    static final String CONTRACT = "io/sluice/samples/mover/openapi.yaml";
+
+    /** The page that shows moves, on the class path. */
+    static final String PAGE = "io/sluice/samples/mover/page";
+
+    private static final int IDLE_SECONDS = 60;
+
+    private final MoverHttpOptions options;
+    private volatile int port;
+    private @Nullable EventStreams streams;
+
+    /**
+     * To be deployed once.
+     *
+     * @param options whom and where it serves
+     */
+    public MoverHttpVerticle(MoverHttpOptions options) {
+        this.options = Objects.requireNonNull(options, "options");
+    }
+
+    /** Where it listens; 0 before it does. */
+    public int port() {
+        return port;
+    }
+
+    @Override
+    public Future<?> start() {
+        MoverClient mover = MoverClient.of(vertx, options.mover());
+        EventStreams listeners = new EventStreams(vertx, mover, options.maxEventStreams());
+        streams = listeners;
+        listeners.begin();
+        return vertx.fileSystem()
+                .readFile(CONTRACT)
+                .compose(text -> OpenAPIContract.from(vertx, CONTRACT)
+                        .map(contract -> router(contract, text, mover, listeners)))
+                .compose(this::listen)
+                .onSuccess(server -> port = server.actualPort());
+    }
+
+    private Router router(OpenAPIContract contract, Buffer text, MoverClient mover, EventStreams listeners) {
+        RouterBuilder builder = RouterBuilder.create(vertx, contract, RequestExtractor.withBodyHandler());
+        builder.rootHandler(new KnownHosts(options.host()))
+                .rootHandler(SafeHeaders::add)
+                .rootHandler(BodyHandler.create(false).setBodyLimit(options.maxBodyBytes()));
+        new MoverRoutes(mover).addTo(builder);
+        new OperationRoutes(vertx, mover, options.metricsRegistry()).addTo(builder);
+        builder.getRoute("moveEvents").addHandler(listeners::openForMove);
+        builder.getRoute("events").addHandler(listeners::openForAll);
+        Router router = builder.createRouter();
+        router.get("/openapi.yaml")
+                .handler(context -> context.response()
+                        .putHeader("Content-Type", "application/yaml")
+                        .end(text));
+        router.get("/*")
+                .handler(StaticHandler.create(FileSystemAccess.RELATIVE, PAGE)
+                        .setIncludeHidden(false)
+                        .setCachingEnabled(false));
+        ProblemResponse.addTo(router);
+        return router;
+    }
+
+    private Future<HttpServer> listen(Router router) {
+        return vertx.createHttpServer(new HttpServerOptions()
+                        .setHost(options.host())
+                        .setPort(options.port())
+                        .setIdleTimeout(IDLE_SECONDS))
+                .requestHandler(router)
+                .listen();
+    }
+
+    @Override
+    public Future<?> stop() {
+        if (streams != null) {
+            streams.close();
+        }
+        return Future.succeededFuture();
+    }
+}

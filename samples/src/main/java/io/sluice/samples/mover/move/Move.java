@@ -1,0 +1,191 @@
+package io.sluice.samples.mover.move;
+
+import io.sluice.samples.mover.pool.BlockHash;
+import io.sluice.samples.mover.pool.PageCheck;
+import io.sluice.samples.mover.problem.Problem;
+import io.sluice.samples.mover.problem.Problems;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** One move, with how far it has come. Confined to the mover's context. */
+final class Move {
+
+    private static final int NAMED = 8;
+
+    private final String id;
+    private final MoveRequest request;
+    private final MoveListener listener;
+    private final Clock clock;
+    private final Instant created;
+    private final List<Long> unknown = new ArrayList<>();
+
+    private MoveState state = MoveState.WAITING;
+    private @Nullable Instant started;
+    private @Nullable Instant ended;
+    private @Nullable Problem problem;
+    private @Nullable Runnable cancellation;
+    private String corruptedDetail = "";
+    private int blocks;
+    private int blocksDone;
+    private int blocksPresent;
+    private int blocksCorrupted;
+    private long pagesCorrupted;
+    private long blockBytes;
+    private long bytesDone;
+
+    Move(String id, MoveRequest request, Clock clock, MoveListener listener) {
+        this.id = id;
+        this.request = request;
+        this.clock = clock;
+        this.listener = listener;
+        this.created = clock.instant();
+        this.blocks = request.blocks();
+    }
+
+    String id() {
+        return id;
+    }
+
+    MoveRequest request() {
+        return request;
+    }
+
+    MoveState state() {
+        return state;
+    }
+
+    /** Whether somebody wants it to end. */
+    boolean isCancelled() {
+        return state == MoveState.CANCELLING || state == MoveState.CANCELLED;
+    }
+
+    /** It begins. */
+    void start(long bytesOfBlock) {
+        blockBytes = bytesOfBlock;
+        started = clock.instant();
+        become(MoveState.RUNNING);
+    }
+
+    /** So many blocks are moved, now that it is known which. */
+    void found(int count) {
+        blocks = count;
+        listener.progressed(id, this::toJson);
+    }
+
+    /** What a cancel has to do while it runs. */
+    void onCancel(Runnable action) {
+        cancellation = action;
+    }
+
+    /** Somebody wants it to end. What waits has ended by that. */
+    void cancel() {
+        if (state == MoveState.WAITING) {
+            end(MoveState.CANCELLED);
+        } else if (state == MoveState.RUNNING) {
+            become(MoveState.CANCELLING);
+            Runnable action = cancellation;
+            if (action != null) {
+                action.run();
+            }
+        }
+    }
+
+    /** Some bytes have arrived. */
+    void moved(long bytes) {
+        bytesDone += bytes;
+        listener.progressed(id, this::toJson);
+    }
+
+    /** Some blocks need not be moved. */
+    void present(int count) {
+        blocksPresent += count;
+        listener.progressed(id, this::toJson);
+    }
+
+    /** A block is not there to be moved. */
+    void unknown(long hash) {
+        unknown.add(hash);
+    }
+
+    /** Some blocks have arrived and were checked. */
+    void checked(int arrived, PageCheck check) {
+        checked(arrived, check.corruptedBlocks(), check.corruptedPages(), check.detail());
+    }
+
+    /** The same, as the peer tells. */
+    void checked(int arrived, int corruptedBlocks, int corruptedPages, String detail) {
+        blocksDone += arrived - corruptedBlocks;
+        blocksCorrupted += corruptedBlocks;
+        pagesCorrupted += corruptedPages;
+        if (corruptedPages > 0 && corruptedDetail.isEmpty()) {
+            corruptedDetail = detail;
+        }
+        listener.progressed(id, this::toJson);
+    }
+
+    /** Nothing of it runs any more. */
+    void finish(@Nullable Throwable error) {
+        if (pagesCorrupted > 0) {
+            problem = Problems.corruptedPages(pagesCorrupted, corruptedDetail);
+        } else if (error != null && !isCancelled()) {
+            problem = Problems.of(error);
+        } else if (!unknown.isEmpty()) {
+            problem = Problems.unknownBlocks(unknownDetail());
+        }
+        if (error != null && isCancelled()) {
+            end(MoveState.CANCELLED);
+        } else {
+            end(problem == null ? MoveState.DONE : MoveState.FAILED);
+        }
+    }
+
+    private String unknownDetail() {
+        return unknown.size() + " of the blocks are in no pool '" + request.pool() + "' where they should come from: "
+                + unknown.stream().limit(NAMED).map(BlockHash::text).collect(Collectors.joining(", "))
+                + (unknown.size() > NAMED ? ", …" : "");
+    }
+
+    private void end(MoveState last) {
+        ended = clock.instant();
+        cancellation = null;
+        become(last);
+    }
+
+    private void become(MoveState next) {
+        state = next;
+        listener.changedState(id, this::toJson);
+    }
+
+    JsonObject toJson() {
+        int toMove = blocks - blocksPresent - unknown.size();
+        Problem wrong = problem;
+        return new JsonObject()
+                .put("id", id)
+                .put("state", state.name())
+                .put("direction", request.direction().name().toLowerCase(Locale.ROOT))
+                .put("peer", request.peer())
+                .put("pool", request.pool())
+                .put("blocks", blocks)
+                .put("blocksDone", blocksDone)
+                .put("blocksPresent", blocksPresent)
+                .put("blocksUnknown", unknown.size())
+                .put("blocksCorrupted", blocksCorrupted)
+                .put("pagesCorrupted", pagesCorrupted)
+                .put("bytes", blockBytes * toMove)
+                .put("bytesDone", bytesDone)
+                .put("created", created.toString())
+                .put("started", text(started))
+                .put("ended", text(ended))
+                .put("problem", wrong == null ? null : wrong.toJson());
+    }
+
+    private static @Nullable String text(@Nullable Instant instant) {
+        return instant == null ? null : instant.toString();
+    }
+}

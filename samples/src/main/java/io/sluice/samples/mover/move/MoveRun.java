@@ -1,0 +1,162 @@
+package io.sluice.samples.mover.move;
+
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferCancelledException;
+import io.sluice.engine.TransferElement;
+import io.sluice.samples.mover.peer.PeerLink;
+import io.sluice.samples.mover.peer.PeerPool;
+import io.sluice.samples.mover.pool.BlockPool;
+import io.sluice.samples.mover.pool.PoolLayout;
+import io.sluice.vertx.TransferResultStream;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * A move while it runs: batch after batch, two at a time, so that one is on its way while another is being agreed on or
+ * checked. Confined to the mover's context.
+ */
+abstract class MoveRun {
+
+    private static final int LANES = 2;
+    private static final long BATCH_BYTES = 16L << 20;
+    private static final int BATCH_BLOCKS = 64;
+    private static final int PACED_BATCHES_PER_SECOND = 10;
+    private static final long MILLIS_PER_SECOND = 1000;
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    final Vertx vertx;
+    final Move move;
+    final BlockPool pool;
+    final PeerLink link;
+    private final List<Long> hashes;
+    private final Set<TransferResultStream> streams = new HashSet<>();
+    private final Set<Promise<Void>> pauses = new HashSet<>();
+    private final long begun = System.nanoTime();
+
+    private int next;
+    private long paced;
+    private boolean failed;
+
+    MoveRun(Vertx vertx, Move move, BlockPool pool, PeerLink link, List<Long> hashes) {
+        this.vertx = vertx;
+        this.move = move;
+        this.pool = pool;
+        this.link = link;
+        this.hashes = hashes;
+    }
+
+    /** Moves some blocks. When it has ended, however it did, nothing of it touches memory. */
+    abstract Future<Void> batch(List<Long> blocks);
+
+    /** Moves all of them. */
+    final Future<Void> run() {
+        move.onCancel(this::cancel);
+        List<Future<Void>> lanes = new ArrayList<>();
+        int count = move.request().bytesPerSecond() > 0 ? 1 : LANES;
+        for (int i = 0; i < count; i++) {
+            lanes.add(lane());
+        }
+        return Future.join(lanes).mapEmpty();
+    }
+
+    private Future<Void> lane() {
+        if (move.isCancelled()) {
+            return Future.failedFuture(new TransferCancelledException("the move was cancelled"));
+        }
+        int end = Math.min(hashes.size(), next + batchBlocks());
+        if (failed || next == end) {
+            return Future.succeededFuture();
+        }
+        List<Long> blocks = hashes.subList(next, end);
+        next = end;
+        return batch(blocks)
+                .onFailure(error -> failed = true)
+                .compose(done -> pause(blocks.size()))
+                .compose(done -> lane());
+    }
+
+    private int batchBlocks() {
+        long rate = move.request().bytesPerSecond();
+        long bytes = rate > 0 ? Math.min(BATCH_BYTES, rate / PACED_BATCHES_PER_SECOND) : BATCH_BYTES;
+        return Math.clamp(bytes / pool.layout().blockBytes(), 1, BATCH_BLOCKS);
+    }
+
+    /** Until the blocks so far have taken as long as they should. */
+    private Future<Void> pause(int blocks) {
+        long rate = move.request().bytesPerSecond();
+        paced += blocks * pool.layout().blockBytes();
+        if (rate == 0 || move.isCancelled() || next == hashes.size()) {
+            return Future.succeededFuture();
+        }
+        long due = (long) ((double) paced / rate * MILLIS_PER_SECOND);
+        long wait = due - (System.nanoTime() - begun) / NANOS_PER_MILLI;
+        if (wait < 1) {
+            return Future.succeededFuture();
+        }
+        Promise<Void> over = Promise.promise();
+        pauses.add(over);
+        long timer = vertx.setTimer(wait, late -> over.tryComplete());
+        return over.future().onComplete(done -> {
+            vertx.cancelTimer(timer);
+            pauses.remove(over);
+        });
+    }
+
+    private void cancel() {
+        List.copyOf(streams).forEach(TransferResultStream::cancel);
+        List.copyOf(pauses).forEach(Promise::tryComplete);
+    }
+
+    /** Waits for the end of a vectored transfer; after an error, until nothing of it touches memory any more. */
+    final Future<Void> transferred(TransferResultStream stream) {
+        Promise<Void> end = Promise.promise();
+        streams.add(stream);
+        stream.exceptionHandler(error -> stream.quiesced().onComplete(quiet -> {
+                    streams.remove(stream);
+                    end.tryFail(error);
+                }))
+                .endHandler(all -> {
+                    streams.remove(stream);
+                    end.tryComplete();
+                })
+                .handler(result -> {
+                    if (result.succeeded()) {
+                        move.moved(result.bytes());
+                    }
+                });
+        if (move.isCancelled()) {
+            stream.cancel();
+        }
+        return end.future();
+    }
+
+    /** What moves a block: a piece of pages and one of seals in each layer. */
+    final void addElements(List<TransferElement> elements, int mine, PeerPool peer, PoolLayout theirs, int slot) {
+        PoolLayout layout = pool.layout();
+        for (int layer = 0; layer < layout.layers(); layer++) {
+            elements.add(element(
+                    pool.pages(),
+                    layout.pieceOffset(layer, mine),
+                    peer.pages(),
+                    theirs.pieceOffset(layer, slot),
+                    layout.pieceBytes()));
+            elements.add(element(
+                    pool.seals(),
+                    layout.sealPieceOffset(layer, mine),
+                    peer.seals(),
+                    theirs.sealPieceOffset(layer, slot),
+                    layout.sealPieceBytes()));
+        }
+    }
+
+    private static TransferElement element(
+            MemoryRegion local, long localOffset, RemoteRegion remote, long remoteOffset, long length) {
+        return new TransferElement(local, localOffset, remote, remoteOffset, length);
+    }
+}

@@ -1,0 +1,212 @@
+package io.sluice.samples.mover.move;
+
+import io.sluice.directory.Directory;
+import io.sluice.samples.mover.peer.PeerLink;
+import io.sluice.samples.mover.peer.PeerLinks;
+import io.sluice.samples.mover.peer.Peers;
+import io.sluice.samples.mover.pool.BlockHash;
+import io.sluice.samples.mover.pool.BlockPool;
+import io.sluice.samples.mover.pool.Pools;
+import io.sluice.samples.mover.problem.Problems;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The moves of a mover: those that wait, run, or have ended not long ago. Confined to its context. */
+public final class Moves {
+
+    private static final int LISTED_AT_ONCE = 512;
+
+    private final Vertx vertx;
+    private final Directory directory;
+    private final Pools pools;
+    private final Peers peers;
+    private final PeerLinks links;
+    private final MoveLimits limits;
+    private final String self;
+    private final MoveListener listener;
+    private final String idPrefix;
+    private final Map<String, Move> moves = new LinkedHashMap<>();
+    private final Deque<Move> waiting = new ArrayDeque<>();
+
+    private long lastId;
+    private int running;
+
+    /**
+     * None yet.
+     *
+     * @param vertx for timers
+     * @param directory where the regions of peers are looked up
+     * @param pools the pools here
+     * @param peers who may be named
+     * @param links how they are reached
+     * @param limits how much is taken on
+     * @param self the mover's own name in the directory
+     * @param run tells this run of the mover from earlier ones
+     * @param listener is told of every change of a move
+     */
+    public Moves(
+            Vertx vertx,
+            Directory directory,
+            Pools pools,
+            Peers peers,
+            PeerLinks links,
+            MoveLimits limits,
+            String self,
+            long run,
+            MoveListener listener) {
+        this.vertx = vertx;
+        this.directory = directory;
+        this.pools = pools;
+        this.peers = peers;
+        this.links = links;
+        this.limits = limits;
+        this.self = self;
+        this.listener = listener;
+        this.idPrefix = BlockHash.text(run).substring(BlockHash.text(run).length() - 6) + "-";
+    }
+
+    /**
+     * Takes a move on.
+     *
+     * @return as it is now
+     * @throws RuntimeException the problem with it
+     */
+    public JsonObject submit(JsonObject body) {
+        MoveRequest request = MoveRequest.of(body);
+        BlockPool pool = pools.named(request.pool());
+        if (request.peer().equals(self)) {
+            throw Problems.impossible("'" + self + "' is this mover itself; a move is between two")
+                    .asException();
+        }
+        if (!peers.knows(request.peer())) {
+            throw Problems.unknownPeer(request.peer()).asException();
+        }
+        int most = Math.min(limits.blocks(), pool.layout().blocks());
+        if (request.blocks() > most) {
+            throw Problems.impossible("a move of the pool '" + pool.name() + "' has at most " + most + " blocks, not "
+                            + request.blocks())
+                    .asException();
+        }
+        if (waiting.size() >= limits.waiting() && running >= limits.running()) {
+            throw Problems.tooMany(
+                            "moves waiting", waiting.size(), "Wait for some to end, or cancel some, and try again.")
+                    .asException();
+        }
+        Move move = new Move(idPrefix + ++lastId, request, Clock.systemUTC(), listener);
+        moves.put(move.id(), move);
+        waiting.add(move);
+        listener.changedState(move.id(), move::toJson);
+        startNext();
+        return move.toJson();
+    }
+
+    /** A move as it is now. */
+    public JsonObject get(String id) {
+        return known(id).toJson();
+    }
+
+    /** All that are known, the oldest first. */
+    public JsonObject list() {
+        JsonArray all = new JsonArray();
+        moves.values().forEach(move -> all.add(move.toJson()));
+        return new JsonObject().put("moves", all).put("running", running).put("waiting", waiting.size());
+    }
+
+    /** Asks for the end of a move; one that has ended stays as it is. */
+    public JsonObject cancel(String id) {
+        Move move = known(id);
+        if (waiting.remove(move)) {
+            move.cancel();
+            forgetOld();
+        } else {
+            move.cancel();
+        }
+        return move.toJson();
+    }
+
+    private Move known(String id) {
+        Move move = moves.get(id);
+        if (move == null) {
+            throw Problems.unknownMove(id).asException();
+        }
+        return move;
+    }
+
+    private void startNext() {
+        while (running < limits.running() && !waiting.isEmpty()) {
+            Move move = waiting.remove();
+            running++;
+            start(move).onComplete(done -> {
+                running--;
+                move.finish(done.cause());
+                forgetOld();
+                startNext();
+            });
+        }
+    }
+
+    private Future<Void> start(Move move) {
+        MoveRequest request = move.request();
+        try {
+            BlockPool pool = pools.named(request.pool());
+            move.start(pool.layout().blockBytes());
+            return links.to(request.peer()).compose(link -> blocks(move, pool, link)
+                    .compose(hashes -> {
+                        move.found(hashes.size());
+                        return request.direction() == MoveRequest.Direction.FROM
+                                ? new PullRun(vertx, move, pool, link, hashes, pools, directory).run()
+                                : new PushRun(vertx, move, pool, link, hashes, directory).run();
+                    }));
+        } catch (RuntimeException gone) {
+            return Future.failedFuture(gone);
+        }
+    }
+
+    /** Which blocks, if only a number of them was given. */
+    private Future<List<Long>> blocks(Move move, BlockPool pool, PeerLink link) {
+        MoveRequest request = move.request();
+        if (!request.hashes().isEmpty()) {
+            return Future.succeededFuture(request.hashes());
+        }
+        if (request.direction() == MoveRequest.Direction.TO) {
+            return Future.succeededFuture(pool.hashes(0, request.count()));
+        }
+        return missing(pool, link, request.count(), 0, new ArrayList<>());
+    }
+
+    private Future<List<Long>> missing(BlockPool pool, PeerLink link, int count, int skip, List<Long> found) {
+        return link.blocks(pool.name(), skip, LISTED_AT_ONCE).compose(answer -> {
+            List<Long> listed = BlockHash.parse(answer.getJsonArray("blocks"));
+            listed.stream()
+                    .filter(hash -> !pool.has(hash))
+                    .limit(count - found.size())
+                    .forEach(found::add);
+            return found.size() == count || listed.size() < LISTED_AT_ONCE
+                    ? Future.succeededFuture(found)
+                    : missing(pool, link, count, skip + listed.size(), found);
+        });
+    }
+
+    private void forgetOld() {
+        int excess = (int) moves.values().stream()
+                        .filter(move -> move.state().isEnd())
+                        .count()
+                - limits.kept();
+        for (Iterator<Move> oldest = moves.values().iterator(); excess > 0 && oldest.hasNext(); ) {
+            if (oldest.next().state().isEnd()) {
+                oldest.remove();
+                excess--;
+            }
+        }
+    }
+}

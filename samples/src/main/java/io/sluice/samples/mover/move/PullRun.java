@@ -1,0 +1,98 @@
+package io.sluice.samples.mover.move;
+
+import io.sluice.directory.Directory;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOptions;
+import io.sluice.samples.mover.peer.Grant;
+import io.sluice.samples.mover.peer.PeerLink;
+import io.sluice.samples.mover.pool.BlockPool;
+import io.sluice.samples.mover.pool.Pools;
+import io.sluice.samples.mover.pool.ReservedBlock;
+import io.sluice.samples.mover.problem.Problems;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads blocks of a peer into the pool here. */
+final class PullRun extends MoveRun {
+
+    private final Pools pools;
+    private final Directory directory;
+
+    PullRun(
+            Vertx vertx,
+            Move move,
+            BlockPool pool,
+            PeerLink link,
+            List<Long> hashes,
+            Pools pools,
+            Directory directory) {
+        super(vertx, move, pool, link, hashes);
+        this.pools = pools;
+        this.directory = directory;
+    }
+
+    @Override
+    Future<Void> batch(List<Long> blocks) {
+        List<Long> missing = blocks.stream().filter(hash -> !pool.has(hash)).toList();
+        if (missing.size() < blocks.size()) {
+            move.present(blocks.size() - missing.size());
+        }
+        if (missing.isEmpty()) {
+            return Future.succeededFuture();
+        }
+        return link.locate(pool.name(), missing)
+                .compose(grant -> fetch(missing, grant).onComplete(ended -> link.release(grant.lease())));
+    }
+
+    private Future<Void> fetch(List<Long> wanted, Grant grant) {
+        if (!grant.layout().hasBlocksLike(pool.layout())) {
+            return Future.failedFuture(
+                    Problems.differentLayout(pool.name()).asException());
+        }
+        if (!pools.isOpen(pool)) {
+            return Future.failedFuture(Problems.unknownPool(pool.name()).asException());
+        }
+        List<ReservedBlock> coming = new ArrayList<>();
+        List<Integer> theirs = new ArrayList<>();
+        boolean full = false;
+        for (int i = 0; i < wanted.size() && !full; i++) {
+            long hash = wanted.get(i);
+            if (grant.slot(i) < 0) {
+                move.unknown(hash);
+            } else if (pool.has(hash)) {
+                move.present(1);
+            } else {
+                int mine = pool.reserve();
+                full = mine == BlockPool.NONE;
+                if (!full) {
+                    coming.add(new ReservedBlock(hash, mine));
+                    theirs.add(grant.slot(i));
+                }
+            }
+        }
+        Future<Void> fetched = coming.isEmpty() ? Future.succeededFuture() : read(coming, theirs, grant);
+        return full
+                ? fetched.compose(done ->
+                        Future.failedFuture(Problems.poolFull(pool.name()).asException()))
+                : fetched;
+    }
+
+    private Future<Void> read(List<ReservedBlock> coming, List<Integer> theirs, Grant grant) {
+        return link.attach(directory, move.request().peer(), pool.name(), grant.generation())
+                .compose(peer -> {
+                    List<TransferElement> elements = new ArrayList<>();
+                    for (int i = 0; i < coming.size(); i++) {
+                        addElements(elements, coming.get(i).slot(), peer, grant.layout(), theirs.get(i));
+                    }
+                    return transferred(link.connection().readVectored(elements, TransferOptions.defaults()));
+                })
+                .onFailure(error -> coming.forEach(block -> pool.giveBack(block.slot())))
+                .compose(read -> pools.admit(pool, coming))
+                .map(check -> {
+                    move.checked(coming.size(), check);
+                    return null;
+                });
+    }
+}

@@ -1,0 +1,35 @@
+package io.sluice.samples.mover.peer;
+
+import io.sluice.samples.mover.pool.PoolLayout;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+
+/**
+ * What a peer has granted: slots of its pool, for as long as the lease lasts.
+ *
+ * @param lease to be committed or released
+ * @param generation of the pool
+ * @param layout of the pool
+ * @param slots one for each block that was asked for; negative where there is none
+ */
+public record Grant(long lease, long generation, PoolLayout layout, JsonArray slots) {
+
+    /** A block that is there already when it is offered, or not there when it is wanted. */
+    public static final int NOT_NEEDED = PoolDesk.NOT_NEEDED;
+
+    /** A block for which there is no room. */
+    public static final int NO_ROOM = PoolDesk.NO_ROOM;
+
+    static Grant of(JsonObject answer) {
+        return new Grant(
+                answer.getLong("lease"),
+                answer.getLong("generation"),
+                PoolLayout.fromJson(answer.getJsonObject("layout")),
+                answer.getJsonArray("slots"));
+    }
+
+    /** The slot of a block. */
+    public int slot(int index) {
+        return slots.getInteger(index);
+    }
+}

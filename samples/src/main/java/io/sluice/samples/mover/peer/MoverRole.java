@@ -1,0 +1,30 @@
+package io.sluice.samples.mover.peer;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What a mover's process does in the service of a model. */
+public enum MoverRole {
+    /** Computes blocks; others fetch them, or it sends them. */
+    PREFILL,
+    /** Needs blocks that others have computed. */
+    DECODE;
+
+    /** How it is written in requests and answers. */
+    public String text() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** What the names of all movers of this role begin with in the directory. */
+    public String prefix() {
+        return text() + "/";
+    }
+
+    /** The role that a name in the directory tells of; empty if it is no mover's. */
+    public static Optional<MoverRole> of(String directoryName) {
+        return Arrays.stream(values())
+                .filter(role -> directoryName.startsWith(role.prefix()))
+                .findFirst();
+    }
+}

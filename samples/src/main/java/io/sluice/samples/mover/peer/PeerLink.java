@@ -1,0 +1,225 @@
+package io.sluice.samples.mover.peer;
+
+import io.sluice.directory.Directory;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.samples.mover.pool.BlockHash;
+import io.sluice.samples.mover.pool.BlockPool;
+import io.sluice.samples.mover.problem.Problem;
+import io.sluice.samples.mover.problem.Problems;
+import io.sluice.vertx.TransferConnection;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import io.vertx.core.streams.ReadStream;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A connection to another mover with what is agreed over it: questions both ways, leases, and the peer's pools that are
+ * attached. Confined to the mover's context.
+ */
+public final class PeerLink {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PeerLink.class);
+
+    /** Longer than the connection's liveness time-out, so that a peer that is gone is told as such. */
+    private static final long PATIENCE_MILLIS = 15_000;
+
+    /** Questions of the peer that are answered at a time; further ones wait with the peer. */
+    private static final int ANSWERED_AT_ONCE = 16;
+
+    private final Vertx vertx;
+    private final Context context;
+    private final TransferConnection connection;
+    private final PoolDesk desk;
+    private final Leases leases = new Leases();
+    private final Map<Long, Promise<JsonObject>> asked = new HashMap<>();
+    private final Map<String, PeerPool> attached = new HashMap<>();
+    private final ReadStream<Buffer> messages;
+
+    private long lastQuestion;
+    private boolean ended;
+
+    private PeerLink(Vertx vertx, Context context, TransferConnection connection, PoolDesk desk) {
+        this.vertx = vertx;
+        this.context = context;
+        this.connection = connection;
+        this.desk = desk;
+        this.messages = connection.notifications();
+    }
+
+    /** Begins to listen. On the mover's context. */
+    static PeerLink over(Vertx vertx, Context context, TransferConnection connection, PoolDesk desk) {
+        PeerLink link = new PeerLink(vertx, context, connection, desk);
+        link.messages.pause();
+        link.messages
+                .exceptionHandler(error -> link.hasEnded())
+                .endHandler(end -> link.hasEnded())
+                .handler(link::received);
+        link.messages.fetch(ANSWERED_AT_ONCE);
+        connection.ended().onComplete(end -> link.hasEnded());
+        return link;
+    }
+
+    /** The connection itself. */
+    public TransferConnection connection() {
+        return connection;
+    }
+
+    /** Whether the connection has not ended yet, as far as is known. */
+    boolean isOpen() {
+        return !ended;
+    }
+
+    /** Which blocks a pool of the peer has. */
+    public Future<JsonObject> blocks(String pool, int skip, int limit) {
+        return ask(
+                PeerQuestion.BLOCKS,
+                new JsonObject().put("pool", pool).put("skip", skip).put("limit", limit));
+    }
+
+    /** Keeps blocks of the peer where they are, to be read. */
+    public Future<Grant> locate(String pool, List<Long> hashes) {
+        return ask(PeerQuestion.LOCATE, wanted(pool, hashes)).map(Grant::of);
+    }
+
+    /** Keeps slots at the peer, to be written. */
+    public Future<Grant> offer(String pool, List<Long> hashes) {
+        return ask(PeerQuestion.OFFER, wanted(pool, hashes)).map(Grant::of);
+    }
+
+    /** All slots of a lease are written: the peer checks and takes in what is there. */
+    public Future<JsonObject> commit(long lease) {
+        return ask(PeerQuestion.COMMIT, new JsonObject().put("lease", lease));
+    }
+
+    /** A lease is not used any more. If the peer is gone, so is the lease. */
+    public void release(long lease) {
+        if (!ended) {
+            connection
+                    .notify(new PeerMessage.Release(lease).encode())
+                    .onFailure(error -> LOG.debug("A lease was not released: {}", error.getMessage()));
+        }
+    }
+
+    private static JsonObject wanted(String pool, List<Long> hashes) {
+        return new JsonObject().put("pool", pool).put("hashes", BlockHash.texts(hashes));
+    }
+
+    /**
+     * A pool of the peer, whose regions the directory names.
+     *
+     * @param directory where the peer has published them
+     * @param peer the peer's name there
+     * @param pool the pool's name
+     * @param generation as the peer has granted it
+     */
+    public Future<PeerPool> attach(Directory directory, String peer, String pool, long generation) {
+        PeerPool known = attached.get(pool);
+        if (known != null && known.generation() == generation) {
+            return Future.succeededFuture(known);
+        }
+        return Future.fromCompletionStage(directory.lookupRegions(peer, pool + "/").toFuture(), context)
+                .compose(listing -> {
+                    RegionDescriptor pages = listing.regions().get(BlockPool.pagesRegion(pool));
+                    RegionDescriptor seals = listing.regions().get(BlockPool.sealsRegion(pool));
+                    return pages == null || seals == null
+                            ? Future.failedFuture(
+                                    Problems.unknownPoolAtPeer(pool).asException())
+                            : connection.attach(List.of(pages, seals));
+                })
+                .map(regions -> {
+                    PeerPool now = new PeerPool(generation, regions.get(0), regions.get(1));
+                    PeerPool before = attached.put(pool, now);
+                    if (before != null) {
+                        connection.detach(before.pages());
+                        connection.detach(before.seals());
+                    }
+                    return now;
+                });
+    }
+
+    private Future<JsonObject> ask(PeerQuestion what, JsonObject body) {
+        if (ended) {
+            return Future.failedFuture(gone());
+        }
+        long id = ++lastQuestion;
+        Promise<JsonObject> answer = Promise.promise();
+        asked.put(id, answer);
+        long timer = vertx.setTimer(PATIENCE_MILLIS, late -> {
+            asked.remove(id);
+            answer.tryFail(Problems.peerSilent(PATIENCE_MILLIS).asException());
+        });
+        connection.notify(new PeerMessage.Question(id, what, body).encode()).onFailure(answer::tryFail);
+        return answer.future().onComplete(done -> {
+            vertx.cancelTimer(timer);
+            asked.remove(id);
+        });
+    }
+
+    private void received(Buffer notification) {
+        PeerMessage message;
+        try {
+            message = PeerMessage.decode(notification);
+        } catch (IllegalArgumentException wrong) {
+            LOG.warn("{} has sent something that is no message of a mover; the connection is closed", connection);
+            connection.close();
+            return;
+        }
+        switch (message) {
+            case PeerMessage.Question question -> answer(question);
+            case PeerMessage.Answer answer -> {
+                messages.fetch(1);
+                answered(answer);
+            }
+            case PeerMessage.Release release -> {
+                messages.fetch(1);
+                leases.end(release.lease());
+            }
+        }
+    }
+
+    private void answer(PeerMessage.Question question) {
+        desk.answer(question.what(), question.body(), leases)
+                .transform(done -> {
+                    Problem problem = done.succeeded() ? null : Problems.of(done.cause());
+                    return connection.notify(
+                            new PeerMessage.Answer(question.id(), done.result(), problem).encode());
+                })
+                .onComplete(sent -> messages.fetch(1));
+    }
+
+    private void answered(PeerMessage.Answer answer) {
+        Promise<JsonObject> question = asked.remove(answer.id());
+        JsonObject body = answer.body();
+        Problem problem = answer.problem();
+        if (question == null) {
+            LOG.debug("An answer came too late: {}", answer.id());
+        } else if (problem != null) {
+            question.tryFail(problem.asException());
+        } else {
+            question.tryComplete(body);
+        }
+    }
+
+    private RuntimeException gone() {
+        return Problems.peerLost("the connection to the peer has ended").asException();
+    }
+
+    private void hasEnded() {
+        if (!ended) {
+            ended = true;
+            leases.endAll();
+            List<Promise<JsonObject>> unanswered = new ArrayList<>(asked.values());
+            asked.clear();
+            unanswered.forEach(question -> question.tryFail(gone()));
+        }
+    }
+}

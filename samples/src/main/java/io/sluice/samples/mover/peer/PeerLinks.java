@@ -1,0 +1,75 @@
+package io.sluice.samples.mover.peer;
+
+import io.sluice.directory.Directory;
+import io.sluice.directory.EngineEntry;
+import io.sluice.samples.mover.pool.Pools;
+import io.sluice.samples.mover.problem.Problems;
+import io.sluice.vertx.TransferClient;
+import io.sluice.vertx.TransferConnection;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The links of a mover: those that it makes by name, and those that others make. Confined to its context. */
+public final class PeerLinks {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PeerLinks.class);
+
+    private final Vertx vertx;
+    private final Context context;
+    private final TransferClient client;
+    private final Directory directory;
+    private final PoolDesk desk;
+    private final Map<Long, PeerLink> links = new HashMap<>();
+
+    /** For a mover's context, on that context. */
+    public PeerLinks(Vertx vertx, TransferClient client, Directory directory, Pools pools) {
+        this.vertx = vertx;
+        this.context = vertx.getOrCreateContext();
+        this.client = client;
+        this.directory = directory;
+        this.desk = new PoolDesk(pools);
+    }
+
+    /** From now on peers that connect are answered. */
+    public void listen() {
+        client.accepted()
+                .exceptionHandler(error -> LOG.warn("No further peers are accepted: {}", error.getMessage()))
+                .handler(this::link);
+    }
+
+    /** The link to whatever engine has a name now. */
+    public Future<PeerLink> to(String peer) {
+        return Future.fromCompletionStage(directory.find(peer).toFuture(), context)
+                .compose(entry -> client.connection(entry.address()).compose(connection -> checked(entry, connection)))
+                .map(this::link);
+    }
+
+    /** A name's connection must lead to the run that the name stands for: an address may have passed to another. */
+    private static Future<TransferConnection> checked(EngineEntry entry, TransferConnection connection) {
+        if (connection.connection().peer().equals(entry.engineId())
+                && connection.connection().peerEpoch() == entry.epoch()) {
+            return Future.succeededFuture(connection);
+        }
+        return connection
+                .close()
+                .transform(closed ->
+                        Future.failedFuture(Problems.peerRestarted(entry.name()).asException()));
+    }
+
+    private PeerLink link(TransferConnection connection) {
+        long id = connection.connection().id();
+        PeerLink known = links.get(id);
+        if (known != null && known.isOpen()) {
+            return known;
+        }
+        PeerLink link = PeerLink.over(vertx, context, connection, desk);
+        links.put(id, link);
+        connection.ended().onComplete(end -> links.remove(id, link));
+        return link;
+    }
+}

@@ -1,0 +1,91 @@
+package io.sluice.samples.mover.peer;
+
+import io.sluice.samples.mover.problem.Problem;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import org.jspecify.annotations.Nullable;
+
+/** A message between movers: a question, its answer, or the end of a lease. */
+sealed interface PeerMessage {
+
+    /** As a notification. */
+    Buffer encode();
+
+    /**
+     * A question.
+     *
+     * @param id which the answer repeats
+     * @param what is asked
+     * @param body the particulars
+     */
+    record Question(long id, PeerQuestion what, JsonObject body) implements PeerMessage {
+        @Override
+        public Buffer encode() {
+            return new JsonObject()
+                    .put("question", id)
+                    .put("what", what.name())
+                    .put("body", body)
+                    .toBuffer();
+        }
+    }
+
+    /**
+     * An answer.
+     *
+     * @param id the question's
+     * @param body the answer, or {@code null} if there is a problem
+     * @param problem why there is no answer
+     */
+    record Answer(long id, @Nullable JsonObject body, @Nullable Problem problem) implements PeerMessage {
+        @Override
+        public Buffer encode() {
+            JsonObject json = new JsonObject().put("answer", id);
+            if (problem == null) {
+                json.put("body", body);
+            } else {
+                json.put("problem", problem.toJson());
+            }
+            return json.toBuffer();
+        }
+    }
+
+    /**
+     * A lease is not used any more: nothing reads or writes what it covers.
+     *
+     * @param lease which
+     */
+    record Release(long lease) implements PeerMessage {
+        @Override
+        public Buffer encode() {
+            return new JsonObject().put("release", lease).toBuffer();
+        }
+    }
+
+    /**
+     * Reads one.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    static PeerMessage decode(Buffer buffer) {
+        try {
+            JsonObject json = new JsonObject(buffer);
+            if (json.containsKey("question")) {
+                return new Question(
+                        json.getLong("question"),
+                        PeerQuestion.valueOf(json.getString("what")),
+                        json.getJsonObject("body", new JsonObject()));
+            }
+            if (json.containsKey("answer")) {
+                JsonObject problem = json.getJsonObject("problem");
+                return new Answer(
+                        json.getLong("answer"),
+                        json.getJsonObject("body", new JsonObject()),
+                        problem == null ? null : Problem.fromJson(problem));
+            }
+            return new Release(json.getLong("release"));
+        } catch (RuntimeException wrong) {
+            // Whatever it is that is wrong with it: another type, a member that is missing, no JSON at all.
+            throw new IllegalArgumentException("not a message of a mover", wrong);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package io.sluice.samples.mover.pool;
+
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.samples.mover.problem.Problems;
+import io.sluice.vertx.TransferClient;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** The pools of a mover. Confined to its context. */
+public final class Pools {
+
+    /** More pools than a mover has models to serve. */
+    public static final int MOST = 64;
+
+    private final Vertx vertx;
+    private final TransferClient client;
+    private final long memoryBytes;
+    private final Map<String, BlockPool> pools = new TreeMap<>();
+    private final Set<String> coming = new HashSet<>();
+
+    private long usedBytes;
+    private long generations;
+
+    /**
+     * None yet.
+     *
+     * @param vertx for the workers that compute and check blocks
+     * @param client whose memory is used
+     * @param memoryBytes the most that all pools may take
+     */
+    public Pools(Vertx vertx, TransferClient client, long memoryBytes) {
+        this.vertx = vertx;
+        this.client = client;
+        this.memoryBytes = memoryBytes;
+    }
+
+    /** All of them, by name. */
+    public Collection<BlockPool> all() {
+        return List.copyOf(pools.values());
+    }
+
+    /**
+     * The pool of a name.
+     *
+     * @throws io.sluice.samples.mover.problem.ProblemException if there is none
+     */
+    public BlockPool named(String name) {
+        BlockPool pool = pools.get(name);
+        if (pool == null) {
+            throw Problems.unknownPool(name).asException();
+        }
+        return pool;
+    }
+
+    /** Whether this very pool is still open. */
+    public boolean isOpen(BlockPool pool) {
+        BlockPool known = pools.get(pool.name());
+        return known != null && known.generation() == pool.generation();
+    }
+
+    /** Allocates memory, and registers it with all transports. */
+    public Future<BlockPool> register(String name, PoolLayout layout) {
+        long bytes = layout.pagesBytes() + layout.sealsBytes();
+        if (pools.containsKey(name) || coming.contains(name)) {
+            return Future.failedFuture(Problems.poolExists(name).asException());
+        }
+        if (pools.size() + coming.size() >= MOST) {
+            return Future.failedFuture(Problems.tooMany("pools", MOST, "Close one with DELETE /api/pools/{pool}.")
+                    .asException());
+        }
+        if (bytes > memoryBytes - usedBytes) {
+            return Future.failedFuture(
+                    Problems.memoryLimit(bytes, memoryBytes - usedBytes).asException());
+        }
+        usedBytes += bytes;
+        coming.add(name);
+        return allocate(BlockPool.pagesRegion(name), layout.pagesBytes())
+                .compose(pages -> allocate(BlockPool.sealsRegion(name), layout.sealsBytes())
+                        .map(seals -> new BlockPool(name, ++generations, layout, pages, seals))
+                        .recover(error -> client.close(pages).transform(closed -> Future.failedFuture(error))))
+                .onComplete(done -> {
+                    coming.remove(name);
+                    if (done.succeeded()) {
+                        pools.put(name, done.result());
+                    } else {
+                        usedBytes -= bytes;
+                    }
+                });
+    }
+
+    private Future<MemoryRegion> allocate(String region, long bytes) {
+        return client.allocate(bytes, RegionOptions.readWrite().named(region));
+    }
+
+    /** Takes a pool away, once nobody moves its blocks. Peers that still read it are refused from then on. */
+    public Future<Void> close(String name) {
+        BlockPool pool;
+        try {
+            pool = named(name);
+        } catch (RuntimeException unknown) {
+            return Future.failedFuture(unknown);
+        }
+        if (pool.isInUse()) {
+            return Future.failedFuture(Problems.poolInUse(name).asException());
+        }
+        pools.remove(name);
+        return Future.join(client.close(pool.pages()), client.close(pool.seals()))
+                .onComplete(closed ->
+                        usedBytes -= pool.layout().pagesBytes() + pool.layout().sealsBytes())
+                .mapEmpty();
+    }
+
+    /**
+     * Computes blocks that are not there yet.
+     *
+     * @return how many were computed; or the problem that there was no room for all
+     */
+    public Future<Integer> compute(BlockPool pool, List<Long> hashes) {
+        List<ReservedBlock> reserved = new ArrayList<>();
+        for (long hash : hashes) {
+            if (!pool.has(hash)) {
+                int slot = pool.reserve();
+                if (slot == BlockPool.NONE) {
+                    reserved.forEach(block -> pool.giveBack(block.slot()));
+                    return Future.failedFuture(Problems.poolFull(pool.name()).asException());
+                }
+                reserved.add(new ReservedBlock(hash, slot));
+            }
+        }
+        return vertx.<Integer>executeBlocking(
+                        () -> {
+                            reserved.forEach(block -> BlockContent.fill(pool, block.hash(), block.slot()));
+                            return reserved.size();
+                        },
+                        false)
+                .onComplete(done -> reserved.forEach(block -> {
+                    if (done.succeeded()) {
+                        pool.admit(block.hash(), block.slot());
+                    } else {
+                        pool.giveBack(block.slot());
+                    }
+                }));
+    }
+
+    /**
+     * Checks blocks that have arrived, page by page, and takes in those that are whole; the slots of the others are free again.
+     *
+     * @return what was wrong
+     */
+    public Future<PageCheck> admit(BlockPool pool, List<ReservedBlock> arrived) {
+        return vertx.executeBlocking(() -> PageCheck.of(pool, arrived), false)
+                .onComplete(done -> {
+                    PageCheck check = done.succeeded() ? done.result() : null;
+                    for (ReservedBlock block : arrived) {
+                        if (check != null && check.isWhole(block.hash())) {
+                            pool.admit(block.hash(), block.slot());
+                        } else {
+                            pool.giveBack(block.slot());
+                        }
+                    }
+                    if (check != null) {
+                        pool.foundCorrupted(check.corruptedPages());
+                    }
+                });
+    }
+}

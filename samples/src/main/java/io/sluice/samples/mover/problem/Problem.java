@@ -1,0 +1,46 @@
+package io.sluice.samples.mover.problem;
+
+import io.vertx.core.json.JsonObject;
+
+/**
+ * What went wrong, and what to do: a problem as RFC 9457 describes it, with an {@code action} beside its members.
+ *
+ * @param kind which one, a word or two with hyphens; {@code type} is made of it
+ * @param status the HTTP status that goes with it
+ * @param title the same words for each problem of this kind
+ * @param detail what happened this time
+ * @param action what to do about it
+ */
+public record Problem(String kind, int status, String title, String detail, String action) {
+
+    /** The media type. */
+    public static final String MEDIA_TYPE = "application/problem+json";
+
+    private static final String TYPE = "urn:sluice:problem:";
+
+    /** As it goes over the wire. */
+    public JsonObject toJson() {
+        return new JsonObject()
+                .put("type", TYPE + kind)
+                .put("title", title)
+                .put("status", status)
+                .put("detail", detail)
+                .put("action", action);
+    }
+
+    /** What {@link #toJson()} has written. */
+    public static Problem fromJson(JsonObject json) {
+        String type = json.getString("type", "");
+        return new Problem(
+                type.startsWith(TYPE) ? type.substring(TYPE.length()) : type,
+                json.getInteger("status", Problems.INTERNAL),
+                json.getString("title", ""),
+                json.getString("detail", ""),
+                json.getString("action", ""));
+    }
+
+    /** To be thrown, or to fail a future with. */
+    public ProblemException asException() {
+        return new ProblemException(this);
+    }
+}
