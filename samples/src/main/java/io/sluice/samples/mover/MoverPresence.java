@@ -2,10 +2,12 @@ package io.sluice.samples.mover;
 
 import io.sluice.directory.Advertisement;
 import io.sluice.directory.Directory;
+import io.sluice.directory.NameTakenException;
 import io.sluice.directory.Publication;
 import io.sluice.engine.TransferEngine;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +29,7 @@ final class MoverPresence {
     private final String name;
 
     private @Nullable Publication publication;
-    private @Nullable Future<Void> underWay;
+    private @Nullable Promise<Void> underWay;
     private boolean outdated;
     private String trouble = "not published yet";
 
@@ -47,32 +49,40 @@ final class MoverPresence {
     /**
      * Tells the directory what this mover has now. If it does not answer, this is tried again until it does.
      *
-     * @return completes when the first attempt has ended, however it did
+     * @return completes when an attempt that knew of all that was there has ended, however it did
      */
     Future<Void> publish() {
-        Future<Void> current = underWay;
+        Promise<Void> current = underWay;
         if (current != null) {
             // What is under way may have been read before the change.
             outdated = true;
-            return current.transform(done -> underWay == null ? Future.succeededFuture() : underWay);
+            return current.future();
         }
+        Promise<Void> told = Promise.promise();
+        underWay = told;
+        tell(told);
+        return told.future();
+    }
+
+    private void tell(Promise<Void> told) {
         outdated = false;
-        Future<Void> attempt = attempt();
-        underWay = attempt.transform(done -> {
-            underWay = null;
-            if (done.failed()) {
-                trouble = "the directory was not told: " + done.cause().getMessage();
-                LOG.warn("{}: {}", name, trouble);
-                vertx.setTimer(RETRY_MILLIS, again -> publish());
-            } else {
+        attempt().onComplete(done -> {
+            if (done.succeeded()) {
                 trouble = "";
                 if (outdated) {
-                    return publish();
+                    tell(told);
+                    return;
+                }
+            } else {
+                trouble = "the directory was not told: " + done.cause().getMessage();
+                LOG.warn("{}: {}", name, trouble);
+                if (!(done.cause() instanceof NameTakenException)) {
+                    vertx.setTimer(RETRY_MILLIS, again -> publish());
                 }
             }
-            return Future.succeededFuture();
+            underWay = null;
+            told.complete();
         });
-        return underWay == null ? Future.succeededFuture() : underWay;
     }
 
     private Future<Void> attempt() {

@@ -57,7 +57,7 @@ final class MoverService {
         Future<JsonObject> answer;
         try {
             MoverOperation operation =
-                    MoverOperation.valueOf(message.headers().get(MoverClient.OPERATION));
+                    MoverOperation.valueOf(String.valueOf(message.headers().get(MoverClient.OPERATION)));
             answer = carryOut(operation, message.body());
         } catch (RuntimeException wrong) {
             answer = Future.failedFuture(wrong);

@@ -44,6 +44,7 @@ public final class MoverVerticle extends VerticleBase {
                 .setMetricsPeers(METERED_PEERS);
         // To open an engine takes milliseconds, and with RDMA devices longer.
         return vertx.executeBlocking(() -> TransferClient.create(vertx, clientOptions))
+                .map(Objects::requireNonNull)
                 .compose(this::begin);
     }
 

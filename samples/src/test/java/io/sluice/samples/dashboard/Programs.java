@@ -7,12 +7,12 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /** Programs that are not of this project. */
-final class Programs {
+public final class Programs {
 
     private Programs() {}
 
     /** Where the path has one of them. */
-    static Optional<Path> find(String name) {
+    public static Optional<Path> find(String name) {
         return Stream.of(System.getenv("PATH").split(File.pathSeparator))
                 .map(folder -> Path.of(folder, name))
                 .filter(Files::isExecutable)

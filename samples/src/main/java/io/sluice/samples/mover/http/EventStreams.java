@@ -52,7 +52,7 @@ final class EventStreams {
     /** What happens to one move. */
     void openForMove(RoutingContext context) {
         if (hasRoom(context)) {
-            String id = context.pathParam("id");
+            String id = String.valueOf(context.pathParam("id"));
             EventStream stream = added(new EventStream(context.response(), id));
             mover.move(id).onComplete(done -> {
                 if (done.succeeded()) {

@@ -6,6 +6,7 @@ import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.PlatformHandler;
 import java.util.Locale;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where only this machine is served, requests must name it: a web page of somebody else's, whose name leads to this machine,
@@ -22,10 +23,14 @@ final class KnownHosts implements PlatformHandler {
         this.loopbackOnly = LOOPBACK.contains(listening.toLowerCase(Locale.ROOT));
     }
 
+    private static boolean isLoopback(@Nullable HostAndPort authority) {
+        return authority != null && LOOPBACK.contains(authority.host().toLowerCase(Locale.ROOT));
+    }
+
     @Override
     public void handle(RoutingContext context) {
         HostAndPort authority = context.request().authority();
-        if (!loopbackOnly || authority != null && LOOPBACK.contains(authority.host().toLowerCase(Locale.ROOT))) {
+        if (!loopbackOnly || isLoopback(authority)) {
             context.next();
             return;
         }

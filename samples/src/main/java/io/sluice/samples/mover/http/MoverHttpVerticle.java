@@ -65,12 +65,13 @@ public final class MoverHttpVerticle extends VerticleBase {
     private Router router(OpenAPIContract contract, Buffer text, MoverClient mover, EventStreams listeners) {
         RouterBuilder builder = RouterBuilder.create(vertx, contract, RequestExtractor.withBodyHandler());
         builder.rootHandler(new KnownHosts(options.host()))
-                .rootHandler(SafeHeaders::add)
+                .rootHandler(new SafeHeaders())
                 .rootHandler(BodyHandler.create(false).setBodyLimit(options.maxBodyBytes()));
-        new MoverRoutes(mover).addTo(builder);
-        new OperationRoutes(vertx, mover, options.metricsRegistry()).addTo(builder);
-        builder.getRoute("moveEvents").addHandler(listeners::openForMove);
-        builder.getRoute("events").addHandler(listeners::openForAll);
+        ContractRoutes routes = new ContractRoutes(builder);
+        new MoverRoutes(mover).addTo(routes);
+        new OperationRoutes(vertx, mover, options.metricsRegistry()).addTo(routes);
+        routes.add("moveEvents", listeners::openForMove);
+        routes.add("events", listeners::openForAll);
         Router router = builder.createRouter();
         router.get("/openapi.yaml")
                 .handler(context -> context.response()

@@ -10,6 +10,7 @@ import io.vertx.ext.web.openapi.router.RouterBuilder;
 import io.vertx.openapi.validation.RequestParameter;
 import io.vertx.openapi.validation.ValidatedRequest;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 
 /** What is passed on to the mover as it comes, after it was validated. */
@@ -26,7 +27,7 @@ final class MoverRoutes {
         this.mover = mover;
     }
 
-    void addTo(RouterBuilder routes) {
+    void addTo(ContractRoutes routes) {
         add(routes, "describe", OK, request -> mover.describe());
         add(routes, "peers", OK, request -> mover.peers());
         add(routes, "pools", OK, request -> mover.pools());
@@ -36,15 +37,17 @@ final class MoverRoutes {
         add(routes, "moves", OK, request -> mover.moves());
         add(routes, "move", OK, request -> mover.move(path(request, "id")));
         add(routes, "cancel", ACCEPTED, request -> mover.cancel(path(request, "id")));
-        routes.getRoute("registerPool")
-                .addHandler(context -> answer(
+        routes.add(
+                "registerPool",
+                context -> answer(
                         context,
                         CREATED,
                         mover.registerPool(body(request(context)))
                                 .onSuccess(pool ->
                                         context.response().putHeader("Location", "/api/pools/" + pool.getString("name")))));
-        routes.getRoute("submit")
-                .addHandler(context -> answer(
+        routes.add(
+                "submit",
+                context -> answer(
                         context,
                         ACCEPTED,
                         mover.submit(body(request(context)))
@@ -53,8 +56,8 @@ final class MoverRoutes {
     }
 
     private static void add(
-            RouterBuilder routes, String operation, int status, Function<ValidatedRequest, Future<JsonObject>> action) {
-        routes.getRoute(operation).addHandler(context -> answer(context, status, action.apply(request(context))));
+            ContractRoutes routes, String operation, int status, Function<ValidatedRequest, Future<JsonObject>> action) {
+        routes.add(operation, context -> answer(context, status, action.apply(request(context))));
     }
 
     private static void answer(RoutingContext context, int status, Future<JsonObject> outcome) {
@@ -75,16 +78,16 @@ final class MoverRoutes {
     }
 
     private static ValidatedRequest request(RoutingContext context) {
-        return context.get(RouterBuilder.KEY_META_DATA_VALIDATED_REQUEST);
+        return Objects.requireNonNull(context.get(RouterBuilder.KEY_META_DATA_VALIDATED_REQUEST));
     }
 
     private static JsonObject body(ValidatedRequest request) {
-        return request.getBody().getJsonObject();
+        return Objects.requireNonNull(request.getBody().getJsonObject());
     }
 
     private static String path(ValidatedRequest request, String name) {
         RequestParameter value = request.getPathParameters().get(name);
-        return value == null ? "" : value.getString();
+        return value == null ? "" : String.valueOf(value.getString());
     }
 
     private static JsonObject query(ValidatedRequest request) {

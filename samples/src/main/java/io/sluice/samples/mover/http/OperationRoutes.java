@@ -7,7 +7,6 @@ import io.sluice.samples.mover.problem.Problems;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
-import io.vertx.ext.web.openapi.router.RouterBuilder;
 import io.vertx.micrometer.backends.BackendRegistries;
 import org.jspecify.annotations.Nullable;
 
@@ -27,10 +26,10 @@ final class OperationRoutes {
         this.registryName = registryName;
     }
 
-    void addTo(RouterBuilder routes) {
-        routes.getRoute("live").addHandler(context -> probe(context, "live"));
-        routes.getRoute("ready").addHandler(context -> probe(context, "ready"));
-        routes.getRoute("metrics").addHandler(this::scrape);
+    void addTo(ContractRoutes routes) {
+        routes.add("live", context -> probe(context, "live"));
+        routes.add("ready", context -> probe(context, "ready"));
+        routes.add("metrics", this::scrape);
     }
 
     private void probe(RoutingContext context, String question) {
@@ -53,7 +52,7 @@ final class OperationRoutes {
     private void scrape(RoutingContext context) {
         MeterRegistry registry = registryName == null ? null : BackendRegistries.getNow(registryName);
         if (!(registry instanceof PrometheusMeterRegistry prometheus)) {
-            ProblemResponse.send(context, Problems.notFound(context.request().path()));
+            ProblemResponse.send(context, Problems.notFound("/metrics"));
             return;
         }
         // Reads every figure, and makes a text of some hundred kilobytes.

@@ -56,7 +56,7 @@ final class ProblemResponse {
         }
         int told = failure instanceof HttpException http ? http.getStatusCode() : status;
         if (told == Problems.NOT_FOUND) {
-            return Problems.notFound(context.request().path());
+            return Problems.notFound(String.valueOf(context.request().path()));
         }
         if (told == METHOD_NOT_ALLOWED) {
             return new Problem(

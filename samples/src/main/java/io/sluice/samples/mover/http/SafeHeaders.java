@@ -1,13 +1,13 @@
 package io.sluice.samples.mover.http;
 
 import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.PlatformHandler;
 
 /** Headers by which a browser keeps to what this server has sent. */
-final class SafeHeaders {
+final class SafeHeaders implements PlatformHandler {
 
-    private SafeHeaders() {}
-
-    static void add(RoutingContext context) {
+    @Override
+    public void handle(RoutingContext context) {
         context.response()
                 .putHeader("X-Content-Type-Options", "nosniff")
                 .putHeader("Referrer-Policy", "no-referrer")

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -127,6 +128,7 @@ public final class PeerLink {
             return Future.succeededFuture(known);
         }
         return Future.fromCompletionStage(directory.lookupRegions(peer, pool + "/").toFuture(), context)
+                .map(Objects::requireNonNull)
                 .compose(listing -> {
                     RegionDescriptor pages = listing.regions().get(BlockPool.pagesRegion(pool));
                     RegionDescriptor seals = listing.regions().get(BlockPool.sealsRegion(pool));

@@ -11,6 +11,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,6 +46,7 @@ public final class PeerLinks {
     /** The link to whatever engine has a name now. */
     public Future<PeerLink> to(String peer) {
         return Future.fromCompletionStage(directory.find(peer).toFuture(), context)
+                .map(Objects::requireNonNull)
                 .compose(entry -> client.connection(entry.address()).compose(connection -> checked(entry, connection)))
                 .map(this::link);
     }

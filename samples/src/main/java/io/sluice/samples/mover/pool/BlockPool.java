@@ -30,6 +30,7 @@ public final class BlockPool {
     private final Map<Long, HeldBlock> blocks = new LinkedHashMap<>();
 
     private int reserved;
+    private int pinned;
     private long evicted;
     private long corruptedPages;
 
@@ -150,21 +151,21 @@ public final class BlockPool {
         }
         // Put in again: now it is the one used last.
         blocks.put(hash, block);
-        block.pin();
+        pinned += block.pin() ? 1 : 0;
         return block.slot();
     }
 
     /** A reader has done with a block. */
     public void unpin(long hash) {
         HeldBlock block = blocks.get(hash);
-        if (block != null) {
-            block.unpin();
+        if (block != null && block.isPinned()) {
+            pinned -= block.unpin() ? 1 : 0;
         }
     }
 
     /** Whether somebody reads or writes here. */
     public boolean isInUse() {
-        return reserved > 0 || blocks.values().stream().anyMatch(HeldBlock::isPinned);
+        return reserved > 0 || pinned > 0;
     }
 
     /** Pages that did not fit their seals were found. */
@@ -186,6 +187,7 @@ public final class BlockPool {
                 .put("bytes", layout.pagesBytes() + layout.sealsBytes())
                 .put("blocksHeld", blocks.size())
                 .put("blocksReserved", reserved)
+                .put("blocksPinned", pinned)
                 .put("blocksEvicted", evicted)
                 .put("pagesCorrupted", corruptedPages);
     }

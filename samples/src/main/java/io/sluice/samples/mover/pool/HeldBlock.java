@@ -14,12 +14,16 @@ final class HeldBlock {
         return slot;
     }
 
-    void pin() {
+    /** One more reader; whether it is the first. */
+    boolean pin() {
         pins++;
+        return pins == 1;
     }
 
-    void unpin() {
+    /** One reader less; whether it was the last. */
+    boolean unpin() {
         pins--;
+        return pins == 0;
     }
 
     boolean isPinned() {

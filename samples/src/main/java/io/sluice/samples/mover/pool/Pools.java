@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -135,12 +136,13 @@ public final class Pools {
                 reserved.add(new ReservedBlock(hash, slot));
             }
         }
-        return vertx.<Integer>executeBlocking(
+        return vertx.executeBlocking(
                         () -> {
                             reserved.forEach(block -> BlockContent.fill(pool, block.hash(), block.slot()));
                             return reserved.size();
                         },
                         false)
+                .map(Objects::requireNonNull)
                 .onComplete(done -> reserved.forEach(block -> {
                     if (done.succeeded()) {
                         pool.admit(block.hash(), block.slot());
@@ -157,6 +159,7 @@ public final class Pools {
      */
     public Future<PageCheck> admit(BlockPool pool, List<ReservedBlock> arrived) {
         return vertx.executeBlocking(() -> PageCheck.of(pool, arrived), false)
+                .map(Objects::requireNonNull)
                 .onComplete(done -> {
                     PageCheck check = done.succeeded() ? done.result() : null;
                     for (ReservedBlock block : arrived) {

@@ -1,0 +1,27 @@
+package io.sluice.samples.mover.http;
+
+import io.vertx.core.Handler;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.openapi.router.OpenAPIRoute;
+import io.vertx.ext.web.openapi.router.RouterBuilder;
+import java.util.Objects;
+
+/** The routes of the contract, by the ids of its operations. */
+final class ContractRoutes {
+
+    private final RouterBuilder builder;
+
+    ContractRoutes(RouterBuilder builder) {
+        this.builder = builder;
+    }
+
+    /**
+     * Says how an operation is carried out.
+     *
+     * @throws NullPointerException if the contract has no such operation
+     */
+    void add(String operation, Handler<RoutingContext> handler) {
+        OpenAPIRoute route = Objects.requireNonNull(builder.getRoute(operation), operation);
+        route.addHandler(handler);
+    }
+}

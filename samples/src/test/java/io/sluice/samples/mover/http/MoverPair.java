@@ -1,0 +1,106 @@
+package io.sluice.samples.mover.http;
+
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.sluice.directory.Directory;
+import io.sluice.engine.EngineOptions;
+import io.sluice.samples.mover.MoverOptions;
+import io.sluice.samples.mover.peer.MoverRole;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
+import io.vertx.micrometer.MicrometerMetricsFactory;
+import io.vertx.micrometer.MicrometerMetricsOptions;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+
+/** A prefill and a decode mover in one Vert.x, each with an engine and an HTTP server of its own. */
+final class MoverPair implements AutoCloseable {
+
+    static final Duration BOUND = Duration.ofSeconds(60);
+    static final String DECODE = "decode/a";
+    static final String PREFILL = "prefill/a";
+
+    private static final AtomicInteger REGISTRIES = new AtomicInteger();
+
+    final Vertx vertx;
+    final Directory directory = Directory.inProcess();
+    final MoverDeployment decode;
+    final MoverDeployment prefill;
+    final HttpApi decodeApi;
+    final HttpApi prefillApi;
+
+    private MoverPair(
+            String transport,
+            UnaryOperator<EngineOptions.Builder> prefillEngine,
+            UnaryOperator<MoverHttpOptions> http,
+            UnaryOperator<MoverOptions> both) {
+        String registry = "movers-" + REGISTRIES.incrementAndGet();
+        vertx = Vertx.builder()
+                .with(new VertxOptions()
+                        .setMetricsOptions(
+                                new MicrometerMetricsOptions().setEnabled(true).setRegistryName(registry)))
+                .withMetrics(new MicrometerMetricsFactory(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)))
+                .build();
+        try {
+            EngineOptions plain = engine(transport).build();
+            prefill = deploy(MoverRole.PREFILL, prefillEngine.apply(engine(transport)).build(), registry, http, both);
+            decode = deploy(MoverRole.DECODE, plain, registry, http, both);
+        } catch (RuntimeException | Error failed) {
+            close();
+            throw failed;
+        }
+        decodeApi = new HttpApi(decode.url());
+        prefillApi = new HttpApi(prefill.url());
+    }
+
+    static MoverPair over(String transport) {
+        return new MoverPair(transport, engine -> engine, http -> http, mover -> mover);
+    }
+
+    static MoverPair withHttp(String transport, UnaryOperator<MoverHttpOptions> http) {
+        return new MoverPair(transport, engine -> engine, http, mover -> mover);
+    }
+
+    static MoverPair withMovers(String transport, UnaryOperator<MoverOptions> both) {
+        return new MoverPair(transport, engine -> engine, http -> http, both);
+    }
+
+    static MoverPair withPrefillEngine(String transport, UnaryOperator<EngineOptions.Builder> engine) {
+        return new MoverPair(transport, engine, http -> http, mover -> mover);
+    }
+
+    private static EngineOptions.Builder engine(String transport) {
+        return MoverOptions.windowed(EngineOptions.builder()).transports(List.of(transport));
+    }
+
+    private MoverDeployment deploy(
+            MoverRole role,
+            EngineOptions engine,
+            String registry,
+            UnaryOperator<MoverHttpOptions> http,
+            UnaryOperator<MoverOptions> both) {
+        MoverOptions mover =
+                both.apply(MoverOptions.of(role, "a", directory).withEngine(engine).withMetricsRegistry(registry));
+        return await(MoverDeployment.deploy(
+                vertx,
+                mover,
+                http.apply(MoverHttpOptions.of(mover.directoryName()).withMetricsRegistry(registry))));
+    }
+
+    static <T> T await(Future<T> future) {
+        return future.toCompletionStage()
+                .toCompletableFuture()
+                .orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS)
+                .join();
+    }
+
+    @Override
+    public void close() {
+        await(vertx.close());
+        directory.close().block(BOUND);
+    }
+}
