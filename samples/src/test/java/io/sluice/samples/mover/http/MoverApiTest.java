@@ -184,10 +184,11 @@ class MoverApiTest {
             try (Stream<ServerSentEvent> stream = movers.decodeApi.events("/api/events")) {
                 later.add(movers.decodeApi.submit(
                         from(PREFILL).put("count", 30).put("bytesPerSecond", 20 * BLOCK_BYTES)));
-                stream.peek(seen::add)
-                        .anyMatch(event -> event.name().equals("move")
-                                && event.data().getString("id").equals(later.getFirst())
-                                && HttpApi.isEnd(event.data()));
+                assertThat(stream.peek(seen::add)
+                                .anyMatch(event -> event.name().equals("move")
+                                        && event.data().getString("id").equals(later.getFirst())
+                                        && HttpApi.isEnd(event.data())))
+                        .isTrue();
             }
             assertThat(seen.getFirst().name()).isEqualTo("move");
             assertThat(seen.getFirst().data().getString("id")).isEqualTo(before);
