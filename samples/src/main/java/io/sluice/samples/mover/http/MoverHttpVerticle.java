@@ -3,7 +3,6 @@ package io.sluice.samples.mover.http;
 import io.sluice.samples.mover.MoverClient;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.ext.web.Router;
@@ -12,7 +11,6 @@ import io.vertx.ext.web.handler.FileSystemAccess;
 import io.vertx.ext.web.handler.StaticHandler;
 import io.vertx.ext.web.openapi.router.RequestExtractor;
 import io.vertx.ext.web.openapi.router.RouterBuilder;
-import io.vertx.openapi.contract.OpenAPIContract;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -21,9 +19,6 @@ import org.jspecify.annotations.Nullable;
  * has no state but the clients that listen, so any number of it can serve one mover.
  */
 public final class MoverHttpVerticle extends VerticleBase {
-
-    /** The contract, on the class path. */
-    static final String CONTRACT = "io/sluice/samples/mover/openapi.yaml";
 
     /** The page that shows moves, on the class path. */
     static final String PAGE = "io/sluice/samples/mover/page";
@@ -54,16 +49,14 @@ public final class MoverHttpVerticle extends VerticleBase {
         EventStreams listeners = new EventStreams(vertx, mover, options.maxEventStreams());
         streams = listeners;
         listeners.begin();
-        return vertx.fileSystem()
-                .readFile(CONTRACT)
-                .compose(text -> OpenAPIContract.from(vertx, CONTRACT)
-                        .map(contract -> router(contract, text, mover, listeners)))
+        return Contract.read(vertx)
+                .map(contract -> router(contract, mover, listeners))
                 .compose(this::listen)
                 .onSuccess(server -> port = server.actualPort());
     }
 
-    private Router router(OpenAPIContract contract, Buffer text, MoverClient mover, EventStreams listeners) {
-        RouterBuilder builder = RouterBuilder.create(vertx, contract, RequestExtractor.withBodyHandler());
+    private Router router(Contract contract, MoverClient mover, EventStreams listeners) {
+        RouterBuilder builder = RouterBuilder.create(vertx, contract.contract(), RequestExtractor.withBodyHandler());
         builder.rootHandler(new KnownHosts(options.host()))
                 .rootHandler(new SafeHeaders())
                 .rootHandler(BodyHandler.create(false).setBodyLimit(options.maxBodyBytes()));
@@ -76,7 +69,7 @@ public final class MoverHttpVerticle extends VerticleBase {
         router.get("/openapi.yaml")
                 .handler(context -> context.response()
                         .putHeader("Content-Type", "application/yaml")
-                        .end(text));
+                        .end(contract.text()));
         router.get("/*")
                 .handler(StaticHandler.create(FileSystemAccess.RELATIVE, PAGE)
                         .setIncludeHidden(false)

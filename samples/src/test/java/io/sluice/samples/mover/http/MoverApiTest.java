@@ -11,15 +11,22 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.mover.move.MoveLimits;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import io.vertx.openapi.contract.OpenAPIContract;
+import io.vertx.openapi.validation.ResponseValidator;
+import io.vertx.openapi.validation.ValidatableResponse;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -547,9 +554,73 @@ class MoverApiTest {
                                     .put("blocks", 1)),
                     422,
                     "impossible-request");
-            problem(
-                    api.send(api.request("/api/pools").header("Host", "evil.example").GET()), 421, "unknown-host");
         }
+    }
+
+    @Test
+    void aNameThatIsNotThisMachinesIsNotServed() throws Exception {
+        try (MoverPair movers = MoverPair.over("shm")) {
+            assertThat(statusFor(movers, "evil.example")).contains(" 421 ");
+            assertThat(statusFor(movers, "localhost")).contains(" 200 ");
+            assertThat(statusFor(movers, "127.0.0.1:" + movers.decode.port())).contains(" 200 ");
+        }
+    }
+
+    /** The client of the JDK sends no other name than it connects to. */
+    private static String statusFor(MoverPair movers, String host) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), movers.decode.port())) {
+            socket.setSoTimeout((int) MoverPair.BOUND.toMillis());
+            socket.getOutputStream()
+                    .write(("GET /api/pools HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .findFirst()
+                    .orElse("");
+        }
+    }
+
+    @Test
+    void answersAreAsTheContractSays() {
+        try (MoverPair movers = MoverPair.over("shm")) {
+            HttpApi api = movers.decodeApi;
+            OpenAPIContract contract =
+                    MoverPair.await(Contract.read(movers.vertx)).contract();
+            ResponseValidator validator = ResponseValidator.create(movers.vertx, contract);
+            JsonObject pool = new JsonObject().put("name", POOL).put("pageBytes", 4096).put("blocks", 8);
+            JsonObject count = new JsonObject().put("pool", POOL).put("count", 8);
+            requireValid(validator, "registerPool", api.post("/api/pools", pool));
+            requireValid(validator, "registerPool", movers.prefillApi.post("/api/pools", pool));
+            requireValid(validator, "compute", movers.prefillApi.post("/api/blocks", count));
+            api.awaitPeer(PREFILL);
+            requireValid(validator, "peers", api.get("/api/peers"));
+            HttpResponse<String> taken = api.post("/api/moves", count.copy().put("from", PREFILL));
+            requireValid(validator, "submit", taken);
+            String id = new JsonObject(taken.body()).getString("id");
+            requireValid(validator, "move", api.get("/api/moves/" + id));
+            api.awaitEnd(id);
+            requireValid(validator, "move", api.get("/api/moves/" + id));
+            requireValid(validator, "cancel", api.delete("/api/moves/" + id));
+            requireValid(validator, "moves", api.get("/api/moves"));
+            requireValid(validator, "pools", api.get("/api/pools"));
+            requireValid(validator, "peers", api.get("/api/peers"));
+            requireValid(validator, "blocks", api.get("/api/blocks?pool=kv"));
+            requireValid(validator, "blocks", api.get("/api/blocks?pool=kv&peer=prefill/a"));
+            requireValid(validator, "describe", api.get("/api/mover"));
+            requireValid(validator, "live", api.get("/health/live"));
+            requireValid(validator, "ready", api.get("/health/ready"));
+        }
+    }
+
+    private static void requireValid(ResponseValidator validator, String operation, HttpResponse<String> answer) {
+        assertThat(answer.statusCode()).as(answer.body()).isBetween(200, 202);
+        MoverPair.await(validator.validate(
+                ValidatableResponse.create(
+                        answer.statusCode(),
+                        Map.of("Location", answer.headers().firstValue("Location").orElse("none")),
+                        Buffer.buffer(answer.body()),
+                        "application/json"),
+                operation));
     }
 
     @Test
