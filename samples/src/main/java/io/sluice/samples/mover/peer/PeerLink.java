@@ -42,7 +42,7 @@ public final class PeerLink {
     private final PoolDesk desk;
     private final Leases leases = new Leases();
     private final Map<Long, Promise<JsonObject>> asked = new HashMap<>();
-    private final Map<String, PeerPool> attached = new HashMap<>();
+    private final Map<String, Attachment> attached = new HashMap<>();
     private final ReadStream<Buffer> messages;
 
     private long lastQuestion;
@@ -123,10 +123,24 @@ public final class PeerLink {
      * @param generation as the peer has granted it
      */
     public Future<PeerPool> attach(Directory directory, String peer, String pool, long generation) {
-        PeerPool known = attached.get(pool);
+        Attachment known = attached.get(pool);
         if (known != null && known.generation() == generation) {
-            return Future.succeededFuture(known);
+            return known.pool();
         }
+        // Kept from the first question on: whoever asks meanwhile must not attach it once more.
+        Attachment now = new Attachment(generation, regions(directory, peer, pool, generation));
+        attached.put(pool, now);
+        now.pool().onFailure(error -> attached.remove(pool, now));
+        if (known != null) {
+            known.pool().onSuccess(before -> {
+                connection.detach(before.pages());
+                connection.detach(before.seals());
+            });
+        }
+        return now.pool();
+    }
+
+    private Future<PeerPool> regions(Directory directory, String peer, String pool, long generation) {
         return Future.fromCompletionStage(directory.lookupRegions(peer, pool + "/").toFuture(), context)
                 .map(Objects::requireNonNull)
                 .compose(listing -> {
@@ -137,16 +151,11 @@ public final class PeerLink {
                                     Problems.unknownPoolAtPeer(pool).asException())
                             : connection.attach(List.of(pages, seals));
                 })
-                .map(regions -> {
-                    PeerPool now = new PeerPool(generation, regions.get(0), regions.get(1));
-                    PeerPool before = attached.put(pool, now);
-                    if (before != null) {
-                        connection.detach(before.pages());
-                        connection.detach(before.seals());
-                    }
-                    return now;
-                });
+                .map(regions -> new PeerPool(generation, regions.get(0), regions.get(1)));
     }
+
+    /** A pool of the peer that is attached, or about to be. */
+    private record Attachment(long generation, Future<PeerPool> pool) {}
 
     private Future<JsonObject> ask(PeerQuestion what, JsonObject body) {
         if (ended) {
