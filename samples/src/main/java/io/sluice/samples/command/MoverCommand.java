@@ -68,9 +68,11 @@ final class MoverCommand implements Callable<Integer> {
     private static final long SECONDS_TO_START = 60;
     private static final Duration CLOSING = Duration.ofSeconds(20);
 
-    @Option(names = "--name", paramLabel = "NAME", defaultValue = "a", description = {
-        "The movers' name beside their role, as in prefill/a. Default: ${DEFAULT-VALUE}."
-    })
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            defaultValue = "a",
+            description = {"The movers' name beside their role, as in prefill/a. Default: ${DEFAULT-VALUE}."})
     private String name = "";
 
     @Option(
@@ -147,8 +149,8 @@ final class MoverCommand implements Callable<Integer> {
     private PoolLayout layout(ModelPreset preset) {
         long blockBytes = PoolLayout.of(preset, 1).blockBytes();
         if (poolBytes < blockBytes) {
-            throw CommandFailure.usage("--pool: one block of " + preset.name() + " takes "
-                    + ByteSize.format(blockBytes) + ", and " + ByteSize.format(poolBytes) + " were given");
+            throw CommandFailure.usage("--pool: one block of " + preset.name() + " takes " + ByteSize.format(blockBytes)
+                    + ", and " + ByteSize.format(poolBytes) + " were given");
         }
         try {
             return PoolLayout.of(preset, (int) Math.min(Integer.MAX_VALUE, poolBytes / blockBytes));

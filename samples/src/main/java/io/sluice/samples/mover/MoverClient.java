@@ -100,8 +100,7 @@ public final class MoverClient {
      * @return {@code computed}, {@code blocks}
      */
     public Future<JsonObject> compute(String pool, int count, long seed) {
-        return compute(
-                new JsonObject().put("pool", pool).put("count", count).put("seed", seed));
+        return compute(new JsonObject().put("pool", pool).put("count", count).put("seed", seed));
     }
 
     /** Computes blocks, by hash: {@code pool}, {@code blocks}; or as {@link #compute(String, int, long)}. */
@@ -111,8 +110,7 @@ public final class MoverClient {
 
     /** Hashes of blocks of the mover itself. */
     public Future<JsonObject> blocks(String pool, int skip, int limit) {
-        return blocks(
-                new JsonObject().put("pool", pool).put("skip", skip).put("limit", limit));
+        return blocks(new JsonObject().put("pool", pool).put("skip", skip).put("limit", limit));
     }
 
     /** Hashes of blocks: {@code pool}, {@code skip}, {@code limit}, and a {@code peer} if not the mover's own. */
@@ -132,8 +130,7 @@ public final class MoverClient {
 
     /** Begins to move blocks of a peer here. */
     public Future<JsonObject> moveFrom(String peer, String pool, JsonArray blocks) {
-        return submit(
-                new JsonObject().put("from", peer).put("pool", pool).put("blocks", blocks));
+        return submit(new JsonObject().put("from", peer).put("pool", pool).put("blocks", blocks));
     }
 
     /** Begins a move: {@code from} or {@code to}, {@code pool}, {@code blocks} or {@code count}, {@code bytesPerSecond}. */
@@ -157,9 +154,8 @@ public final class MoverClient {
     }
 
     private Future<JsonObject> ask(MoverOperation operation, JsonObject body) {
-        DeliveryOptions options = new DeliveryOptions()
-                .setSendTimeout(PATIENCE_MILLIS)
-                .addHeader(OPERATION, operation.name());
+        DeliveryOptions options =
+                new DeliveryOptions().setSendTimeout(PATIENCE_MILLIS).addHeader(OPERATION, operation.name());
         return bus.<JsonObject>request(address(mover), body, options)
                 .transform(reply -> reply.succeeded()
                         ? Future.succeededFuture(reply.result().body())

@@ -42,8 +42,7 @@ class MoverProgramTest {
             HttpResponse<String> taken = client.send(
                     HttpRequest.newBuilder(URI.create(decode + "/api/moves"))
                             .header("Content-Type", "application/json")
-                            .POST(BodyPublishers.ofString(
-                                    "{\"from\": \"prefill/b\", \"pool\": \"kv\", \"count\": 4}"))
+                            .POST(BodyPublishers.ofString("{\"from\": \"prefill/b\", \"pool\": \"kv\", \"count\": 4}"))
                             .timeout(SluiceProcess.BOUND)
                             .build(),
                     BodyHandlers.ofString());

@@ -17,7 +17,17 @@ class UsageTest {
         try (SluiceProcess help = SluiceProcess.run(folder, "--help")) {
             assertThat(help.awaitEnd()).isZero();
             assertThat(help.out())
-                    .contains("demo", "replay", "decode", "serve", "bench", "compare", "mover", "info", "Exit status", "130");
+                    .contains(
+                            "demo",
+                            "replay",
+                            "decode",
+                            "serve",
+                            "bench",
+                            "compare",
+                            "mover",
+                            "info",
+                            "Exit status",
+                            "130");
         }
     }
 

@@ -29,7 +29,8 @@ record Contract(Buffer text, OpenAPIContract contract) {
     static Future<Contract> read(Vertx vertx) {
         return vertx.fileSystem()
                 .readFile(PLACE)
-                .compose(text -> OpenAPIContract.from(vertx, validated(text)).map(contract -> new Contract(text, contract)));
+                .compose(text ->
+                        OpenAPIContract.from(vertx, validated(text)).map(contract -> new Contract(text, contract)));
     }
 
     /**

@@ -35,8 +35,7 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
                                 server.port(),
                                 moverId,
                                 httpId))
-                        .recover(error ->
-                                vertx.undeploy(moverId).transform(undeployed -> Future.failedFuture(error))));
+                        .recover(error -> vertx.undeploy(moverId).transform(undeployed -> Future.failedFuture(error))));
     }
 
     /** Where the HTTP server is. */

@@ -15,12 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxBodyBytes the largest request
  */
 public record MoverHttpOptions(
-        String mover,
-        String host,
-        int port,
-        @Nullable String metricsRegistry,
-        int maxEventStreams,
-        long maxBodyBytes) {
+        String mover, String host, int port, @Nullable String metricsRegistry, int maxEventStreams, long maxBodyBytes) {
 
     /** The port that is taken unless another is told. */
     public static final int DEFAULT_PORT = 8080;

@@ -43,20 +43,23 @@ final class MoverRoutes {
                         context,
                         CREATED,
                         mover.registerPool(body(request(context)))
-                                .onSuccess(pool ->
-                                        context.response().putHeader("Location", "/api/pools/" + pool.getString("name")))));
+                                .onSuccess(pool -> context.response()
+                                        .putHeader("Location", "/api/pools/" + pool.getString("name")))));
         routes.add(
                 "submit",
                 context -> answer(
                         context,
                         ACCEPTED,
                         mover.submit(body(request(context)))
-                                .onSuccess(move ->
-                                        context.response().putHeader("Location", "/api/moves/" + move.getString("id")))));
+                                .onSuccess(move -> context.response()
+                                        .putHeader("Location", "/api/moves/" + move.getString("id")))));
     }
 
     private static void add(
-            ContractRoutes routes, String operation, int status, Function<ValidatedRequest, Future<JsonObject>> action) {
+            ContractRoutes routes,
+            String operation,
+            int status,
+            Function<ValidatedRequest, Future<JsonObject>> action) {
         routes.add(operation, context -> answer(context, status, action.apply(request(context))));
     }
 

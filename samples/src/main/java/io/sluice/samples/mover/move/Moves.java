@@ -160,8 +160,8 @@ public final class Moves {
         try {
             BlockPool pool = pools.named(request.pool());
             move.start(pool.layout().blockBytes());
-            return links.to(request.peer()).compose(link -> blocks(move, pool, link)
-                    .compose(hashes -> {
+            return links.to(request.peer())
+                    .compose(link -> blocks(move, pool, link).compose(hashes -> {
                         move.found(hashes.size());
                         return request.direction() == MoveRequest.Direction.FROM
                                 ? new PullRun(vertx, move, pool, link, hashes, pools, directory).run()

@@ -48,8 +48,7 @@ final class PullRun extends MoveRun {
 
     private Future<Void> fetch(List<Long> wanted, Grant grant) {
         if (!grant.layout().hasBlocksLike(pool.layout())) {
-            return Future.failedFuture(
-                    Problems.differentLayout(pool.name()).asException());
+            return Future.failedFuture(Problems.differentLayout(pool.name()).asException());
         }
         if (!pools.isOpen(pool)) {
             return Future.failedFuture(Problems.unknownPool(pool.name()).asException());

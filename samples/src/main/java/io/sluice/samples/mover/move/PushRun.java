@@ -46,8 +46,7 @@ final class PushRun extends MoveRun {
     private Future<Void> send(List<Integer> mine, Grant grant) {
         if (!grant.layout().hasBlocksLike(pool.layout())) {
             link.release(grant.lease());
-            return Future.failedFuture(
-                    Problems.differentLayout(pool.name()).asException());
+            return Future.failedFuture(Problems.differentLayout(pool.name()).asException());
         }
         List<Integer> going = new ArrayList<>();
         boolean full = false;
@@ -79,7 +78,8 @@ final class PushRun extends MoveRun {
                     going.forEach(i -> addElements(elements, mine.get(i), peer, grant.layout(), grant.slot(i)));
                     return transferred(link.connection().writeVectored(elements, TransferOptions.defaults()));
                 })
-                .transform(written -> written.succeeded() ? commit(going.size(), grant) : abandon(grant, written.cause()));
+                .transform(
+                        written -> written.succeeded() ? commit(going.size(), grant) : abandon(grant, written.cause()));
     }
 
     private Future<Void> commit(int blocks, Grant grant) {

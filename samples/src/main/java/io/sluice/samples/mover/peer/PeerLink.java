@@ -141,7 +141,8 @@ public final class PeerLink {
     }
 
     private Future<PeerPool> regions(Directory directory, String peer, String pool, long generation) {
-        return Future.fromCompletionStage(directory.lookupRegions(peer, pool + "/").toFuture(), context)
+        return Future.fromCompletionStage(
+                        directory.lookupRegions(peer, pool + "/").toFuture(), context)
                 .map(Objects::requireNonNull)
                 .compose(listing -> {
                     RegionDescriptor pages = listing.regions().get(BlockPool.pagesRegion(pool));
@@ -201,8 +202,7 @@ public final class PeerLink {
         desk.answer(question.what(), question.body(), leases)
                 .transform(done -> {
                     Problem problem = done.succeeded() ? null : Problems.of(done.cause());
-                    return connection.notify(
-                            new PeerMessage.Answer(question.id(), done.result(), problem).encode());
+                    return connection.notify(new PeerMessage.Answer(question.id(), done.result(), problem).encode());
                 })
                 .onComplete(sent -> messages.fetch(1));
     }

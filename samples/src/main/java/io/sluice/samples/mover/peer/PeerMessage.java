@@ -36,7 +36,8 @@ sealed interface PeerMessage {
      * @param body the answer, or {@code null} if there is a problem
      * @param problem why there is no answer
      */
-    record Answer(long id, @Nullable JsonObject body, @Nullable Problem problem) implements PeerMessage {
+    record Answer(
+            long id, @Nullable JsonObject body, @Nullable Problem problem) implements PeerMessage {
         @Override
         public Buffer encode() {
             JsonObject json = new JsonObject().put("answer", id);

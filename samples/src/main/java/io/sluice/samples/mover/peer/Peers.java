@@ -73,8 +73,7 @@ public final class Peers {
             }
             case DirectoryEvent.Published published ->
                 entries.put(published.entry().name(), published.entry());
-            case DirectoryEvent.Changed changed ->
-                entries.put(changed.entry().name(), changed.entry());
+            case DirectoryEvent.Changed changed -> entries.put(changed.entry().name(), changed.entry());
             case DirectoryEvent.Removed removed ->
                 entries.remove(removed.previous().name());
             case DirectoryEvent.Damaged damaged -> entries.remove(damaged.name());

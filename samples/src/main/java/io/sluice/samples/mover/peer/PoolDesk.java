@@ -70,9 +70,7 @@ final class PoolDesk {
         return new JsonObject()
                 .put("pool", pool.name())
                 .put("total", pool.size())
-                .put(
-                        "blocks",
-                        BlockHash.texts(pool.hashes(Math.max(0, skip), Math.clamp(limit, 0, MOST_BLOCKS))));
+                .put("blocks", BlockHash.texts(pool.hashes(Math.max(0, skip), Math.clamp(limit, 0, MOST_BLOCKS))));
     }
 
     private JsonObject locate(JsonObject body, Leases leases) {

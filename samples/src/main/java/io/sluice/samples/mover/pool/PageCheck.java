@@ -46,10 +46,7 @@ public final class PageCheck {
     /** The blocks concerned, in words; of many the first. */
     public String detail() {
         return "in " + corrupted.size() + " blocks, "
-                + corrupted.keySet().stream()
-                        .limit(NAMED)
-                        .map(BlockHash::text)
-                        .collect(Collectors.joining(", "))
+                + corrupted.keySet().stream().limit(NAMED).map(BlockHash::text).collect(Collectors.joining(", "))
                 + (corrupted.size() > NAMED ? ", …" : "");
     }
 }

@@ -315,8 +315,7 @@ public final class Problems {
             case ConnectionClosedException closed -> peerLost(text(closed));
             case ConnectionLostException lost -> peerLost(text(lost));
             case TransferTimeoutException late ->
-                new Problem(
-                        "transfer-timeout", GATEWAY_TIMEOUT, "A transfer took too long", text(late), "Try again.");
+                new Problem("transfer-timeout", GATEWAY_TIMEOUT, "A transfer took too long", text(late), "Try again.");
             case StaleDescriptorException stale -> poolGone(stale);
             case InvalidDescriptorException wrong -> poolGone(wrong);
             case RegionClosedException closed -> poolGone(closed);

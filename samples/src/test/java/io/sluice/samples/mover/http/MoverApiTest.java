@@ -79,7 +79,10 @@ class MoverApiTest {
             assertThat(end.getLong("bytesDone")).isEqualTo(40 * BLOCK_BYTES).isEqualTo(end.getLong("bytes"));
             assertThat(end.getInteger("pagesCorrupted")).isZero();
             assertThat(movers.decodeApi.pool(POOL).getInteger("blocksHeld")).isEqualTo(40);
-            assertThat(movers.decodeApi.json("/api/blocks?pool=kv&limit=512").getJsonArray("blocks").getList())
+            assertThat(movers.decodeApi
+                            .json("/api/blocks?pool=kv&limit=512")
+                            .getJsonArray("blocks")
+                            .getList())
                     .containsExactlyInAnyOrderElementsOf(computed.getList());
 
             String again = movers.decodeApi.submit(from(PREFILL).put("blocks", computed));
@@ -87,7 +90,8 @@ class MoverApiTest {
             assertThat(nothing.getString("state")).isEqualTo("DONE");
             assertThat(nothing.getInteger("blocksPresent")).isEqualTo(40);
             assertThat(nothing.getLong("bytesDone")).isZero();
-            JsonObject peer = movers.decodeApi.json("/api/peers").getJsonArray("peers").getJsonObject(0);
+            JsonObject peer =
+                    movers.decodeApi.json("/api/peers").getJsonArray("peers").getJsonObject(0);
             assertThat(peer.getString("name")).isEqualTo(PREFILL);
             assertThat(peer.getString("role")).isEqualTo("prefill");
             assertThat(peer.getBoolean("connected")).isTrue();
@@ -123,8 +127,8 @@ class MoverApiTest {
             registerOnBoth(movers, 600);
             movers.prefillApi.compute(POOL, 600, 3);
             for (int i = 1; i <= 3; i++) {
-                JsonObject end =
-                        movers.decodeApi.awaitEnd(movers.decodeApi.submit(from(PREFILL).put("count", 200)));
+                JsonObject end = movers.decodeApi.awaitEnd(
+                        movers.decodeApi.submit(from(PREFILL).put("count", 200)));
                 assertThat(end.getString("state")).as(end.encode()).isEqualTo("DONE");
                 assertThat(end.getInteger("blocksDone")).isEqualTo(200);
                 assertThat(movers.decodeApi.pool(POOL).getInteger("blocksHeld")).isEqualTo(200 * i);
@@ -141,8 +145,8 @@ class MoverApiTest {
             List<?> computed = movers.prefillApi.compute(POOL, 64, 4).getList();
             for (int i = 0; i < 64; i += 8) {
                 JsonArray window = new JsonArray(computed.subList(i, i + 8));
-                JsonObject end =
-                        movers.decodeApi.awaitEnd(movers.decodeApi.submit(from(PREFILL).put("blocks", window)));
+                JsonObject end = movers.decodeApi.awaitEnd(
+                        movers.decodeApi.submit(from(PREFILL).put("blocks", window)));
                 assertThat(end.getString("state")).as(end.encode()).isEqualTo("DONE");
                 assertThat(end.getInteger("blocksDone")).isEqualTo(8);
             }
@@ -158,8 +162,7 @@ class MoverApiTest {
         try (MoverPair movers = MoverPair.over(transport)) {
             registerOnBoth(movers, 64);
             movers.prefillApi.compute(POOL, 64, 1);
-            String id = movers.decodeApi.submit(
-                    from(PREFILL).put("count", 64).put("bytesPerSecond", 32 * BLOCK_BYTES));
+            String id = movers.decodeApi.submit(from(PREFILL).put("count", 64).put("bytesPerSecond", 32 * BLOCK_BYTES));
             List<ServerSentEvent> events;
             try (Stream<ServerSentEvent> stream = movers.decodeApi.events("/api/moves/" + id + "/events")) {
                 events = stream.toList();
@@ -199,11 +202,14 @@ class MoverApiTest {
             }
             assertThat(seen.getFirst().name()).isEqualTo("move");
             assertThat(seen.getFirst().data().getString("id")).isEqualTo(before);
-            assertThat(seen).filteredOn(event -> event.name().equals("engine")).isNotEmpty().allSatisfy(event -> {
-                assertThat(event.data().getInteger("inFlightLimit")).isEqualTo(256);
-                assertThat(event.data().getInteger("inFlight")).isBetween(0, 256);
-                assertThat(event.data().getLong("inFlightBytesLimit")).isEqualTo(64L << 20);
-            });
+            assertThat(seen)
+                    .filteredOn(event -> event.name().equals("engine"))
+                    .isNotEmpty()
+                    .allSatisfy(event -> {
+                        assertThat(event.data().getInteger("inFlightLimit")).isEqualTo(256);
+                        assertThat(event.data().getInteger("inFlight")).isBetween(0, 256);
+                        assertThat(event.data().getLong("inFlightBytesLimit")).isEqualTo(64L << 20);
+                    });
             assertThat(seen)
                     .filteredOn(event -> event.name().equals("engine"))
                     .anySatisfy(event ->
@@ -262,7 +268,8 @@ class MoverApiTest {
                 Thread.sleep(100);
                 assertThat(movers.decodeApi.move(id).getString("state")).isEqualTo("CANCELLING");
                 assertThat(inFlight(movers, DECODE)).isPositive();
-                assertThat(movers.decodeApi.pool(POOL).getInteger("blocksReserved")).isPositive();
+                assertThat(movers.decodeApi.pool(POOL).getInteger("blocksReserved"))
+                        .isPositive();
             }
             proxy.resume();
             JsonObject end = movers.decodeApi.awaitEnd(id);
@@ -302,8 +309,7 @@ class MoverApiTest {
 
     @Test
     void aMoveThatWaitsIsCancelledAtOnceAndWhatWaitsIsBounded() {
-        try (MoverPair movers =
-                MoverPair.withMovers("shm", mover -> mover.withLimits(new MoveLimits(1, 2, 3, 64)))) {
+        try (MoverPair movers = MoverPair.withMovers("shm", mover -> mover.withLimits(new MoveLimits(1, 2, 3, 64)))) {
             registerOnBoth(movers, 64);
             movers.prefillApi.compute(POOL, 64, 1);
             JsonObject slow = from(PREFILL).put("count", 64).put("bytesPerSecond", BLOCK_BYTES);
@@ -321,7 +327,8 @@ class MoverApiTest {
             for (int i = 0; i < 4; i++) {
                 movers.decodeApi.awaitEnd(movers.decodeApi.submit(from(PREFILL).put("count", 1)));
             }
-            assertThat(movers.decodeApi.json("/api/moves").getJsonArray("moves")).hasSize(3);
+            assertThat(movers.decodeApi.json("/api/moves").getJsonArray("moves"))
+                    .hasSize(3);
             problem(movers.decodeApi.get("/api/moves/" + running), 404, "unknown-move");
         }
     }
@@ -333,8 +340,8 @@ class MoverApiTest {
             registerOnBoth(movers, 16);
             movers.prefillApi.compute(POOL, 16, 1);
             corruptFirstPage(movers, transport);
-            JsonObject end =
-                    movers.decodeApi.awaitEnd(movers.decodeApi.submit(from(PREFILL).put("count", 16)));
+            JsonObject end = movers.decodeApi.awaitEnd(
+                    movers.decodeApi.submit(from(PREFILL).put("count", 16)));
             assertThat(end.getString("state")).as(end.encode()).isEqualTo("FAILED");
             assertThat(end.getInteger("pagesCorrupted")).isEqualTo(1);
             assertThat(end.getInteger("blocksCorrupted")).isEqualTo(1);
@@ -344,8 +351,8 @@ class MoverApiTest {
             assertThat(movers.decodeApi.pool(POOL).getInteger("blocksHeld")).isEqualTo(15);
 
             // the same on the other way
-            JsonObject sent =
-                    movers.prefillApi.awaitEnd(movers.prefillApi.submit(to(DECODE).put("count", 16)));
+            JsonObject sent = movers.prefillApi.awaitEnd(
+                    movers.prefillApi.submit(to(DECODE).put("count", 16)));
             assertThat(sent.getString("state")).isEqualTo("FAILED");
             assertThat(sent.getInteger("blocksPresent")).isEqualTo(15);
             assertThat(sent.getInteger("pagesCorrupted")).isEqualTo(1);
@@ -381,8 +388,8 @@ class MoverApiTest {
         try (MoverPair movers = MoverPair.over("shm")) {
             registerOnBoth(movers, 16);
             JsonArray wanted = movers.prefillApi.compute(POOL, 2, 1).copy().add("00000000000000ff");
-            JsonObject end =
-                    movers.decodeApi.awaitEnd(movers.decodeApi.submit(from(PREFILL).put("blocks", wanted)));
+            JsonObject end = movers.decodeApi.awaitEnd(
+                    movers.decodeApi.submit(from(PREFILL).put("blocks", wanted)));
             assertThat(end.getString("state")).isEqualTo("FAILED");
             assertThat(end.getInteger("blocksDone")).isEqualTo(2);
             assertThat(end.getInteger("blocksUnknown")).isEqualTo(1);
@@ -390,10 +397,9 @@ class MoverApiTest {
             assertThat(problem.getString("type")).isEqualTo("urn:sluice:problem:unknown-blocks");
             assertThat(problem.getString("detail")).contains("00000000000000ff");
             JsonArray unknown = new JsonArray().add("ff").add("fe");
-            JsonObject sent =
-                    movers.prefillApi.awaitEnd(movers.prefillApi.submit(to(DECODE).put("blocks", unknown)));
-            assertThat(sent.getJsonObject("problem").getString("type"))
-                    .isEqualTo("urn:sluice:problem:unknown-blocks");
+            JsonObject sent = movers.prefillApi.awaitEnd(
+                    movers.prefillApi.submit(to(DECODE).put("blocks", unknown)));
+            assertThat(sent.getJsonObject("problem").getString("type")).isEqualTo("urn:sluice:problem:unknown-blocks");
             awaitIdle(movers);
         }
     }
@@ -404,8 +410,7 @@ class MoverApiTest {
         try (MoverPair movers = MoverPair.over(transport)) {
             registerOnBoth(movers, 64);
             movers.prefillApi.compute(POOL, 64, 1);
-            String id = movers.decodeApi.submit(
-                    from(PREFILL).put("count", 64).put("bytesPerSecond", 10 * BLOCK_BYTES));
+            String id = movers.decodeApi.submit(from(PREFILL).put("count", 64).put("bytesPerSecond", 10 * BLOCK_BYTES));
             movers.decodeApi.awaitMove(id, move -> move.getInteger("blocksDone") > 0);
             MoverPair.await(movers.prefill.undeploy(movers.vertx));
             JsonObject end = movers.decodeApi.awaitEnd(id);
@@ -414,8 +419,10 @@ class MoverApiTest {
             assertThat(inFlight(movers, DECODE)).isZero();
             Awaitility.await()
                     .atMost(MoverPair.BOUND)
-                    .until(() ->
-                            movers.decodeApi.json("/api/peers").getJsonArray("peers").isEmpty());
+                    .until(() -> movers.decodeApi
+                            .json("/api/peers")
+                            .getJsonArray("peers")
+                            .isEmpty());
             problem(movers.decodeApi.post("/api/moves", from(PREFILL).put("count", 1)), 404, "unknown-peer");
             assertThat(movers.decodeApi.pool(POOL).getInteger("blocksReserved")).isZero();
             assertThat(movers.decodeApi.get("/health/ready").statusCode()).isEqualTo(200);
@@ -430,10 +437,10 @@ class MoverApiTest {
             movers.decodeApi.awaitPeer(PREFILL);
             movers.prefillApi.awaitPeer(DECODE);
             movers.prefillApi.compute(POOL, 4, 1);
-            JsonObject fetched =
-                    movers.decodeApi.awaitEnd(movers.decodeApi.submit(from(PREFILL).put("count", 4)));
-            JsonObject sent =
-                    movers.prefillApi.awaitEnd(movers.prefillApi.submit(to(DECODE).put("count", 4)));
+            JsonObject fetched = movers.decodeApi.awaitEnd(
+                    movers.decodeApi.submit(from(PREFILL).put("count", 4)));
+            JsonObject sent = movers.prefillApi.awaitEnd(
+                    movers.prefillApi.submit(to(DECODE).put("count", 4)));
             for (JsonObject end : List.of(fetched, sent)) {
                 assertThat(end.getString("state")).isEqualTo("FAILED");
                 assertThat(end.getJsonObject("problem").getString("type"))
@@ -520,8 +527,7 @@ class MoverApiTest {
                 problem(api.post("/api/moves", move), 422, "impossible-request");
             }
             problem(api.post("/api/moves", from("prefill/b").put("count", 1)), 404, "unknown-peer");
-            problem(
-                    api.post("/api/moves", from(PREFILL).put("count", 1).put("pool", "other")), 404, "unknown-pool");
+            problem(api.post("/api/moves", from(PREFILL).put("count", 1).put("pool", "other")), 404, "unknown-pool");
             problem(api.post("/api/moves", "{", "application/json"), 400, "invalid-request");
             problem(api.post("/api/moves", "[]", "application/json"), 400, "invalid-request");
             assertThat(api.post("/api/moves", from(PREFILL).put("count", 1).encode(), "text/plain")
@@ -587,7 +593,8 @@ class MoverApiTest {
             OpenAPIContract contract =
                     MoverPair.await(Contract.read(movers.vertx)).contract();
             ResponseValidator validator = ResponseValidator.create(movers.vertx, contract);
-            JsonObject pool = new JsonObject().put("name", POOL).put("pageBytes", 4096).put("blocks", 8);
+            JsonObject pool =
+                    new JsonObject().put("name", POOL).put("pageBytes", 4096).put("blocks", 8);
             JsonObject count = new JsonObject().put("pool", POOL).put("count", 8);
             requireValid(validator, "registerPool", api.post("/api/pools", pool));
             requireValid(validator, "registerPool", movers.prefillApi.post("/api/pools", pool));
@@ -617,7 +624,9 @@ class MoverApiTest {
         MoverPair.await(validator.validate(
                 ValidatableResponse.create(
                         answer.statusCode(),
-                        Map.of("Location", answer.headers().firstValue("Location").orElse("none")),
+                        Map.of(
+                                "Location",
+                                answer.headers().firstValue("Location").orElse("none")),
                         Buffer.buffer(answer.body()),
                         "application/json"),
                 operation));
@@ -639,12 +648,15 @@ class MoverApiTest {
     void aClientThatGoesMakesRoomForAnother() {
         try (MoverPair movers = MoverPair.withHttp("shm", http -> http.withMaxEventStreams(1))) {
             for (int i = 0; i < 5; i++) {
-                Awaitility.await().atMost(MoverPair.BOUND).ignoreExceptionsInstanceOf(AssertionError.class).until(() -> {
-                    HttpApi other = new HttpApi(movers.decode.url());
-                    try (Stream<ServerSentEvent> stream = other.events("/api/events")) {
-                        return stream.findFirst().isPresent();
-                    }
-                });
+                Awaitility.await()
+                        .atMost(MoverPair.BOUND)
+                        .ignoreExceptionsInstanceOf(AssertionError.class)
+                        .until(() -> {
+                            HttpApi other = new HttpApi(movers.decode.url());
+                            try (Stream<ServerSentEvent> stream = other.events("/api/events")) {
+                                return stream.findFirst().isPresent();
+                            }
+                        });
             }
         }
     }
@@ -655,8 +667,10 @@ class MoverApiTest {
             registerOnBoth(movers, 8);
             movers.prefillApi.compute(POOL, 8, 1);
             movers.decodeApi.awaitEnd(movers.decodeApi.submit(from(PREFILL).put("count", 8)));
-            assertThat(movers.decodeApi.json("/health/live").getString("status")).isEqualTo("up");
-            assertThat(movers.decodeApi.json("/health/ready").getString("status")).isEqualTo("up");
+            assertThat(movers.decodeApi.json("/health/live").getString("status"))
+                    .isEqualTo("up");
+            assertThat(movers.decodeApi.json("/health/ready").getString("status"))
+                    .isEqualTo("up");
             String scrape = movers.decodeApi.get("/metrics").body();
             assertThat(scrape)
                     .contains("sluice_transfer_bytes_total{engine=\"decode/a\"")

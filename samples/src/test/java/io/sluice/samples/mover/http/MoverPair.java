@@ -47,7 +47,8 @@ final class MoverPair implements AutoCloseable {
                 .build();
         try {
             EngineOptions plain = engine(transport).build();
-            prefill = deploy(MoverRole.PREFILL, prefillEngine.apply(engine(transport)).build(), registry, http, both);
+            prefill = deploy(
+                    MoverRole.PREFILL, prefillEngine.apply(engine(transport)).build(), registry, http, both);
             decode = deploy(MoverRole.DECODE, plain, registry, http, both);
         } catch (RuntimeException | Error failed) {
             close();
@@ -83,8 +84,8 @@ final class MoverPair implements AutoCloseable {
             String registry,
             UnaryOperator<MoverHttpOptions> http,
             UnaryOperator<MoverOptions> both) {
-        MoverOptions mover =
-                both.apply(MoverOptions.of(role, "a", directory).withEngine(engine).withMetricsRegistry(registry));
+        MoverOptions mover = both.apply(
+                MoverOptions.of(role, "a", directory).withEngine(engine).withMetricsRegistry(registry));
         return await(MoverDeployment.deploy(
                 vertx,
                 mover,

@@ -108,7 +108,8 @@ class BlockPoolTest {
 
     @Test
     void aLayoutIsAskedForByModelOrByPages() {
-        PoolLayout model = PoolLayout.asked(new JsonObject().put("model", "qwen2.5-0.5b").put("blocks", 2));
+        PoolLayout model =
+                PoolLayout.asked(new JsonObject().put("model", "qwen2.5-0.5b").put("blocks", 2));
         assertThat(model).isEqualTo(PoolLayout.of(ModelPresets.named("qwen2.5-0.5b"), 2));
         assertThat(PoolLayout.fromJson(model.toJson())).isEqualTo(model);
         assertThat(PoolLayout.asked(new JsonObject().put("pageBytes", 4096).put("blocks", 2)))
