@@ -28,6 +28,7 @@ final class MoverPair implements AutoCloseable {
 
     final Vertx vertx;
     final Directory directory = Directory.inProcess();
+    final MoverOptions prefillOptions;
     final MoverDeployment decode;
     final MoverDeployment prefill;
     final HttpApi decodeApi;
@@ -46,10 +47,15 @@ final class MoverPair implements AutoCloseable {
                 .withMetrics(new MicrometerMetricsFactory(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)))
                 .build();
         try {
-            EngineOptions plain = engine(transport).build();
-            prefill = deploy(
-                    MoverRole.PREFILL, prefillEngine.apply(engine(transport)).build(), registry, http, both);
-            decode = deploy(MoverRole.DECODE, plain, registry, http, both);
+            prefillOptions = both.apply(MoverOptions.of(MoverRole.PREFILL, "a", directory)
+                    .withEngine(prefillEngine.apply(engine(transport)).build())
+                    .withMetricsRegistry(registry));
+            prefill = deploy(prefillOptions, http);
+            decode = deploy(
+                    both.apply(MoverOptions.of(MoverRole.DECODE, "a", directory)
+                            .withEngine(engine(transport).build())
+                            .withMetricsRegistry(registry)),
+                    http);
         } catch (RuntimeException | Error failed) {
             close();
             throw failed;
@@ -78,18 +84,11 @@ final class MoverPair implements AutoCloseable {
         return MoverOptions.windowed(EngineOptions.builder()).transports(List.of(transport));
     }
 
-    private MoverDeployment deploy(
-            MoverRole role,
-            EngineOptions engine,
-            String registry,
-            UnaryOperator<MoverHttpOptions> http,
-            UnaryOperator<MoverOptions> both) {
-        MoverOptions mover = both.apply(
-                MoverOptions.of(role, "a", directory).withEngine(engine).withMetricsRegistry(registry));
+    private MoverDeployment deploy(MoverOptions mover, UnaryOperator<MoverHttpOptions> http) {
         return await(MoverDeployment.deploy(
                 vertx,
                 mover,
-                http.apply(MoverHttpOptions.of(mover.directoryName()).withMetricsRegistry(registry))));
+                http.apply(MoverHttpOptions.of(mover.directoryName()).withMetricsRegistry(mover.metricsRegistry()))));
     }
 
     static <T> T await(Future<T> future) {
