@@ -62,22 +62,27 @@ public final class BlockPool {
         return pool + SEALS;
     }
 
+    /** The name, the same on both sides of a move. */
     public String name() {
         return name;
     }
 
+    /** Tells this pool from others that had its name before. */
     public long generation() {
         return generation;
     }
 
+    /** Its shape. */
     public PoolLayout layout() {
         return layout;
     }
 
+    /** Where the pages lie. */
     public MemoryRegion pages() {
         return pages;
     }
 
+    /** Where their seals lie. */
     public MemoryRegion seals() {
         return seals;
     }
