@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.sluice.samples.dashboard.Chromium;
+import io.sluice.samples.browser.Chromium;
 import io.sluice.samples.dashboard.DashboardPanel;
 import io.sluice.samples.dashboard.PacedTrace;
 import io.sluice.samples.dashboard.PreviewPage;
@@ -142,7 +142,7 @@ class RealPrometheusTest {
         PreviewPage page = new PreviewPage();
         ANSWERS.forEach(page::add);
         Path index = page.write(PREVIEW);
-        Chromium.assumeInstalled();
+        Chromium.assumeInstalled("the preview is not drawn");
         List<String> rows = ROWS.isEmpty() ? List.of() : List.of(ROWS.split(","));
         Path picture = PREVIEW.resolve("dashboard.png");
         URI address = URI.create(index.toAbsolutePath().toUri() + "#"

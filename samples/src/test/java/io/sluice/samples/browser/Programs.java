@@ -1,4 +1,4 @@
-package io.sluice.samples.dashboard;
+package io.sluice.samples.browser;
 
 import java.io.File;
 import java.nio.file.Files;

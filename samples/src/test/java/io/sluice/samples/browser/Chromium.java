@@ -1,4 +1,4 @@
-package io.sluice.samples.dashboard;
+package io.sluice.samples.browser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,8 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
@@ -18,11 +20,31 @@ public final class Chromium {
 
     private Chromium() {}
 
-    /** Skips the test, and says why, where there is no browser. */
-    public static void assumeInstalled() {
+    /**
+     * Skips the test, and says why, where there is no browser.
+     *
+     * @param consequence what is not done then
+     */
+    public static void assumeInstalled(String consequence) {
         Assumptions.assumeTrue(
                 Programs.find(NAME).isPresent(),
-                "chromium is missing, so the preview is not drawn: apt-get install chromium brings it");
+                "chromium is missing, so " + consequence + ": apt-get install chromium brings it");
+    }
+
+    /** The beginning of a command line: no screen, nothing but what is asked for, its own files in a folder. */
+    static List<String> command(Path folder) {
+        return new ArrayList<>(List.of(
+                NAME,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--hide-scrollbars",
+                "--user-data-dir=" + folder));
     }
 
     /**
@@ -37,21 +59,12 @@ public final class Chromium {
     public static void shoot(URI page, int width, int height, Path folder, Path picture) throws IOException {
         Files.deleteIfExists(picture);
         Path log = Files.createTempFile(folder, NAME, ".txt");
-        Process process = new ProcessBuilder(
-                        NAME,
-                        "--headless",
-                        "--no-sandbox",
-                        "--disable-gpu",
-                        "--disable-quic",
-                        "--no-first-run",
-                        "--disable-background-networking",
-                        "--disable-component-update",
-                        "--disable-sync",
-                        "--hide-scrollbars",
-                        "--user-data-dir=" + Files.createTempDirectory(folder, NAME),
-                        "--window-size=" + width + "," + height,
-                        "--screenshot=" + picture.toAbsolutePath(),
-                        page.toString())
+        List<String> command = command(Files.createTempDirectory(folder, NAME));
+        command.addAll(List.of(
+                "--window-size=" + width + "," + height,
+                "--screenshot=" + picture.toAbsolutePath(),
+                page.toString()));
+        Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
