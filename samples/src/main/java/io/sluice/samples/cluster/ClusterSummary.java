@@ -1,0 +1,128 @@
+package io.sluice.samples.cluster;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a run of three movers, one of which was killed and restarted, has come to. As JSON its fields are in snake case.
+ *
+ * @param model name of the model preset
+ * @param transports the names of the transports that the moves used
+ * @param interrupted whether it was broken off
+ * @param seconds wall-clock time of the traffic, all three phases of it
+ * @param corruptedPages pages that did not arrive as they were sent
+ * @param peers what came from each, by name
+ * @param failures how many moves failed, by the kind of problem
+ * @param retries how many moves were asked for again after a failure
+ * @param unfinished blocks that were asked for and have not arrived at the end, whoever was asked
+ * @param longestPauseSeconds the longest time in which no move ended well, from the start of the traffic to the end of the last
+ * @param killedPeer name of the peer that was killed; {@code null} if the run ended before
+ * @param otherMoves moves that ended well, from the other peer, between the kill and the restart
+ * @param secondsWithoutKilledPeer from the kill to the end of the first move from the restarted peer; {@code null} if there
+ *     was none
+ * @param secondsFromRestart from the start of the new process to the end of the first move from it; {@code null} if there was
+ *     none
+ * @param restartedMoves moves that ended well, from the restarted peer
+ */
+@JsonPropertyOrder({
+    "model",
+    "transports",
+    "interrupted",
+    "seconds",
+    "moves",
+    "blocks",
+    "bytes",
+    "gigabytes_per_second",
+    "corrupted_pages"
+})
+public record ClusterSummary(
+        @JsonProperty("model") String model,
+        @JsonProperty("transports") List<String> transports,
+        @JsonProperty("interrupted") boolean interrupted,
+        @JsonProperty("seconds") double seconds,
+        @JsonProperty("corrupted_pages") long corruptedPages,
+        @JsonProperty("peers") List<PeerTraffic> peers,
+        @JsonProperty("failures") Map<String, Long> failures,
+        @JsonProperty("retries") long retries,
+        @JsonProperty("unfinished_blocks") long unfinished,
+        @JsonProperty("longest_pause_seconds") double longestPauseSeconds,
+        @JsonProperty("killed_peer") @Nullable String killedPeer,
+        @JsonProperty("other_moves_meanwhile") long otherMoves,
+
+        @JsonProperty("seconds_without_killed_peer") @Nullable
+        Double secondsWithoutKilledPeer,
+
+        @JsonProperty("seconds_from_restart") @Nullable
+        Double secondsFromRestart,
+
+        @JsonProperty("moves_from_restarted_peer") long restartedMoves) {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** Moves that ended well. */
+    @JsonProperty("moves")
+    public long moves() {
+        return peers.stream().mapToLong(PeerTraffic::moves).sum();
+    }
+
+    /** Blocks that arrived. */
+    @JsonProperty("blocks")
+    public long blocks() {
+        return peers.stream().mapToLong(PeerTraffic::blocks).sum();
+    }
+
+    /** Bytes of the blocks that arrived. */
+    @JsonProperty("bytes")
+    public long bytes() {
+        return peers.stream().mapToLong(PeerTraffic::bytes).sum();
+    }
+
+    /** Bytes in each second, in units of 10<sup>9</sup> bytes; 0 if no time passed. */
+    @JsonProperty("gigabytes_per_second")
+    public double gigabytesPerSecond() {
+        return seconds > 0 ? bytes() / seconds / 1e9 : 0;
+    }
+
+    /**
+     * What is wrong with the outcome, for people; none if every page arrived as it was sent, and traffic went on without the
+     * peer that was killed, and came from it again after the restart. Of a run that was broken off only pages are told.
+     */
+    public List<String> complaints() {
+        List<String> complaints = new ArrayList<>();
+        if (corruptedPages > 0) {
+            complaints.add("corrupted pages: " + corruptedPages + "; they are not what was sent");
+        }
+        if (interrupted) {
+            return complaints;
+        }
+        if (unfinished > 0) {
+            complaints.add("blocks that were asked for and never arrived: " + unfinished);
+        }
+        if (killedPeer == null) {
+            complaints.add("no peer was killed");
+            return complaints;
+        }
+        if (otherMoves == 0) {
+            complaints.add("nothing came from the other peer while " + killedPeer + " was gone");
+        }
+        if (restartedMoves == 0) {
+            complaints.add("nothing came from " + killedPeer + " after it was restarted");
+        }
+        return complaints;
+    }
+
+    /** The summary as one line of JSON. */
+    public String toJson() {
+        try {
+            return JSON.writeValueAsString(this);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a summary can always be written", e);
+        }
+    }
+}

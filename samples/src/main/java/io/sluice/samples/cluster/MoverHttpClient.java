@@ -1,0 +1,171 @@
+package io.sluice.samples.cluster;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks a mover over HTTP. It blocks, so it is for threads that may; any number of them may use it. A thread that is interrupted
+ * gets an {@link InterruptedIOException}, and stays interrupted.
+ */
+public final class MoverHttpClient implements AutoCloseable {
+
+    private static final Duration CONNECT = Duration.ofSeconds(5);
+    private static final Duration ANSWER = Duration.ofSeconds(20);
+    private static final int FIRST_ERROR = 400;
+    private static final int MOST_LISTED = 512;
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT).build();
+    private final URI address;
+
+    /**
+     * A client of one mover.
+     *
+     * @param address of its HTTP server, without a path
+     */
+    public MoverHttpClient(URI address) {
+        this.address = address;
+    }
+
+    /** Where it is. */
+    public URI address() {
+        return address;
+    }
+
+    /**
+     * Another mover, as the directory tells of it.
+     *
+     * @param name in the directory
+     * @param run tells this run of it from others
+     * @param transport of the open connection to it; {@code null} without one
+     */
+    public record Peer(String name, String run, @Nullable String transport) {}
+
+    /** The movers that it knows. */
+    public List<Peer> peers() throws IOException {
+        List<Peer> peers = new ArrayList<>();
+        for (JsonNode peer : get("/api/peers").path("peers")) {
+            peers.add(new Peer(
+                    peer.path("name").asText(),
+                    peer.path("engine").asText() + "/" + peer.path("epoch").asText(),
+                    peer.path("transport").isTextual() ? peer.path("transport").asText() : null));
+        }
+        return peers;
+    }
+
+    /**
+     * Hashes of the blocks of a peer, the first 512.
+     *
+     * @param pool the pool's name, on both sides
+     * @param peer whose they are
+     */
+    public List<String> blocks(String pool, String peer) throws IOException {
+        List<String> hashes = new ArrayList<>();
+        get("/api/blocks?limit=" + MOST_LISTED + "&pool=" + encoded(pool) + "&peer=" + encoded(peer))
+                .path("blocks")
+                .forEach(hash -> hashes.add(hash.asText()));
+        return hashes;
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+
+    /**
+     * Registers a pool with pages of a size of one's own, one page a block in each layer.
+     *
+     * @param pool its name
+     * @param layers in a block
+     * @param pageBytes of one page
+     * @param blocks how many blocks there is room for
+     */
+    public void registerPool(String pool, int layers, int pageBytes, int blocks) throws IOException {
+        post(
+                "/api/pools",
+                JSON.createObjectNode()
+                        .put("name", pool)
+                        .put("layers", layers)
+                        .put("pageBytes", pageBytes)
+                        .put("blocks", blocks));
+    }
+
+    /**
+     * Has a prefill mover compute blocks.
+     *
+     * @param pool where
+     * @param count how many, at most 4,096
+     */
+    public void computeBlocks(String pool, int count) throws IOException {
+        post("/api/blocks", JSON.createObjectNode().put("pool", pool).put("count", count));
+    }
+
+    /**
+     * Has blocks moved to this mover.
+     *
+     * @param peer where they come from
+     * @param pool the pool's name, on both sides
+     * @param hashes of the blocks
+     * @return the move's id
+     */
+    public String moveFrom(String peer, String pool, List<String> hashes) throws IOException {
+        ObjectNode body = JSON.createObjectNode().put("from", peer).put("pool", pool);
+        ArrayNode blocks = body.putArray("blocks");
+        hashes.forEach(blocks::add);
+        return post("/api/moves", body).path("id").asText();
+    }
+
+    /** A move as it is now. */
+    public MoveReport move(String id) throws IOException {
+        return MoveReport.of(get("/api/moves/" + id));
+    }
+
+    private JsonNode get(String path) throws IOException {
+        return ask(HttpRequest.newBuilder(address.resolve(path)).GET());
+    }
+
+    private JsonNode post(String path, ObjectNode body) throws IOException {
+        return ask(HttpRequest.newBuilder(address.resolve(path))
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(body.toString())));
+    }
+
+    private JsonNode ask(HttpRequest.Builder request) throws IOException {
+        HttpResponse<String> response = send(request.timeout(ANSWER).build());
+        JsonNode body = JSON.readTree(response.body());
+        if (response.statusCode() >= FIRST_ERROR) {
+            throw new MoverProblemException(body);
+        }
+        return body;
+    }
+
+    private HttpResponse<String> send(HttpRequest request) throws IOException {
+        try {
+            return http.send(request, BodyHandlers.ofString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while waiting for " + address);
+        }
+    }
+
+    @Override
+    public void close() {
+        http.shutdownNow();
+    }
+}

@@ -1,0 +1,83 @@
+package io.sluice.samples.command;
+
+import io.sluice.samples.cluster.ClusterOptions;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options of a command that can be a member of a cluster. */
+final class ClusterOption {
+
+    @Option(
+            names = "--cluster",
+            paramLabel = "HOST:PORT",
+            converter = ListenAddress.Converter.class,
+            description = {
+                "Find the other movers in a clustered Vert.x, of which this one is a member; it listens there, and the"
+                        + " others reach it there.",
+                "Its members trust each other and are not asked who they are: name another host than loopback only in a"
+                        + " network that you trust. Default: no cluster."
+            })
+    private @Nullable ListenAddress listen;
+
+    @Option(
+            names = "--cluster-members",
+            paramLabel = "HOST:PORT",
+            split = ",",
+            converter = ListenAddress.Converter.class,
+            description = "Where other members listen, separated by commas; one that is there is enough.")
+    private List<ListenAddress> members = new ArrayList<>();
+
+    @Option(
+            names = "--cluster-service",
+            paramLabel = "HOST:PORT",
+            converter = ListenAddress.Converter.class,
+            description = "Instead of --cluster-members: a host name that stands for all members, as that of a headless"
+                    + " service does, and their port.")
+    private @Nullable ListenAddress service;
+
+    @Option(
+            names = "--cluster-name",
+            paramLabel = "NAME",
+            defaultValue = ClusterOptions.DEFAULT_CLUSTER,
+            description = "Members of a cluster of another name are not let in. Default: ${DEFAULT-VALUE}.")
+    private String name = ClusterOptions.DEFAULT_CLUSTER;
+
+    @Option(
+            names = "--event-bus-port",
+            paramLabel = "PORT",
+            defaultValue = "0",
+            description = "Where the event bus of this member listens, on the same host. Default: any free port.")
+    private int eventBusPort;
+
+    /**
+     * What the options say; {@code null} for no cluster.
+     *
+     * @throws CommandFailure if they do not fit together
+     */
+    @Nullable ClusterOptions options() {
+        if (listen == null) {
+            if (!members.isEmpty() || service != null) {
+                throw CommandFailure.usage("--cluster-members and --cluster-service take --cluster, too");
+            }
+            return null;
+        }
+        if (service != null && !members.isEmpty()) {
+            throw CommandFailure.usage("give --cluster-members or --cluster-service, not both");
+        }
+        try {
+            return service == null
+                    ? ClusterOptions.ofMembers(
+                            name,
+                            listen.host(),
+                            listen.port(),
+                            eventBusPort,
+                            members.stream().map(ListenAddress::toString).toList())
+                    : ClusterOptions.ofService(
+                            name, listen.host(), listen.port(), eventBusPort, service.host(), service.port());
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage("--cluster: " + e.getMessage());
+        }
+    }
+}
