@@ -13,11 +13,17 @@ final class JavaCommand {
 
     /** With these arguments. */
     static List<String> of(List<String> arguments) {
+        return of(List.of(), arguments);
+    }
+
+    /** With these options of the virtual machine besides, and these arguments. */
+    static List<String> of(List<String> options, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(option -> !isAgent(option))
                 .forEach(command::add);
+        command.addAll(options);
         // A jar that is run by -jar may allow it in its manifest, which counts for nothing on a class path.
         command.add("--enable-native-access=ALL-UNNAMED");
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), SluiceCommand.class.getName()));
