@@ -81,12 +81,13 @@ function problemText(problem) {
 
 async function request(path, options = {}) {
   let response;
+  let text;
   try {
     response = await fetch(path, { ...options, cache: 'no-store', signal: AbortSignal.timeout(REQUEST_MILLIS) });
+    text = await response.text();
   } catch (error) {
     throw new Error(error.name === 'TimeoutError' ? 'The mover did not answer in time.' : 'The mover cannot be reached.');
   }
-  const text = await response.text();
   let body = null;
   try {
     body = text === '' ? null : JSON.parse(text);
@@ -120,6 +121,7 @@ function take(move) {
 
 async function cancel(id) {
   const row = rows.get(id);
+  if (row.asked || stepOf(moves.get(id)) > STATES.RUNNING.step) return;
   row.asked = true;
   drawSoon();
   try {
@@ -173,11 +175,11 @@ function drawMove(row, move) {
   row.state.dataset.state = move.state;
   row.bar.max = Math.max(total, 1);
   row.bar.value = total === 0 && move.state === 'DONE' ? 1 : done;
-  const percent = total === 0 ? 0 : Math.floor((100 * done) / total);
-  row.bar.setAttribute('aria-valuetext', `${percent} %`);
+  row.bar.setAttribute('aria-valuetext', `${Math.floor(100 * row.bar.position)} %`);
   show(row.amount, amountText(move, done, total));
   row.button.setAttribute('aria-label', `Cancel move ${move.id}`);
-  row.button.disabled = row.asked || stepOf(move) > STATES.RUNNING.step;
+  // Not disabled, which would take the focus from it.
+  row.button.setAttribute('aria-disabled', String(row.asked || stepOf(move) > STATES.RUNNING.step));
   if (hasEnded(move) && !row.button.hidden) {
     const focused = document.activeElement === row.button;
     row.button.hidden = true;
@@ -209,7 +211,7 @@ function drawMoves() {
   byId('moves').hidden = moves.size === 0;
 }
 
-// Not by animation frames, which a page in the background is not given: its title line would be old when it comes back.
+// Not by animation frames, which a page in the background is not given: it would show what is old when it comes back.
 function drawSoon() {
   if (drawing === 0) {
     drawing = setTimeout(() => {
@@ -308,11 +310,11 @@ function poolDetail(pool) {
 }
 
 async function loadMoves() {
+  // What comes by an event meanwhile may be newer than the answer, and is not forgotten for that.
+  const before = [...moves.keys()];
   const list = (await request('api/moves')).moves;
   const known = new Set(list.map(move => String(move.id)));
-  for (const id of moves.keys()) {
-    if (!known.has(id)) moves.delete(id);
-  }
+  before.filter(id => !known.has(id)).forEach(id => moves.delete(id));
   list.forEach(take);
   movesKnown = true;
   drawSoon();
@@ -410,14 +412,15 @@ function lost(why) {
   pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
 }
 
-setInterval(() => {
+setInterval(async () => {
   // While there is no connection, its next one reads the lists.
-  if (byId('connection').dataset.state === 'live') loadLists().catch(() => lostLists());
+  if (byId('connection').dataset.state !== 'live') return;
+  try {
+    await loadLists();
+  } catch (error) {
+    complain(`Peers and pools could not be read. ${error.message}`);
+  }
 }, LISTS_MILLIS);
-
-function lostLists() {
-  show(byId('peers-empty'), 'The peers could not be read; trying again.');
-}
 
 drawMoves();
 connect();
