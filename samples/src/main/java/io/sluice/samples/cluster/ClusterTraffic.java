@@ -39,6 +39,8 @@ public final class ClusterTraffic implements AutoCloseable {
     private final AtomicLong nextBlock = new AtomicLong();
     private final AtomicLong nextPeer = new AtomicLong();
     private volatile boolean stopped;
+    /** Whether the mover that is asked has not answered the last time. */
+    private volatile boolean unreachable;
 
     /**
      * Traffic that has not begun.
@@ -128,6 +130,10 @@ public final class ClusterTraffic implements AutoCloseable {
                     failed = peer.name();
                     again = true;
                 }
+                if (stopped && unreachable) {
+                    tally.gaveUp(wanted.size());
+                    return;
+                }
                 TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);
             }
         } catch (InterruptedException e) {
@@ -141,6 +147,7 @@ public final class ClusterTraffic implements AutoCloseable {
         List<Peer> peers;
         try {
             peers = mover.peers().stream().filter(serves).toList();
+            unreachable = false;
         } catch (IOException e) {
             LOG.debug("the peers are not known", e);
             failedUnlessInterrupted();
@@ -174,6 +181,7 @@ public final class ClusterTraffic implements AutoCloseable {
     }
 
     private void failedUnlessInterrupted() {
+        unreachable = true;
         if (!Thread.currentThread().isInterrupted()) {
             tally.failed(UNREACHABLE, 0);
         }

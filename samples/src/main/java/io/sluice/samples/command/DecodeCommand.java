@@ -12,7 +12,6 @@ import io.sluice.samples.report.ByteSize;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -21,7 +20,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /** {@code sluice decode}. */
 @Command(
@@ -42,9 +40,6 @@ import reactor.core.publisher.Mono;
             "  SLUICE_TOKEN=… sluice decode --listen 0.0.0.0:7000 --model llama-3.1-8b --pool 16GiB"
         })
 final class DecodeCommand implements Callable<Integer> {
-
-    /** How long a process that was started by another one waits, after a signal to both, for the other one's word. */
-    private static final Duration PARENT_FIRST = Duration.ofSeconds(3);
 
     @Option(
             names = "--listen",
@@ -114,23 +109,13 @@ final class DecodeCommand implements Callable<Integer> {
             ready.set(ReadyFile.of(node.address()));
             say("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
                     + " for " + model.model().name());
-            sessions(node).takeUntilOther(end()).doOnNext(this::report).blockLast();
+            sessions(node).takeUntilOther(StandardInput.endOr(termination, untilInputEnds)).doOnNext(this::report).blockLast();
             return ExitCodes.OK;
         }
     }
 
     private Flux<SessionReport> sessions(DecodeNode node) {
         return once ? node.sessions().take(1) : node.sessions();
-    }
-
-    private Mono<Void> end() {
-        if (!untilInputEnds) {
-            return termination.requested();
-        }
-        // A Ctrl-C reaches both processes. The other one has to say goodbye first, or its transfers would fail.
-        Mono<Void> signalled =
-                termination.requested().then(Mono.delay(PARENT_FIRST)).then();
-        return Mono.firstWithSignal(StandardInput.end(), signalled);
     }
 
     private void report(SessionReport report) {

@@ -1,9 +1,7 @@
 package io.sluice.samples.command;
 
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import io.sluice.directory.Directory;
 import io.sluice.engine.EngineOptions;
+import io.sluice.samples.cluster.ClusterOptions;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.mover.MoverClient;
 import io.sluice.samples.mover.MoverOptions;
@@ -13,13 +11,11 @@ import io.sluice.samples.mover.peer.MoverRole;
 import io.sluice.samples.mover.pool.PoolLayout;
 import io.sluice.samples.report.ByteSize;
 import io.vertx.core.Future;
-import io.vertx.core.Vertx;
-import io.vertx.core.VertxOptions;
 import io.vertx.core.json.JsonObject;
-import io.vertx.micrometer.MicrometerMetricsFactory;
-import io.vertx.micrometer.MicrometerMetricsOptions;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.BindException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,6 +40,8 @@ import picocli.CommandLine.Spec;
                     + " pool holds; the decode's pool is empty.",
             "",
             "The API is described at /openapi.yaml of each server; a page that shows the moves is at /.",
+            "",
+            "With --cluster it finds movers of other processes, too, and with --role it starts one mover alone.",
             ""
         },
         footer = {
@@ -57,15 +55,20 @@ import picocli.CommandLine.Spec;
             "  sluice mover --http-port 0 --model llama-3.2-1b --pool 1GiB --transport tcp",
             "  curl -s localhost:8080/api/peers",
             "  curl -s localhost:8080/api/moves -H 'Content-Type: application/json' \\",
-            "    -d '{\"from\": \"prefill/a\", \"pool\": \"kv\", \"count\": 8}'"
+            "    -d '{\"from\": \"prefill/a\", \"pool\": \"kv\", \"count\": 8}'",
+            "  sluice mover --role decode --cluster 127.0.0.1:5701",
+            "  sluice mover --role prefill --cluster 127.0.0.1:5702 --cluster-members 127.0.0.1:5701 --http-port 8081"
         })
 final class MoverCommand implements Callable<Integer> {
 
     private static final String LOOPBACK = "127.0.0.1";
     private static final int MAX_PORT = 65_535;
     private static final String REGISTRY = "mover";
-    private static final String POOL = "kv";
-    private static final long SECONDS_TO_START = 60;
+    /** The name of the pool that each mover registers. */
+    static final String POOL = "kv";
+
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final List<MoverRole> BOTH = List.of(MoverRole.DECODE, MoverRole.PREFILL);
     private static final Duration CLOSING = Duration.ofSeconds(20);
 
     @Option(
@@ -110,6 +113,26 @@ final class MoverCommand implements Callable<Integer> {
     @Option(names = "--no-metrics", description = "Keep no figures for /metrics.")
     private boolean noMetrics;
 
+    @Option(
+            names = "--role",
+            paramLabel = "ROLE",
+            description = "Start this mover alone, prefill or decode, at --http-port. Default: both.")
+    private @Nullable MoverRole role;
+
+    @Option(
+            names = "--ready-file",
+            paramLabel = "FILE",
+            description = "Write this file once all can be used: JSON with the name and url of each mover.")
+    private @Nullable Path readyFile;
+
+    @Option(
+            names = "--until-input-ends",
+            description = "End when standard input does: for a process that must not outlive the one that started it.")
+    private boolean untilInputEnds;
+
+    @Mixin
+    private final ClusterOption cluster = new ClusterOption();
+
     @Mixin
     private final ModelOption model = new ModelOption();
 
@@ -126,23 +149,42 @@ final class MoverCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException {
         if (httpPort < 0 || httpPort >= MAX_PORT) {
             throw CommandFailure.usage("--http-port: a port is 0, for any free ones, to " + (MAX_PORT - 1));
         }
         PoolLayout layout = layout(model.model());
-        Directory directory = Directory.inProcess();
-        Vertx vertx = vertx();
-        try {
+        try (ReadyMark ready = new ReadyMark(readyFile)) {
+            MoverHost host = host();
             List<MoverDeployment> movers = new ArrayList<>();
-            movers.add(start(vertx, directory, MoverRole.DECODE, httpPort, layout));
-            movers.add(start(vertx, directory, MoverRole.PREFILL, httpPort == 0 ? 0 : httpPort + 1, layout));
-            movers.forEach(this::say);
-            termination.requested().block();
-            return ExitCodes.OK;
-        } finally {
-            await(vertx.close(), CLOSING);
-            directory.close().block(CLOSING);
+            try {
+                int port = httpPort;
+                for (MoverRole each : role == null ? BOTH : List.of(role)) {
+                    movers.add(start(host, each, port, layout));
+                    port += port == 0 ? 0 : 1;
+                }
+                movers.forEach(this::say);
+                ready.set(new MoverReady(movers.stream()
+                                .map(mover -> new MoverReady.Place(mover.client().mover(), mover.url()))
+                                .toList())
+                        .toJson());
+                StandardInput.endOr(termination, untilInputEnds).block();
+                return ExitCodes.OK;
+            } finally {
+                Future<?> ended = Future.join(movers.stream()
+                        .map(mover -> mover.undeploy(host.vertx()))
+                        .toList());
+                await(ended.transform(done -> host.close()), CLOSING);
+            }
+        }
+    }
+
+    private MoverHost host() {
+        ClusterOptions joined = cluster.options();
+        try {
+            return await(MoverHost.open(joined, noMetrics ? null : REGISTRY), START);
+        } catch (CompletionException e) {
+            throw CommandFailure.failed("--cluster: the cluster cannot be joined: " + cause(e).getMessage());
         }
     }
 
@@ -159,28 +201,14 @@ final class MoverCommand implements Callable<Integer> {
         }
     }
 
-    private Vertx vertx() {
-        if (noMetrics) {
-            return Vertx.vertx();
-        }
-        MicrometerMetricsOptions metrics = new MicrometerMetricsOptions()
-                .setEnabled(true)
-                .setRegistryName(REGISTRY)
-                .setJvmMetricsEnabled(true);
-        return Vertx.builder()
-                .with(new VertxOptions().setMetricsOptions(metrics))
-                .withMetrics(new MicrometerMetricsFactory(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)))
-                .build();
-    }
-
-    private MoverDeployment start(Vertx vertx, Directory directory, MoverRole role, int port, PoolLayout layout) {
+    private MoverDeployment start(MoverHost host, MoverRole each, int port, PoolLayout layout) {
         MoverOptions mover;
         try {
             // What the environment says goes before what a mover has by default.
             EngineOptions engine = MoverOptions.windowed(transport.engineOptions())
                     .environment(System.getenv())
                     .build();
-            mover = MoverOptions.of(role, name, directory)
+            mover = MoverOptions.of(each, name, host.directory())
                     .withEngine(engine)
                     .withMetricsRegistry(REGISTRY)
                     .withMemoryBytes(memoryBytes);
@@ -191,13 +219,12 @@ final class MoverCommand implements Callable<Integer> {
         MoverHttpOptions http = MoverHttpOptions.of(mover.directoryName())
                 .listening(httpHost, port)
                 .withMetricsRegistry(registry);
-        Duration patience = Duration.ofSeconds(SECONDS_TO_START);
         try {
-            MoverDeployment deployed = await(MoverDeployment.deploy(vertx, mover, http), patience);
-            await(fill(deployed.client(), role, layout), patience);
+            MoverDeployment deployed = await(MoverDeployment.deploy(host.vertx(), mover, http), START);
+            await(fill(deployed.client(), each, layout), START);
             return deployed;
         } catch (CompletionException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
+            Throwable cause = cause(e);
             String where = new ListenAddress(httpHost, port).toString();
             throw CommandFailure.failed(
                     cause instanceof BindException
@@ -211,6 +238,10 @@ final class MoverCommand implements Callable<Integer> {
                 .compose(pool -> role == MoverRole.PREFILL
                         ? mover.compute(POOL, Math.min(layout.blocks(), MoverClient.MOST_COMPUTED), 0)
                         : Future.succeededFuture(pool));
+    }
+
+    private static Throwable cause(CompletionException e) {
+        return e.getCause() == null ? e : e.getCause();
     }
 
     private static <T> T await(Future<T> future, Duration bound) {

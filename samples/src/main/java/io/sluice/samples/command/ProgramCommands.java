@@ -33,6 +33,7 @@ public final class ProgramCommands {
                 .addSubcommand(new DecodeCommand(termination))
                 .addSubcommand(new ServeCommand(termination))
                 .addSubcommand(new MoverCommand(termination))
+                .addSubcommand(new ClusterDemoCommand(termination))
                 .addSubcommand(new BenchCommand(termination))
                 .addSubcommand(new CompareCommand(termination))
                 .addSubcommand(new InfoCommand())

@@ -62,13 +62,6 @@ record ReadyFile(
         }
     }
 
-    /**
-     * Writes the file so that whoever sees it sees all of it. Only this user can read it: a descriptor gives access.
-     */
-    void write(Path file) throws IOException {
-        WholeFile.writePrivate(file, toJson() + "\n");
-    }
-
     /** Removes a file: what it says is not so, or not any more. */
     static void remove(Path file) throws IOException {
         Files.deleteIfExists(file);

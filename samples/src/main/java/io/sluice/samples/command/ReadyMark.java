@@ -22,10 +22,16 @@ final class ReadyMark implements AutoCloseable {
         }
     }
 
-    /** Writes the file. */
+    /** Writes the file so that whoever sees it sees all of it. */
     void set(ReadyFile contents) throws IOException {
+        set(contents.toJson());
+    }
+
+    /** The same with one line of JSON. */
+    void set(String json) throws IOException {
         if (file != null) {
-            contents.write(file);
+            // Only this user can read it: a descriptor gives access.
+            WholeFile.writePrivate(file, json + "\n");
         }
     }
 

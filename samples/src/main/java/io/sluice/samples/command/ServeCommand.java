@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -19,7 +18,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
-import reactor.core.publisher.Mono;
 
 /** {@code sluice serve}. */
 @Command(
@@ -51,9 +49,6 @@ final class ServeCommand implements Callable<Integer> {
 
     /** The name of the region that is offered if the command line gives none. */
     static final String DEFAULT_NAME = "kv";
-
-    /** How long a process that was started by another one waits, after a signal to both, for the other one's word. */
-    private static final Duration PARENT_FIRST = Duration.ofSeconds(3);
 
     @Option(
             names = "--listen",
@@ -130,18 +125,9 @@ final class ServeCommand implements Callable<Integer> {
             watched.watch(engine);
             ready.set(ReadyFile.of(engine.address(), memory.descriptor()));
             say("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());
-            end().block();
+            StandardInput.endOr(termination, untilInputEnds).block();
             return ExitCodes.OK;
         }
-    }
-
-    private Mono<Void> end() {
-        // A Ctrl-C reaches both processes. The other one has to say goodbye first, or its transfers would fail.
-        return untilInputEnds
-                ? Mono.firstWithSignal(
-                        StandardInput.end(),
-                        termination.requested().then(Mono.delay(PARENT_FIRST)).then())
-                : termination.requested();
     }
 
     /** Not for the one that has started this process: that one has its own to say. */

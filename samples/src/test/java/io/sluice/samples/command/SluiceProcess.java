@@ -71,10 +71,15 @@ final class SluiceProcess implements AutoCloseable {
 
     /** Waits for its end; its exit status. */
     int awaitEnd() {
+        return awaitEnd(BOUND);
+    }
+
+    /** The same for one that may take longer. */
+    int awaitEnd(Duration bound) {
         try {
-            if (!process.waitFor(BOUND.toSeconds(), TimeUnit.SECONDS)) {
+            if (!process.waitFor(bound.toSeconds(), TimeUnit.SECONDS)) {
                 process.destroyForcibly();
-                throw new AssertionError("it did not end within " + BOUND + "\n" + this);
+                throw new AssertionError("it did not end within " + bound + "\n" + this);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

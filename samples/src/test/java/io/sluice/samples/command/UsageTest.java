@@ -19,6 +19,7 @@ class UsageTest {
             assertThat(help.out())
                     .contains(
                             "demo",
+                            "cluster-demo",
                             "replay",
                             "decode",
                             "serve",

@@ -1,0 +1,157 @@
+package io.sluice.samples.command;
+
+import io.sluice.samples.cluster.MoverHttpClient;
+import io.sluice.samples.mover.peer.MoverRole;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The movers of a demonstration: processes on this machine, members of one cluster on loopback. Used by one thread. */
+final class DemoCluster implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DemoCluster.class);
+    private static final String LOOPBACK = "127.0.0.1";
+
+    private final Map<String, MoverProcess> movers = new LinkedHashMap<>();
+    private final Map<String, Integer> ports = new LinkedHashMap<>();
+    private final Path folder;
+    private final List<String> options;
+    private final Termination termination;
+
+    /**
+     * A cluster without members.
+     *
+     * @param options of the mover command, for all
+     */
+    DemoCluster(List<String> options, Termination termination) throws IOException {
+        this.folder = Files.createTempDirectory("sluice-cluster-");
+        this.options = options;
+        this.termination = termination;
+    }
+
+    /**
+     * Starts a mover, and does not wait for it. One of the same name must have ended.
+     *
+     * @param role its role
+     * @param name its name among those of its role
+     * @param poolBytes size of its pool
+     */
+    void start(MoverRole role, String name, long poolBytes) throws IOException {
+        String fullName = role.prefix() + name;
+        // Another port than before, which the kernel may hold for a while.
+        ports.put(fullName, freePort());
+        List<String> arguments = new ArrayList<>(options);
+        arguments.addAll(List.of(
+                "--role",
+                role.text(),
+                "--name",
+                name,
+                "--pool",
+                Long.toString(poolBytes),
+                "--memory",
+                Long.toString(2 * poolBytes),
+                "--http-port",
+                "0",
+                "--cluster",
+                address(ports.get(fullName)),
+                "--cluster-members",
+                ports.values().stream().map(DemoCluster::address).collect(Collectors.joining(",")),
+                // Of this run alone, and not of another one on the same machine.
+                "--cluster-name",
+                String.valueOf(folder.getFileName())));
+        movers.put(fullName, MoverProcess.start(fullName, folder, arguments));
+    }
+
+    private static String address(int port) {
+        return LOOPBACK + ":" + port;
+    }
+
+    /**
+     * Waits until a mover can be used.
+     *
+     * @return asks it; whoever gets it closes it
+     * @throws CommandFailure if it does not come up
+     */
+    MoverHttpClient awaitReady(String fullName) throws IOException {
+        return new MoverHttpClient(process(fullName).awaitReady(termination).url(fullName));
+    }
+
+    /** Kills a mover (SIGKILL). */
+    void kill(String fullName) {
+        process(fullName).kill();
+    }
+
+    /**
+     * Complains about a mover that has ended, though nobody has wanted that.
+     *
+     * @param killed the one that was to end; empty for none
+     */
+    void requireAlive(String killed) {
+        movers.forEach((name, process) -> {
+            if (!name.equals(killed) && process.hasEnded()) {
+                throw CommandFailure.failed(name + " has ended; the last that it has said stands above");
+            }
+        });
+    }
+
+    /** Prints the last that the movers have said. */
+    void tellLastWords(PrintWriter err) {
+        movers.forEach((name, process) -> {
+            List<String> lines = process.lastWords();
+            if (!lines.isEmpty()) {
+                err.println("---- " + name);
+                lines.forEach(err::println);
+            }
+        });
+        err.println("----");
+        err.flush();
+    }
+
+    private MoverProcess process(String fullName) {
+        MoverProcess process = movers.get(fullName);
+        if (process == null) {
+            throw new IllegalArgumentException("no mover " + fullName + " was started");
+        }
+        return process;
+    }
+
+    /** Ends all of them at once. */
+    @Override
+    public void close() {
+        try {
+            movers.values().forEach(MoverProcess::askToEnd);
+            movers.values().forEach(MoverProcess::close);
+        } finally {
+            deleteFolder();
+        }
+    }
+
+    private void deleteFolder() {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (IOException | UncheckedIOException e) {
+            LOG.warn("{} cannot be removed", folder, e);
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(LOOPBACK))) {
+            return socket.getLocalPort();
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package io.sluice.samples.command;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * What a process of movers tells others in a file, which is there, and whole, once they can be used.
+ *
+ * @param movers all of the process
+ */
+record MoverReady(@JsonProperty("movers") List<Place> movers) {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /**
+     * Where a mover is.
+     *
+     * @param name in the directory
+     * @param url of its HTTP server
+     */
+    record Place(@JsonProperty("name") String name, @JsonProperty("url") String url) {}
+
+    /** What a file holds. */
+    static MoverReady read(Path file) throws IOException {
+        return JSON.readValue(file.toFile(), MoverReady.class);
+    }
+
+    /** The HTTP server of a mover. */
+    URI url(String name) {
+        return movers.stream()
+                .filter(mover -> mover.name().equals(name))
+                .map(mover -> URI.create(mover.url()))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("no mover " + name + " is there"));
+    }
+
+    /** The contents as one line. */
+    String toJson() {
+        try {
+            return JSON.writeValueAsString(this);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("texts can always be written", e);
+        }
+    }
+}

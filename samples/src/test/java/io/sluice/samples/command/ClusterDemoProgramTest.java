@@ -1,0 +1,126 @@
+package io.sluice.samples.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.sluice.samples.mover.peer.MoverRole;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The cluster demonstration as its users run it: four processes. */
+class ClusterDemoProgramTest {
+
+    /** It starts five JVMs, one after another as far as they wait for each other. */
+    private static final Duration BOUND = Duration.ofSeconds(180);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void trafficGoesOnWithoutAKilledMoverAndComesFromItAgain() throws IOException {
+        Path json = folder.resolve("out.json");
+        try (SluiceProcess demo =
+                SluiceProcess.start(folder, "cluster-demo", "--duration", "6s", "--json", json.toString())) {
+            assertThat(demo.awaitEnd(BOUND)).as(demo::toString).isZero();
+            JsonNode summary = SluiceProcess.json(json);
+            assertThat(summary.path("corrupted_pages").asLong(-1)).isZero();
+            assertThat(summary.path("unfinished_blocks").asLong(-1)).isZero();
+            assertThat(summary.path("killed_peer").asText()).isEqualTo("prefill/0");
+            assertThat(summary.path("other_moves_meanwhile").asLong()).isPositive();
+            assertThat(summary.path("moves_from_restarted_peer").asLong()).isPositive();
+            assertThat(summary.path("seconds_without_killed_peer").asDouble())
+                    .isGreaterThan(summary.path("seconds_from_restart").asDouble());
+            assertThat(summary.path("peers"))
+                    .hasSize(2)
+                    .allSatisfy(peer -> assertThat(peer.path("bytes").asLong()).isPositive());
+            assertThat(summary.path("transports")).hasSize(1);
+            assertThat(summary.at("/transports/0").asText()).isEqualTo("shm");
+            assertThat(demo.out())
+                    .containsSubsequence(
+                            "blocks move to decode/0",
+                            "killed prefill/0 (SIGKILL)",
+                            "started prefill/0 again",
+                            "blocks come from prefill/0 again",
+                            "corrupted pages      0");
+            assertThat(demo.err()).isEmpty();
+            assertNothingIsLeft();
+        }
+    }
+
+    @Test
+    void sigintEndsAllWithAPartialSummary() throws IOException {
+        Path json = folder.resolve("out.json");
+        try (SluiceProcess demo = SluiceProcess.start(
+                folder, "cluster-demo", "--duration", "5m", "--transport", "tcp", "--json", json.toString())) {
+            await("traffic").atMost(BOUND).until(() -> demo.out().contains(" moves, ") || !demo.handle().isAlive());
+            List<ProcessHandle> movers = demo.handle().children().toList();
+            assertThat(movers).as(demo::toString).hasSize(3);
+            demo.signal("INT");
+            assertThat(demo.awaitEnd(BOUND)).as(demo::toString).isEqualTo(130);
+            assertGone(movers);
+            assertThat(demo.out()).contains("Interrupted", "(interrupted)", "corrupted pages      0");
+            JsonNode summary = SluiceProcess.json(json);
+            assertThat(summary.path("interrupted").asBoolean()).isTrue();
+            assertThat(summary.at("/transports/0").asText()).isEqualTo("tcp");
+            assertNothingIsLeft();
+        }
+    }
+
+    @Test
+    void aKilledDemonstrationLeavesNoOrphan() throws IOException {
+        try (SluiceProcess demo = SluiceProcess.start(folder, "cluster-demo")) {
+            List<ProcessHandle> movers = List.of(demo.awaitChild());
+            demo.signal("KILL");
+            demo.awaitEnd();
+            assertGone(movers);
+        }
+    }
+
+    @Test
+    void aMoverThatFailsIsToldOf() throws IOException {
+        try (SluiceProcess demo = SluiceProcess.start(folder, "cluster-demo")) {
+            demo.awaitChild().destroyForcibly();
+            assertThat(demo.awaitEnd(BOUND)).as(demo::toString).isEqualTo(ExitCodes.FAILED);
+            assertThat(demo.err()).contains("decode/0 ended with status 137").doesNotContain("\tat ");
+            assertNothingIsLeft();
+        }
+    }
+
+    @Test
+    void whatAMoverSaysOfItsFailureIsShown() throws IOException {
+        StringWriter told = new StringWriter();
+        try (Termination termination = Termination.handle();
+                DemoCluster cluster = new DemoCluster(List.of("--no-such-option"), termination)) {
+            cluster.start(MoverRole.DECODE, "0", 1 << 20);
+            assertThatThrownBy(() -> cluster.awaitReady("decode/0"))
+                    .isInstanceOf(CommandFailure.class)
+                    .hasMessageContaining("decode/0 ended with status 2");
+            cluster.tellLastWords(new PrintWriter(told));
+        }
+        assertThat(told.toString()).contains("---- decode/0", "--no-such-option");
+    }
+
+    private void assertNothingIsLeft() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            assertThat(files.filter(file -> file.getFileName().toString().startsWith("sluice-cluster-")))
+                    .isEmpty();
+        }
+    }
+
+    private static void assertGone(List<ProcessHandle> processes) {
+        assertThat(processes).isNotEmpty().allSatisfy(process -> assertThat(
+                        process.onExit().orTimeout(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
+                .succeedsWithin(SluiceProcess.BOUND));
+    }
+}
