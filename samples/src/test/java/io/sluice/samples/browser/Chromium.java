@@ -2,6 +2,7 @@ package io.sluice.samples.browser;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.samples.dashboard.Programs;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

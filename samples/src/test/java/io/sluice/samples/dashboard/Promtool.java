@@ -2,7 +2,6 @@ package io.sluice.samples.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.samples.browser.Programs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

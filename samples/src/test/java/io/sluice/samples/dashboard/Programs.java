@@ -1,4 +1,4 @@
-package io.sluice.samples.browser;
+package io.sluice.samples.dashboard;
 
 import java.io.File;
 import java.nio.file.Files;
