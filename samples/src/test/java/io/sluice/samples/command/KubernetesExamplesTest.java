@@ -106,8 +106,8 @@ class KubernetesExamplesTest {
         assertThat(parsed.matchedOptionValue("--event-bus-port", 0)).isEqualTo(ports.get("event-bus"));
         assertThat(parsed.matchedOptionValue("--cluster", ListenAddress.LOOPBACK))
                 .isEqualTo(new ListenAddress("10.0.0.7", ports.get("cluster")));
-        assertThat(parsed.matchedOptionValue("--cluster-service", ""))
-                .isEqualTo(service.at("/metadata/name").asText());
+        assertThat(parsed.matchedOptionValue("--cluster-service", ListenAddress.LOOPBACK))
+                .isEqualTo(new ListenAddress(service.at("/metadata/name").asText(), ports.get("cluster")));
         assertThat(String.valueOf(parsed.<Object>matchedOptionValue("--role", null)))
                 .isEqualToIgnoringCase(role);
         Map<String, String> environment = environment(container);
