@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -20,6 +21,7 @@ import java.util.stream.Stream;
 public final class BrowserPage implements AutoCloseable {
 
     private static final Duration BOUND = Duration.ofSeconds(60);
+    private static final Duration END = Duration.ofSeconds(10);
     private static final int MOBILE_HEIGHT = 800;
 
     private final List<String> complaints = new CopyOnWriteArrayList<>();
@@ -127,7 +129,8 @@ public final class BrowserPage implements AutoCloseable {
 
     /** The text of the first element that a selector finds, as it is shown; empty if there is none or it is not shown. */
     public String text(String selector) {
-        return evaluate("document.querySelector(" + quoted(selector) + ")?.innerText ?? ''").asText();
+        return evaluate("(e => (e?.checkVisibility() ? e.innerText : ''))(document.querySelector(" + quoted(selector) + "))")
+                .asText();
     }
 
     /** How many elements a selector finds. */
@@ -239,9 +242,20 @@ public final class BrowserPage implements AutoCloseable {
         all.forEach(one -> one.onExit().orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS).join());
     }
 
+    /** It ends by itself, and then leaves nothing behind; or by force. */
     @Override
     public void close() {
-        devTools.close();
-        end(process);
+        try {
+            devTools.call("", "Browser.close", DevTools.parameters());
+            process.waitFor(END.toSeconds(), TimeUnit.SECONDS);
+        } catch (CompletionException e) {
+            // It has gone before it could answer, or cannot any more.
+            complaints.add(e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            devTools.close();
+            end(process);
+        }
     }
 }

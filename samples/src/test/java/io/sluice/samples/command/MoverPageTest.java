@@ -134,8 +134,11 @@ class MoverPageTest {
                     .pollInterval(POLL)
                     .atMost(BOUND)
                     .until(() -> page.text("#in-flight").matches("[1-9]\\d* of [1-9]\\d*"));
-            assertThat(page.evaluate("document.getElementById('bandwidth-line').getAttribute('points')").asText())
-                    .isNotEmpty();
+            await("a line")
+                    .atMost(BOUND)
+                    .until(() -> page.evaluate("document.getElementById('bandwidth-line').points.numberOfItems")
+                                    .asInt()
+                            > 0);
             assertThat(page.text("#under-way")).isEqualTo("1");
 
             page.click(row + " .cancel");
@@ -253,6 +256,7 @@ class MoverPageTest {
             page.colorScheme(scheme);
             String id = startSlowMove(page);
             awaitProgress(page, id, 0);
+            page.evaluate("document.getElementById('problem-text').textContent = 'A problem'");
             page.evaluate("document.getElementById('problem').hidden = false");
             List<String> faint = new ArrayList<>();
             JsonNode contrasts = page.evaluate(CONTRASTS);
