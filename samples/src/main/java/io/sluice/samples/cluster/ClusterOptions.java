@@ -51,7 +51,8 @@ public record ClusterOptions(
     }
 
     /** Members that are named one by one. */
-    public static ClusterOptions ofMembers(String cluster, String host, int port, int eventBusPort, List<String> members) {
+    public static ClusterOptions ofMembers(
+            String cluster, String host, int port, int eventBusPort, List<String> members) {
         return new ClusterOptions(cluster, host, port, eventBusPort, members, null, port);
     }
 

@@ -58,8 +58,7 @@ public record ClusterSummary(
         @JsonProperty("seconds_without_killed_peer") @Nullable
         Double secondsWithoutKilledPeer,
 
-        @JsonProperty("seconds_from_restart") @Nullable
-        Double secondsFromRestart,
+        @JsonProperty("seconds_from_restart") @Nullable Double secondsFromRestart,
 
         @JsonProperty("moves_from_restarted_peer") long restartedMoves) {
 

@@ -19,8 +19,9 @@ public final class ClusterSummaryTable {
         table.row("transport", summary.transports().isEmpty() ? "none" : String.join(", ", summary.transports()));
         table.row("moves", count(summary.moves()) + (summary.interrupted() ? " (interrupted)" : ""));
         for (PeerTraffic peer : summary.peers()) {
-            table.row("  from " + peer.peer(), count(peer.moves()) + ", blocks: " + count(peer.blocks()) + ", bytes: "
-                    + bytes(peer.bytes()));
+            table.row(
+                    "  from " + peer.peer(),
+                    count(peer.moves()) + ", blocks: " + count(peer.blocks()) + ", bytes: " + bytes(peer.bytes()));
         }
         table.row("blocks", count(summary.blocks()));
         table.row("bytes", bytes(summary.bytes()));
@@ -57,8 +58,10 @@ public final class ClusterSummaryTable {
             return "0";
         }
         StringBuilder all = new StringBuilder();
-        failures.forEach((kind, number) ->
-                all.append(all.isEmpty() ? "" : ", ").append(count(number)).append(' ').append(kind));
+        failures.forEach((kind, number) -> all.append(all.isEmpty() ? "" : ", ")
+                .append(count(number))
+                .append(' ')
+                .append(kind));
         return all.toString();
     }
 

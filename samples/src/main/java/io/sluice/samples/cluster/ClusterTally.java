@@ -65,8 +65,7 @@ public final class ClusterTally {
         lastEndNanos = now;
         peers.compute(
                 peer,
-                (name, traffic) ->
-                        (traffic == null ? new PeerTraffic(name, 0, 0, 0) : traffic).plus(blocks, bytes));
+                (name, traffic) -> (traffic == null ? new PeerTraffic(name, 0, 0, 0) : traffic).plus(blocks, bytes));
         if (transport != null) {
             transports.add(transport);
         }

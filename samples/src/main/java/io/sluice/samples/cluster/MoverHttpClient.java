@@ -31,8 +31,10 @@ public final class MoverHttpClient implements AutoCloseable {
     private static final int MOST_LISTED = 512;
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private final HttpClient http =
-            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(CONNECT).build();
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT)
+            .build();
     private final URI address;
 
     /**

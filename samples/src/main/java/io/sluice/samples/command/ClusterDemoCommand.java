@@ -78,17 +78,13 @@ final class ClusterDemoCommand implements Callable<Integer> {
         }
         // Complains about a transport that is not to be had before anything is started.
         transport.engineOptions();
-        List<String> moverOptions = new ArrayList<>(List.of("--model", model.model().name()));
+        List<String> moverOptions =
+                new ArrayList<>(List.of("--model", model.model().name()));
         if (!transport.names().isEmpty()) {
             moverOptions.addAll(List.of("--transport", String.join(",", transport.names())));
         }
         return new ClusterDemoRun(
-                        duration,
-                        DemoPools.of(model.model()),
-                        moverOptions,
-                        json,
-                        termination,
-                        spec.commandLine())
+                        duration, DemoPools.of(model.model()), moverOptions, json, termination, spec.commandLine())
                 .run();
     }
 }

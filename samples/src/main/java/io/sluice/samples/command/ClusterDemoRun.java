@@ -80,7 +80,8 @@ final class ClusterDemoRun {
             cluster.awaitReady(VICTIM).close();
             cluster.awaitReady(OTHER).close();
             awaitPeers(receiver);
-            out.println("They know each other. Live moves, with a button that cancels one: " + receiver.address() + "/");
+            out.println(
+                    "They know each other. Live moves, with a button that cancels one: " + receiver.address() + "/");
             out.println();
             ClusterTally tally = new ClusterTally();
             try (ClusterTraffic traffic = new ClusterTraffic(

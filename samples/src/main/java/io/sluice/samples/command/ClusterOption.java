@@ -56,7 +56,8 @@ final class ClusterOption {
      *
      * @throws CommandFailure if they do not fit together
      */
-    @Nullable ClusterOptions options() {
+    @Nullable
+    ClusterOptions options() {
         if (listen == null) {
             if (!members.isEmpty() || service != null) {
                 throw CommandFailure.usage("--cluster-members and --cluster-service take --cluster, too");

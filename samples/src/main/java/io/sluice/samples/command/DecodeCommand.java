@@ -109,7 +109,10 @@ final class DecodeCommand implements Callable<Integer> {
             ready.set(ReadyFile.of(node.address()));
             say("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
                     + " for " + model.model().name());
-            sessions(node).takeUntilOther(StandardInput.endOr(termination, untilInputEnds)).doOnNext(this::report).blockLast();
+            sessions(node)
+                    .takeUntilOther(StandardInput.endOr(termination, untilInputEnds))
+                    .doOnNext(this::report)
+                    .blockLast();
             return ExitCodes.OK;
         }
     }

@@ -165,7 +165,8 @@ final class MoverCommand implements Callable<Integer> {
                 }
                 movers.forEach(this::say);
                 ready.set(new MoverReady(movers.stream()
-                                .map(mover -> new MoverReady.Place(mover.client().mover(), mover.url()))
+                                .map(mover ->
+                                        new MoverReady.Place(mover.client().mover(), mover.url()))
                                 .toList())
                         .toJson());
                 StandardInput.endOr(termination, untilInputEnds).block();

@@ -37,12 +37,10 @@ record MoverHost(Vertx vertx, Directory directory) {
                     .setEnabled(true)
                     .setRegistryName(registry)
                     .setJvmMetricsEnabled(true));
-            builder.withMetrics(
-                    new MicrometerMetricsFactory(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)));
+            builder.withMetrics(new MicrometerMetricsFactory(new PrometheusMeterRegistry(PrometheusConfig.DEFAULT)));
         }
         return cluster == null
-                ? Future.succeededFuture(
-                        new MoverHost(builder.with(options).build(), Directory.inProcess()))
+                ? Future.succeededFuture(new MoverHost(builder.with(options).build(), Directory.inProcess()))
                 : ClusterMember.join(cluster, options, builder)
                         .map(member -> new MoverHost(member.vertx(), member.directory(DirectoryOptions.defaults())));
     }

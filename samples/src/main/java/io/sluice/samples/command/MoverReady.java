@@ -23,7 +23,9 @@ record MoverReady(@JsonProperty("movers") List<Place> movers) {
      * @param name in the directory
      * @param url of its HTTP server
      */
-    record Place(@JsonProperty("name") String name, @JsonProperty("url") String url) {}
+    record Place(
+            @JsonProperty("name") String name,
+            @JsonProperty("url") String url) {}
 
     /** What a file holds. */
     static MoverReady read(Path file) throws IOException {

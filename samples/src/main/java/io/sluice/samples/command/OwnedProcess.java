@@ -45,8 +45,8 @@ final class OwnedProcess implements AutoCloseable {
                 throw CommandFailure.failed("interrupted before " + name + " was ready");
             }
             if (hasEnded(POLL_MILLIS)) {
-                throw CommandFailure.failed(name + " ended with status " + process.exitValue()
-                        + " before it was ready; " + said);
+                throw CommandFailure.failed(
+                        name + " ended with status " + process.exitValue() + " before it was ready; " + said);
             }
             if (System.nanoTime() - deadline > 0) {
                 throw CommandFailure.failed(name + " was not ready within " + START.toSeconds() + " s; " + said);

@@ -74,8 +74,8 @@ final class SecondProcess implements AutoCloseable {
     RuntimeException explain(SluiceException error) {
         // When it dies its connection does so first.
         return process.hasEnded(DEATH.toMillis())
-                ? CommandFailure.failed(name + " ended with status " + process.status()
-                        + " before this one was done: " + error.getMessage())
+                ? CommandFailure.failed(name + " ended with status " + process.status() + " before this one was done: "
+                        + error.getMessage())
                 : error;
     }
 

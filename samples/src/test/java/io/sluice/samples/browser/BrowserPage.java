@@ -32,7 +32,8 @@ public final class BrowserPage implements AutoCloseable {
     private BrowserPage(Process process, URI address) {
         this.process = process;
         this.devTools = DevTools.connect(address, this::note);
-        String target = devTools.call("", "Target.createTarget", DevTools.parameters().put("url", "about:blank"))
+        String target = devTools.call(
+                        "", "Target.createTarget", DevTools.parameters().put("url", "about:blank"))
                 .path("targetId")
                 .asText();
         this.session = devTools.call(
@@ -67,8 +68,7 @@ public final class BrowserPage implements AutoCloseable {
                 return Files.exists(told) && Files.readAllLines(told).size() > 1;
             });
             List<String> lines = Files.readAllLines(told);
-            BrowserPage opened =
-                    new BrowserPage(process, URI.create("ws://127.0.0.1:" + lines.get(0) + lines.get(1)));
+            BrowserPage opened = new BrowserPage(process, URI.create("ws://127.0.0.1:" + lines.get(0) + lines.get(1)));
             opened.navigate(page);
             return opened;
         } catch (RuntimeException | Error e) {
@@ -105,9 +105,9 @@ public final class BrowserPage implements AutoCloseable {
     private void navigate(URI page) {
         JsonNode answer = call("Page.navigate", DevTools.parameters().put("url", page.toString()));
         assertThat(answer.path("errorText").asText()).isEmpty();
-        await("the page").atMost(BOUND).until(() -> evaluate("document.readyState")
-                .asText()
-                .equals("complete"));
+        await("the page")
+                .atMost(BOUND)
+                .until(() -> evaluate("document.readyState").asText().equals("complete"));
     }
 
     /** What the page, its scripts and its security policy have complained about so far. */
@@ -129,13 +129,15 @@ public final class BrowserPage implements AutoCloseable {
 
     /** The text of the first element that a selector finds, as it is shown; empty if there is none or it is not shown. */
     public String text(String selector) {
-        return evaluate("(e => (e?.checkVisibility() ? e.innerText : ''))(document.querySelector(" + quoted(selector) + "))")
+        return evaluate("(e => (e?.checkVisibility() ? e.innerText : ''))(document.querySelector(" + quoted(selector)
+                        + "))")
                 .asText();
     }
 
     /** How many elements a selector finds. */
     public int count(String selector) {
-        return evaluate("document.querySelectorAll(" + quoted(selector) + ").length").asInt();
+        return evaluate("document.querySelectorAll(" + quoted(selector) + ").length")
+                .asInt();
     }
 
     /** Presses the mouse in the middle of an element, which nothing may cover. */
@@ -149,7 +151,9 @@ public final class BrowserPage implements AutoCloseable {
                   const x = box.x + box.width / 2, y = box.y + box.height / 2;
                   return { x, y, there: element.contains(document.elementFromPoint(x, y)) };
                 })()""".formatted(quoted(selector)));
-        assertThat(middle.path("there").asBoolean()).as("%s can be clicked: %s", selector, middle).isTrue();
+        assertThat(middle.path("there").asBoolean())
+                .as("%s can be clicked: %s", selector, middle)
+                .isTrue();
         for (String type : List.of("mousePressed", "mouseReleased")) {
             call(
                     "Input.dispatchMouseEvent",
@@ -214,7 +218,11 @@ public final class BrowserPage implements AutoCloseable {
     /** As for a person who prefers this colour scheme: {@code light} or {@code dark}. */
     public void colorScheme(String scheme) {
         ObjectNode parameters = DevTools.parameters();
-        parameters.putArray("features").addObject().put("name", "prefers-color-scheme").put("value", scheme);
+        parameters
+                .putArray("features")
+                .addObject()
+                .put("name", "prefers-color-scheme")
+                .put("value", scheme);
         call("Emulation.setEmulatedMedia", parameters);
     }
 
@@ -235,11 +243,12 @@ public final class BrowserPage implements AutoCloseable {
     }
 
     private static void end(Process process) {
-        List<ProcessHandle> all =
-                Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
+        List<ProcessHandle> all = Stream.concat(process.descendants(), Stream.of(process.toHandle()))
+                .toList();
         all.forEach(ProcessHandle::destroyForcibly);
         // Until then they write into a folder that is about to be removed.
-        all.forEach(one -> one.onExit().orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS).join());
+        all.forEach(one ->
+                one.onExit().orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS).join());
     }
 
     /** It ends by itself, and then leaves nothing behind; or by force. */

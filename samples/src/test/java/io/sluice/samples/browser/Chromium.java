@@ -62,9 +62,7 @@ public final class Chromium {
         Path log = Files.createTempFile(folder, NAME, ".txt");
         List<String> command = command(Files.createTempDirectory(folder, NAME));
         command.addAll(List.of(
-                "--window-size=" + width + "," + height,
-                "--screenshot=" + picture.toAbsolutePath(),
-                page.toString()));
+                "--window-size=" + width + "," + height, "--screenshot=" + picture.toAbsolutePath(), page.toString()));
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())

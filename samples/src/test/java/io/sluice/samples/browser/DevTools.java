@@ -64,7 +64,9 @@ final class DevTools implements AutoCloseable {
         }
         CompletableFuture<JsonNode> answer = new CompletableFuture<>();
         calls.put(id, answer);
-        socket.sendText(message.toString(), true).orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS).join();
+        socket.sendText(message.toString(), true)
+                .orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS)
+                .join();
         JsonNode said = answer.orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS).join();
         if (said.has("error")) {
             throw new AssertionError(method + ": " + said.path("error"));

@@ -63,7 +63,10 @@ class ClusterDemoProgramTest {
         Path json = folder.resolve("out.json");
         try (SluiceProcess demo = SluiceProcess.start(
                 folder, "cluster-demo", "--duration", "5m", "--transport", "tcp", "--json", json.toString())) {
-            await("traffic").atMost(BOUND).until(() -> demo.out().contains(" moves, ") || !demo.handle().isAlive());
+            await("traffic")
+                    .atMost(BOUND)
+                    .until(() ->
+                            demo.out().contains(" moves, ") || !demo.handle().isAlive());
             List<ProcessHandle> movers = demo.handle().children().toList();
             assertThat(movers).as(demo::toString).hasSize(3);
             demo.signal("INT");
@@ -119,8 +122,10 @@ class ClusterDemoProgramTest {
     }
 
     private static void assertGone(List<ProcessHandle> processes) {
-        assertThat(processes).isNotEmpty().allSatisfy(process -> assertThat(
-                        process.onExit().orTimeout(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
-                .succeedsWithin(SluiceProcess.BOUND));
+        assertThat(processes)
+                .isNotEmpty()
+                .allSatisfy(process -> assertThat(
+                                process.onExit().orTimeout(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
+                        .succeedsWithin(SluiceProcess.BOUND));
     }
 }

@@ -18,7 +18,8 @@ class ClusterOptionTest {
 
     @Test
     void membersAreNamedOneByOne() {
-        assertThat(of("--cluster 127.0.0.1:5701 --cluster-members 127.0.0.1:5702,[::1]:5703").options())
+        assertThat(of("--cluster 127.0.0.1:5701 --cluster-members 127.0.0.1:5702,[::1]:5703")
+                        .options())
                 .satisfies(options -> {
                     assertThat(options.cluster()).isEqualTo(ClusterOptions.DEFAULT_CLUSTER);
                     assertThat(options.host()).isEqualTo("127.0.0.1");
@@ -48,8 +49,9 @@ class ClusterOptionTest {
     void whatMakesNoSenseIsRefused(String arguments) {
         ClusterOption option = of(arguments);
         assertThatThrownBy(option::options)
-                .isInstanceOfSatisfying(CommandFailure.class, failure -> assertThat(failure.exitCode())
-                        .isEqualTo(ExitCodes.USAGE))
+                .isInstanceOfSatisfying(
+                        CommandFailure.class,
+                        failure -> assertThat(failure.exitCode()).isEqualTo(ExitCodes.USAGE))
                 .hasMessageContaining("--cluster");
     }
 

@@ -120,9 +120,10 @@ class KubernetesExamplesTest {
     @ValueSource(strings = {"prefill", "decode"})
     void theProbesAskWhatIsThere(String role) throws IOException {
         JsonNode paths;
-        try (InputStream contract =
-                Objects.requireNonNull(MoverCommand.class.getResourceAsStream("/io/sluice/samples/mover/openapi.yaml"))) {
-            paths = yaml(new String(contract.readAllBytes(), StandardCharsets.UTF_8)).path("paths");
+        try (InputStream contract = Objects.requireNonNull(
+                MoverCommand.class.getResourceAsStream("/io/sluice/samples/mover/openapi.yaml"))) {
+            paths = yaml(new String(contract.readAllBytes(), StandardCharsets.UTF_8))
+                    .path("paths");
         }
         JsonNode container = container(role);
         for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
@@ -201,8 +202,9 @@ class KubernetesExamplesTest {
     }
 
     private static void assertSelects(JsonNode selector, JsonNode labels) {
-        assertThat(selector.properties()).isNotEmpty().allSatisfy(wanted -> assertThat(labels.path(wanted.getKey()))
-                .isEqualTo(wanted.getValue()));
+        assertThat(selector.properties())
+                .isNotEmpty()
+                .allSatisfy(wanted -> assertThat(labels.path(wanted.getKey())).isEqualTo(wanted.getValue()));
     }
 
     private static ParseResult parse(JsonNode container) {

@@ -106,7 +106,9 @@ class MoverPageTest {
                 "192MiB",
                 "--ready-file",
                 ready.toString());
-        await("the mover").atMost(BOUND).until(() -> Files.exists(ready) || !started.handle().isAlive());
+        await("the mover")
+                .atMost(BOUND)
+                .until(() -> Files.exists(ready) || !started.handle().isAlive());
         assertThat(ready).as(started::toString).exists();
         MoverReady movers = MoverReady.read(ready);
         address = movers.url(DECODE).resolve("/");
@@ -129,7 +131,9 @@ class MoverPageTest {
             awaitText(page, row + " .state", "running");
             double seen = awaitProgress(page, id, 0);
             assertThat(awaitProgress(page, id, seen)).as("it goes on").isGreaterThan(seen);
-            await("a bandwidth").atMost(BOUND).until(() -> page.text("#bandwidth").matches("[1-9][\\d.]* [kMG]?B/s"));
+            await("a bandwidth")
+                    .atMost(BOUND)
+                    .until(() -> page.text("#bandwidth").matches("[1-9][\\d.]* [kMG]?B/s"));
             await("something in flight")
                     .pollInterval(POLL)
                     .atMost(BOUND)
@@ -145,9 +149,13 @@ class MoverPageTest {
 
             awaitText(page, row + " .state", "cancelled");
             assertThat(api.move(id).state()).isEqualTo("CANCELLED");
-            await("its credits are back").atMost(BOUND).until(() -> page.text("#in-flight").startsWith("0 of "));
+            await("its credits are back")
+                    .atMost(BOUND)
+                    .until(() -> page.text("#in-flight").startsWith("0 of "));
             assertThat(page.text("#under-way")).isEqualTo("0");
-            assertThat(page.text(row + " .cancel")).as("nothing is left to cancel").isEmpty();
+            assertThat(page.text(row + " .cancel"))
+                    .as("nothing is left to cancel")
+                    .isEmpty();
             assertThat(progress(page, id)).isLessThan(1);
             assertThat(page.complaints()).isEmpty();
         }
@@ -167,13 +175,16 @@ class MoverPageTest {
             String id = awaitNewer(page, before);
             page.focus("#moves");
             page.pressTab();
-            assertThat(page.evaluate("document.activeElement.getAttribute('aria-label')").asText())
+            assertThat(page.evaluate("document.activeElement.getAttribute('aria-label')")
+                            .asText())
                     .isEqualTo("Cancel move " + id);
             page.pressEnter();
             awaitText(page, row(id) + " .state", "cancelled");
             await("the focus is not lost with the button")
                     .atMost(BOUND)
-                    .until(() -> page.evaluate("document.activeElement.dataset.move").asText().equals(id));
+                    .until(() -> page.evaluate("document.activeElement.dataset.move")
+                            .asText()
+                            .equals(id));
             await("what a screen reader says")
                     .atMost(BOUND)
                     .until(() -> page.evaluate("document.getElementById('announcements').textContent")
@@ -212,7 +223,9 @@ class MoverPageTest {
             page.focus("#new-hashes");
             page.type(" no-hash");
             page.click("#new-submit");
-            await("the problem").atMost(BOUND).until(() -> !page.text("#problem-text").isEmpty());
+            await("the problem")
+                    .atMost(BOUND)
+                    .until(() -> !page.text("#problem-text").isEmpty());
             assertThat(page.text("#problem-text")).contains("was not started", "/openapi.yaml");
             page.click("#problem-dismiss");
             assertThat(page.text("#problem-text")).isEmpty();
@@ -235,11 +248,14 @@ class MoverPageTest {
     @Test
     void nothingComesFromElsewhere() throws IOException {
         try (BrowserPage page = open()) {
-            JsonNode loaded = page.evaluate(
-                    "performance.getEntriesByType('resource').map(entry => new URL(entry.name).origin)");
-            assertThat(loaded).isNotEmpty().allSatisfy(origin -> assertThat(URI.create(origin.asText()))
-                    .isEqualTo(URI.create("http://" + address.getAuthority())));
-            assertThat(page.evaluate("fetch('/').then(r => r.headers.get('content-security-policy'))").asText())
+            JsonNode loaded =
+                    page.evaluate("performance.getEntriesByType('resource').map(entry => new URL(entry.name).origin)");
+            assertThat(loaded)
+                    .isNotEmpty()
+                    .allSatisfy(origin -> assertThat(URI.create(origin.asText()))
+                            .isEqualTo(URI.create("http://" + address.getAuthority())));
+            assertThat(page.evaluate("fetch('/').then(r => r.headers.get('content-security-policy'))")
+                            .asText())
                     .contains("default-src 'self'")
                     .doesNotContain("unsafe");
             // the policy is obeyed: an inline script does not run
@@ -270,7 +286,8 @@ class MoverPageTest {
             page.click(row(id) + " .cancel");
             awaitText(page, row(id) + " .state", "cancelled");
             assertThat(faint).isEmpty();
-            assertThat(page.evaluate("getComputedStyle(document.body).colorScheme + ' ' + matchMedia('(prefers-color-scheme: dark)').matches")
+            assertThat(page.evaluate(
+                                    "getComputedStyle(document.body).colorScheme + ' ' + matchMedia('(prefers-color-scheme: dark)').matches")
                             .asText())
                     .endsWith(Boolean.toString(scheme.equals("dark")));
         }
@@ -317,9 +334,11 @@ class MoverPageTest {
     private static BrowserPage open() throws IOException {
         BrowserPage page = BrowserPage.open(folder, address);
         awaitText(page, "#connection", "Live");
-        await("peers, pools and moves").atMost(BOUND).until(() -> page.count("#new-peer option") == 1
-                && page.count("#new-pool option") == 2
-                && page.text("#under-way").matches("\\d+"));
+        await("peers, pools and moves")
+                .atMost(BOUND)
+                .until(() -> page.count("#new-peer option") == 1
+                        && page.count("#new-pool option") == 2
+                        && page.text("#under-way").matches("\\d+"));
         return page;
     }
 
@@ -338,13 +357,17 @@ class MoverPageTest {
 
     /** Waits for a move that was not there before; its id. */
     private static String awaitNewer(BrowserPage page, String before) {
-        await("a new move").pollInterval(POLL).atMost(BOUND).until(() -> !newest(page).equals(before));
+        await("a new move")
+                .pollInterval(POLL)
+                .atMost(BOUND)
+                .until(() -> !newest(page).equals(before));
         return newest(page);
     }
 
     /** The id of the first move that is shown; empty if there is none. */
     private static String newest(BrowserPage page) {
-        return page.evaluate("document.querySelector('#moves li:first-child')?.dataset.move ?? ''").asText();
+        return page.evaluate("document.querySelector('#moves li:first-child')?.dataset.move ?? ''")
+                .asText();
     }
 
     private static String row(String id) {
