@@ -4,6 +4,8 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.reactor.ReactiveConnection;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +24,10 @@ final class NamedTarget {
     private final Backoff backoff;
     /** Whether the name is in the directory, as far as is known. */
     private final Sinks.Many<Boolean> presence = Sinks.many().replay().latestOrDefault(false);
+    /** Made, and not closed: a cancel may come while one is handed on, where nobody takes it any more. */
+    private final Set<ReactiveConnection> made = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean over;
     /** Failures in a row. Attempts of one subscriber come one at a time. */
     private volatile int failures;
 
@@ -43,7 +49,29 @@ final class NamedTarget {
                 .concatMap(event -> Mono.justOrEmpty(entryOf(event)), 1)
                 .distinctUntilChanged(entry -> entry, NamedTarget::isSameEngine)
                 .doOnNext(entry -> failures = 0)
-                .switchMap(this::connectedTo);
+                .switchMap(this::connectedTo)
+                .doFinally(signal -> closeAll());
+    }
+
+    private void closeAll() {
+        over = true;
+        made.forEach(connection -> close(connection).subscribe());
+    }
+
+    private Mono<Void> close(ReactiveConnection connection) {
+        return Mono.defer(() -> {
+            made.remove(connection);
+            return connection.close().onErrorComplete();
+        });
+    }
+
+    private Mono<ReactiveConnection> connectTo(EngineEntry entry) {
+        return connect.apply(entry).doOnNext(connection -> {
+            made.add(connection);
+            if (over) {
+                close(connection).subscribe();
+            }
+        });
     }
 
     private static boolean isSameEngine(EngineEntry one, EngineEntry other) {
@@ -93,12 +121,12 @@ final class NamedTarget {
         Mono<?> pause = failures == 0 ? Mono.empty() : Mono.delay(backoff.after(failures));
         Mono<ReactiveConnection> attempt = pause.then(
                         presence.asFlux().filter(there -> there).next())
-                .then(Mono.defer(() -> connect.apply(entry)))
+                .then(Mono.defer(() -> connectTo(entry)))
                 .onErrorResume(this::failed);
         return Flux.usingWhen(
                 attempt,
                 connection -> Flux.concat(Mono.just(connection), untilEnded(connection)),
-                connection -> connection.close().onErrorComplete());
+                this::close);
     }
 
     private Mono<ReactiveConnection> untilEnded(ReactiveConnection connection) {
