@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * @param engine of its transfer engine; the mover names it. Its {@linkplain EngineOptions#engineWindowOperations() window}
  *     is what the moves have in flight together
  * @param metricsRegistry the name of the registry of Vert.x' metrics that the engine's meters go to
- * @param memoryBytes the most that all its pools may take
+ * @param memoryBytes the most that all its pools may take, with what it keeps on the heap about their blocks
  * @param limits of its moves
  */
 public record MoverOptions(

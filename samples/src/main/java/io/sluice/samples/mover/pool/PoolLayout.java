@@ -19,11 +19,20 @@ import io.vertx.core.json.JsonObject;
  */
 public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int blocks) {
 
+    /** The most blocks of a pool. */
+    public static final int MOST_BLOCKS = 1 << 20;
+
+    /** A slot's number, and the entry of a block in it: hash, use and pins. */
+    private static final long HEAP_BYTES_OF_BLOCK = 104;
+
     /** Checks that all sizes are positive, and that a pool of this shape can be addressed. */
     public PoolLayout {
         if (pagesPerBlock < 1 || blocks < 1) {
             throw new IllegalArgumentException(
                     "pages per block and blocks must be positive: " + pagesPerBlock + ", " + blocks);
+        }
+        if (blocks > MOST_BLOCKS) {
+            throw new IllegalArgumentException("a pool has at most " + MOST_BLOCKS + " blocks, not " + blocks);
         }
         long pages = (long) pagesPerBlock * blocks;
         if (pages > Integer.MAX_VALUE) {
@@ -109,6 +118,11 @@ public record PoolLayout(int layers, int pageBytes, int pagesPerBlock, int block
     /** Bytes of the region of the seals. */
     public long sealsBytes() {
         return new SealTable(geometry()).bytes();
+    }
+
+    /** Bytes that a pool takes when it is full: its regions, and about as much of the heap as keeping account does. */
+    public long memoryBytes() {
+        return pagesBytes() + sealsBytes() + HEAP_BYTES_OF_BLOCK * blocks;
     }
 
     /** Bytes of a block's pages in one layer. */
