@@ -21,7 +21,18 @@ final class ContractRoutes {
      * @throws NullPointerException if the contract has no such operation
      */
     void add(String operation, Handler<RoutingContext> handler) {
-        OpenAPIRoute route = Objects.requireNonNull(builder.getRoute(operation), operation);
-        route.addHandler(handler);
+        route(operation).addHandler(handler);
+    }
+
+    /**
+     * The same for an operation that takes nothing which could be wrong: so it needs no worker, and is answered also when all
+     * are busy.
+     */
+    void addUnvalidated(String operation, Handler<RoutingContext> handler) {
+        route(operation).setDoValidation(false).addHandler(handler);
+    }
+
+    private OpenAPIRoute route(String operation) {
+        return Objects.requireNonNull(builder.getRoute(operation), operation);
     }
 }

@@ -27,9 +27,9 @@ final class OperationRoutes {
     }
 
     void addTo(ContractRoutes routes) {
-        routes.add("live", context -> probe(context, "live"));
-        routes.add("ready", context -> probe(context, "ready"));
-        routes.add("metrics", this::scrape);
+        routes.addUnvalidated("live", context -> probe(context, "live"));
+        routes.addUnvalidated("ready", context -> probe(context, "ready"));
+        routes.addUnvalidated("metrics", this::scrape);
     }
 
     private void probe(RoutingContext context, String question) {

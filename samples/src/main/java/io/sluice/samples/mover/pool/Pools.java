@@ -6,6 +6,7 @@ import io.sluice.samples.mover.problem.Problems;
 import io.sluice.vertx.TransferClient;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 
 /** The pools of a mover. Confined to its context. */
 public final class Pools {
@@ -21,7 +23,12 @@ public final class Pools {
     /** More pools than a mover has models to serve. */
     public static final int MOST = 64;
 
-    private final Vertx vertx;
+    private static final int WORKERS = 2;
+    /** Vert.x warns of work that takes longer. */
+    private static final long LONGEST_MINUTES = 5;
+
+    private final WorkerExecutor computing;
+    private final WorkerExecutor checking;
     private final TransferClient client;
     private final long memoryBytes;
     private final Map<String, BlockPool> pools = new TreeMap<>();
@@ -31,14 +38,16 @@ public final class Pools {
     private long generations;
 
     /**
-     * None yet.
+     * None yet. On the context of a verticle, with which the workers end.
      *
-     * @param vertx for the workers that compute and check blocks
+     * @param vertx for the workers that compute and check blocks: others than those of Vert.x, which would keep requests
+     *     waiting meanwhile
      * @param client whose memory is used
      * @param memoryBytes the most that all pools may take
      */
     public Pools(Vertx vertx, TransferClient client, long memoryBytes) {
-        this.vertx = vertx;
+        this.computing = vertx.createSharedWorkerExecutor("mover-compute", WORKERS, LONGEST_MINUTES, TimeUnit.MINUTES);
+        this.checking = vertx.createSharedWorkerExecutor("mover-check", WORKERS);
         this.client = client;
         this.memoryBytes = memoryBytes;
     }
@@ -69,7 +78,7 @@ public final class Pools {
 
     /** Allocates memory, and registers it with all transports. */
     public Future<BlockPool> register(String name, PoolLayout layout) {
-        long bytes = layout.pagesBytes() + layout.sealsBytes();
+        long bytes = layout.memoryBytes();
         if (pools.containsKey(name) || coming.contains(name)) {
             return Future.failedFuture(Problems.poolExists(name).asException());
         }
@@ -114,8 +123,7 @@ public final class Pools {
         }
         pools.remove(name);
         return Future.join(client.close(pool.pages()), client.close(pool.seals()))
-                .onComplete(closed ->
-                        usedBytes -= pool.layout().pagesBytes() + pool.layout().sealsBytes())
+                .onComplete(closed -> usedBytes -= pool.layout().memoryBytes())
                 .mapEmpty();
     }
 
@@ -136,7 +144,8 @@ public final class Pools {
                 reserved.add(new ReservedBlock(hash, slot));
             }
         }
-        return vertx.executeBlocking(
+        return computing
+                .executeBlocking(
                         () -> {
                             reserved.forEach(block -> BlockContent.fill(pool, block.hash(), block.slot()));
                             return reserved.size();
@@ -158,7 +167,7 @@ public final class Pools {
      * @return what was wrong
      */
     public Future<PageCheck> admit(BlockPool pool, List<ReservedBlock> arrived) {
-        return vertx.executeBlocking(() -> PageCheck.of(pool, arrived), false)
+        return checking.executeBlocking(() -> PageCheck.of(pool, arrived), false)
                 .map(Objects::requireNonNull)
                 .onComplete(done -> {
                     PageCheck check = done.succeeded() ? done.result() : null;
