@@ -6,6 +6,7 @@ import io.sluice.samples.mover.peer.PeerLinks;
 import io.sluice.samples.mover.peer.Peers;
 import io.sluice.samples.mover.pool.BlockHash;
 import io.sluice.samples.mover.pool.BlockPool;
+import io.sluice.samples.mover.pool.PoolLayout;
 import io.sluice.samples.mover.pool.Pools;
 import io.sluice.samples.mover.problem.Problems;
 import io.vertx.core.Future;
@@ -14,12 +15,13 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Clock;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The moves of a mover: those that wait, run, or have ended not long ago. Confined to its context. */
 public final class Moves {
@@ -165,7 +167,7 @@ public final class Moves {
                         move.found(hashes.size());
                         return request.direction() == MoveRequest.Direction.FROM
                                 ? new PullRun(vertx, move, pool, link, hashes, pools, directory).run()
-                                : new PushRun(vertx, move, pool, link, hashes, directory).run();
+                                : new PushRun(vertx, move, pool, link, hashes, pools, directory).run();
                     }));
         } catch (RuntimeException gone) {
             return Future.failedFuture(gone);
@@ -181,17 +183,19 @@ public final class Moves {
         if (request.direction() == MoveRequest.Direction.TO) {
             return Future.succeededFuture(pool.hashes(0, request.count()));
         }
-        return missing(pool, link, request.count(), 0, new ArrayList<>());
+        return missing(pool, link, request.count(), 0, new LinkedHashSet<>()).map(List::copyOf);
     }
 
-    private Future<List<Long>> missing(BlockPool pool, PeerLink link, int count, int skip, List<Long> found) {
+    /** Each once: the peer's order changes with every use, so a block may be in two pages of the list. */
+    private Future<Set<Long>> missing(BlockPool pool, PeerLink link, int count, int skip, Set<Long> found) {
         return link.blocks(pool.name(), skip, LISTED_AT_ONCE).compose(answer -> {
             List<Long> listed = BlockHash.parse(answer.getJsonArray("blocks"));
             listed.stream()
-                    .filter(hash -> !pool.has(hash))
+                    .filter(hash -> !pool.has(hash) && !found.contains(hash))
                     .limit(count - found.size())
                     .forEach(found::add);
-            return found.size() == count || listed.size() < LISTED_AT_ONCE
+            boolean isLast = listed.size() < LISTED_AT_ONCE || skip + listed.size() >= PoolLayout.MOST_BLOCKS;
+            return found.size() == count || isLast
                     ? Future.succeededFuture(found)
                     : missing(pool, link, count, skip + listed.size(), found);
         });

@@ -43,7 +43,9 @@ final class PullRun extends MoveRun {
             return Future.succeededFuture();
         }
         return link.locate(pool.name(), missing)
-                .compose(grant -> fetch(missing, grant).onComplete(ended -> link.release(grant.lease())));
+                .compose(grant -> Future.succeededFuture(missing)
+                        .compose(wanted -> fetch(wanted, grant))
+                        .onComplete(ended -> link.release(grant.lease())));
     }
 
     private Future<Void> fetch(List<Long> wanted, Grant grant) {
@@ -79,7 +81,9 @@ final class PullRun extends MoveRun {
     }
 
     private Future<Void> read(List<ReservedBlock> coming, List<Integer> theirs, Grant grant) {
-        return link.attach(directory, move.request().peer(), pool.name(), grant.generation())
+        // Whatever fails from here on, the slots are given back.
+        return Future.succeededFuture(grant)
+                .compose(granted -> link.attach(directory, move.request().peer(), pool.name(), granted.generation()))
                 .compose(peer -> {
                     List<TransferElement> elements = new ArrayList<>();
                     for (int i = 0; i < coming.size(); i++) {

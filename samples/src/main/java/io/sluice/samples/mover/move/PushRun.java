@@ -6,6 +6,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.samples.mover.peer.Grant;
 import io.sluice.samples.mover.peer.PeerLink;
 import io.sluice.samples.mover.pool.BlockPool;
+import io.sluice.samples.mover.pool.Pools;
 import io.sluice.samples.mover.problem.Problems;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -15,15 +16,27 @@ import java.util.List;
 /** Writes blocks from here into the pool of a peer. */
 final class PushRun extends MoveRun {
 
+    private final Pools pools;
     private final Directory directory;
 
-    PushRun(Vertx vertx, Move move, BlockPool pool, PeerLink link, List<Long> hashes, Directory directory) {
+    PushRun(
+            Vertx vertx,
+            Move move,
+            BlockPool pool,
+            PeerLink link,
+            List<Long> hashes,
+            Pools pools,
+            Directory directory) {
         super(vertx, move, pool, link, hashes);
+        this.pools = pools;
         this.directory = directory;
     }
 
     @Override
     Future<Void> batch(List<Long> blocks) {
+        if (!pools.isOpen(pool)) {
+            return Future.failedFuture(Problems.unknownPool(pool.name()).asException());
+        }
         List<Long> held = new ArrayList<>();
         List<Integer> mine = new ArrayList<>();
         for (long hash : blocks) {
@@ -38,7 +51,8 @@ final class PushRun extends MoveRun {
         if (held.isEmpty()) {
             return Future.succeededFuture();
         }
-        return link.offer(pool.name(), held)
+        return Future.succeededFuture(held)
+                .compose(going -> link.offer(pool.name(), going))
                 .compose(grant -> send(mine, grant))
                 .onComplete(ended -> held.forEach(pool::unpin));
     }
@@ -72,7 +86,9 @@ final class PushRun extends MoveRun {
             link.release(grant.lease());
             return Future.succeededFuture();
         }
-        return link.attach(directory, move.request().peer(), pool.name(), grant.generation())
+        // Whatever fails from here on, the lease ends.
+        return Future.succeededFuture(grant)
+                .compose(granted -> link.attach(directory, move.request().peer(), pool.name(), granted.generation()))
                 .compose(peer -> {
                     List<TransferElement> elements = new ArrayList<>();
                     going.forEach(i -> addElements(elements, mine.get(i), peer, grant.layout(), grant.slot(i)));

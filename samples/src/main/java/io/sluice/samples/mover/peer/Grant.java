@@ -20,12 +20,24 @@ public record Grant(long lease, long generation, PoolLayout layout, JsonArray sl
     /** A block for which there is no room. */
     public static final int NO_ROOM = PoolDesk.NO_ROOM;
 
-    static Grant of(JsonObject answer) {
-        return new Grant(
-                answer.getLong("lease"),
-                answer.getLong("generation"),
-                PoolLayout.fromJson(answer.getJsonObject("layout")),
-                answer.getJsonArray("slots"));
+    /**
+     * Reads the answer of a peer, which is believed in nothing.
+     *
+     * @param blocks how many were asked for
+     * @throws RuntimeException if something is missing, of another type, or not as was asked for
+     */
+    static Grant of(JsonObject answer, int blocks) {
+        PoolLayout layout = PoolLayout.fromJson(answer.getJsonObject("layout"));
+        JsonArray slots = answer.getJsonArray("slots");
+        if (slots.size() != blocks) {
+            throw new IllegalArgumentException(slots.size() + " slots for " + blocks + " blocks");
+        }
+        for (Object slot : slots) {
+            if (!(slot instanceof Integer number) || number < NO_ROOM || number >= layout.blocks()) {
+                throw new IllegalArgumentException("a slot that is none of a pool of " + layout.blocks() + " blocks");
+            }
+        }
+        return new Grant(answer.getLong("lease"), answer.getLong("generation"), layout, slots);
     }
 
     /** The slot of a block. */

@@ -16,9 +16,12 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.core.streams.ReadStream;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +45,9 @@ public final class PeerLink {
     private final PoolDesk desk;
     private final Leases leases = new Leases();
     private final Map<Long, Promise<JsonObject>> asked = new HashMap<>();
+    /** Questions that nobody waits for any more, though the peer may still grant a lease. */
+    private final Set<Long> overdue = new HashSet<>();
+
     private final Map<String, Attachment> attached = new HashMap<>();
     private final ReadStream<Buffer> messages;
 
@@ -88,12 +94,28 @@ public final class PeerLink {
 
     /** Keeps blocks of the peer where they are, to be read. */
     public Future<Grant> locate(String pool, List<Long> hashes) {
-        return ask(PeerQuestion.LOCATE, wanted(pool, hashes)).map(Grant::of);
+        return ask(PeerQuestion.LOCATE, wanted(pool, hashes)).compose(answer -> granted(answer, hashes.size()));
     }
 
     /** Keeps slots at the peer, to be written. */
     public Future<Grant> offer(String pool, List<Long> hashes) {
-        return ask(PeerQuestion.OFFER, wanted(pool, hashes)).map(Grant::of);
+        return ask(PeerQuestion.OFFER, wanted(pool, hashes)).compose(answer -> granted(answer, hashes.size()));
+    }
+
+    private Future<Grant> granted(JsonObject answer, int blocks) {
+        try {
+            return Future.succeededFuture(Grant.of(answer, blocks));
+        } catch (IllegalArgumentException | ClassCastException | NullPointerException wrong) {
+            releaseWhatIsIn(answer);
+            return Future.failedFuture(
+                    Problems.peerWrong(String.valueOf(wrong.getMessage())).asException());
+        }
+    }
+
+    private void releaseWhatIsIn(@Nullable JsonObject answer) {
+        if (answer != null && answer.getValue("lease") instanceof Number lease) {
+            release(lease.longValue());
+        }
     }
 
     /** All slots of a lease are written: the peer checks and takes in what is there. */
@@ -167,6 +189,9 @@ public final class PeerLink {
         asked.put(id, answer);
         long timer = vertx.setTimer(PATIENCE_MILLIS, late -> {
             asked.remove(id);
+            if (what.grants()) {
+                overdue.add(id);
+            }
             answer.tryFail(Problems.peerSilent(PATIENCE_MILLIS).asException());
         });
         connection.notify(new PeerMessage.Question(id, what, body).encode()).onFailure(answer::tryFail);
@@ -213,6 +238,9 @@ public final class PeerLink {
         Problem problem = answer.problem();
         if (question == null) {
             LOG.debug("An answer came too late: {}", answer.id());
+            if (overdue.remove(answer.id())) {
+                releaseWhatIsIn(body);
+            }
         } else if (problem != null) {
             question.tryFail(problem.asException());
         } else {
@@ -230,6 +258,7 @@ public final class PeerLink {
             leases.endAll();
             List<Promise<JsonObject>> unanswered = new ArrayList<>(asked.values());
             asked.clear();
+            overdue.clear();
             unanswered.forEach(question -> question.tryFail(gone()));
         }
     }

@@ -9,5 +9,10 @@ public enum PeerQuestion {
     /** Keep slots for being written: as above; -1 for what is there already, -2 where there is no room. */
     OFFER,
     /** All is written: {@code lease}; the answer tells of {@code corruptedPages}. Ends the lease. */
-    COMMIT
+    COMMIT;
+
+    /** Whether an answer to it has a lease, which is to be given back. */
+    boolean grants() {
+        return this == LOCATE || this == OFFER;
+    }
 }

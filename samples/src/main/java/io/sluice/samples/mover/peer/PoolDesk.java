@@ -58,7 +58,11 @@ final class PoolDesk {
         if (texts.size() > MOST_BLOCKS) {
             throw new IllegalArgumentException("at most " + MOST_BLOCKS + " blocks at a time");
         }
-        return BlockHash.parse(texts);
+        List<Long> hashes = BlockHash.parse(texts);
+        if (hashes.size() < texts.size()) {
+            throw new IllegalArgumentException("a block is named twice, and there is a slot for each name");
+        }
+        return hashes;
     }
 
     private JsonObject blocks(JsonObject body) {

@@ -207,6 +207,16 @@ public final class Problems {
                 "See whether it is busy or hangs; try again.");
     }
 
+    /** It does not answer as a mover does. */
+    public static Problem peerWrong(String detail) {
+        return new Problem(
+                "peer-wrong",
+                BAD_GATEWAY,
+                "The peer's answer makes no sense",
+                detail,
+                "See which version of the program the peer has.");
+    }
+
     /** Blocks that the peer does not have. */
     public static Problem unknownBlocks(String detail) {
         return new Problem(
