@@ -222,7 +222,7 @@ final class MoverCommand implements Callable<Integer> {
                 .withMetricsRegistry(registry);
         try {
             MoverDeployment deployed = await(MoverDeployment.deploy(host.vertx(), mover, http), START);
-            await(fill(deployed.client(), each, layout), START);
+            await(fill(deployed.client(), each, layout), MoverClient.LONG_PATIENCE.multipliedBy(2));
             return deployed;
         } catch (CompletionException e) {
             Throwable cause = cause(e);

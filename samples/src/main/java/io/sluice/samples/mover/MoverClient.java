@@ -2,12 +2,15 @@ package io.sluice.samples.mover;
 
 import io.sluice.samples.mover.problem.Problems;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.EventBus;
+import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
 import java.util.function.BiConsumer;
 
 /**
@@ -25,15 +28,23 @@ public final class MoverClient {
     private static final String ADDRESS = "sluice.mover.";
     private static final String EVENTS = ".events";
 
-    /** A question to a peer takes 15 s at most, and that is the longest thing to wait for. */
-    private static final long PATIENCE_MILLIS = 20_000;
+    /** How long memory may take to be registered, and blocks to be computed: both touch every byte. */
+    public static final Duration LONG_PATIENCE = Duration.ofMinutes(5);
+
+    /** A question to a peer takes 15 s at most. */
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    /** A directory that does not answer is not waited for longer than 3 s. */
+    private static final Duration LEAVING = Duration.ofSeconds(5);
 
     private final EventBus bus;
     private final String mover;
+    private final boolean isLocal;
 
-    private MoverClient(EventBus bus, String mover) {
+    private MoverClient(EventBus bus, String mover, boolean isLocal) {
         this.bus = bus;
         this.mover = mover;
+        this.isLocal = isLocal;
     }
 
     /**
@@ -43,7 +54,17 @@ public final class MoverClient {
      * @param directoryName role and name, such as {@code decode/a}
      */
     public static MoverClient of(Vertx vertx, String directoryName) {
-        return new MoverClient(vertx.eventBus(), directoryName);
+        return new MoverClient(vertx.eventBus(), directoryName, false);
+    }
+
+    /**
+     * A mover of this very Vert.x, and never one that has the same name elsewhere in a cluster.
+     *
+     * @param vertx on which it is deployed
+     * @param directoryName role and name, such as {@code decode/a}
+     */
+    public static MoverClient local(Vertx vertx, String directoryName) {
+        return new MoverClient(vertx.eventBus(), directoryName, true);
     }
 
     /** Where a mover is asked. */
@@ -144,18 +165,36 @@ public final class MoverClient {
     }
 
     /**
+     * Lets the mover leave the directory for good, so that nobody is sent to it any more. What runs goes on. To be done
+     * before it is undeployed, which ends its engine first.
+     *
+     * @return completes when it is out, or the directory has not answered for some seconds
+     */
+    public Future<Void> leave() {
+        return ask(MoverOperation.LEAVE, new JsonObject()).mapEmpty();
+    }
+
+    /**
      * Hears of what happens: {@code engine} and {@code move}, with their data.
      *
      * @return to be unregistered
      */
     public MessageConsumer<JsonObject> onEvent(BiConsumer<String, JsonObject> handler) {
-        return bus.consumer(
-                events(mover), message -> handler.accept(message.headers().get(EVENT), message.body()));
+        Handler<Message<JsonObject>> told =
+                message -> handler.accept(message.headers().get(EVENT), message.body());
+        return isLocal ? bus.localConsumer(events(mover), told) : bus.consumer(events(mover), told);
     }
 
     private Future<JsonObject> ask(MoverOperation operation, JsonObject body) {
-        DeliveryOptions options =
-                new DeliveryOptions().setSendTimeout(PATIENCE_MILLIS).addHeader(OPERATION, operation.name());
+        Duration patience = switch (operation) {
+            case REGISTER_POOL, COMPUTE -> LONG_PATIENCE;
+            case LEAVE -> LEAVING;
+            default -> PATIENCE;
+        };
+        DeliveryOptions options = new DeliveryOptions()
+                .setLocalOnly(isLocal)
+                .setSendTimeout(patience.toMillis())
+                .addHeader(OPERATION, operation.name());
         return bus.<JsonObject>request(address(mover), body, options)
                 .transform(reply -> reply.succeeded()
                         ? Future.succeededFuture(reply.result().body())

@@ -25,5 +25,7 @@ enum MoverOperation {
     /** One more move. */
     SUBMIT,
     /** A move less: {@code id}. */
-    CANCEL
+    CANCEL,
+    /** Out of the directory, for good; what runs goes on. */
+    LEAVE
 }

@@ -9,7 +9,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +19,7 @@ final class MoverPresence {
     private static final Logger LOG = LoggerFactory.getLogger(MoverPresence.class);
 
     private static final long RETRY_MILLIS = 1000;
-    private static final long WITHDRAW_SECONDS = 3;
+    private static final long WITHDRAW_MILLIS = 3000;
 
     private final Vertx vertx;
     private final Context context;
@@ -31,6 +30,11 @@ final class MoverPresence {
     private @Nullable Publication publication;
     private @Nullable Promise<Void> underWay;
     private boolean outdated;
+    /** Set by the first withdrawal: nothing may put the entry back from then on. */
+    private @Nullable Future<Void> leaving;
+    /** Another mover has the name now; to publish once more would be to fight over it. */
+    private boolean superseded;
+
     private String trouble = "not published yet";
 
     MoverPresence(Vertx vertx, Directory directory, TransferEngine engine, String name) {
@@ -47,11 +51,15 @@ final class MoverPresence {
     }
 
     /**
-     * Tells the directory what this mover has now. If it does not answer, this is tried again until it does.
+     * Tells the directory what this mover has now. If it does not answer, this is tried again until it does. A mover that
+     * leaves, or whose name another one has taken, tells nothing any more.
      *
      * @return completes when an attempt that knew of all that was there has ended, however it did
      */
     Future<Void> publish() {
+        if (isOut()) {
+            return Future.succeededFuture();
+        }
         Promise<Void> current = underWay;
         if (current != null) {
             // What is under way may have been read before the change.
@@ -64,10 +72,16 @@ final class MoverPresence {
         return told.future();
     }
 
+    private boolean isOut() {
+        return superseded || leaving != null;
+    }
+
     private void tell(Promise<Void> told) {
         outdated = false;
         attempt().onComplete(done -> {
-            if (done.succeeded()) {
+            if (isOut()) {
+                LOG.debug("{} is not published any more", name);
+            } else if (done.succeeded()) {
                 trouble = "";
                 if (outdated) {
                     tell(told);
@@ -100,20 +114,40 @@ final class MoverPresence {
         return Future.fromCompletionStage(directory.publish(now).toFuture(), context)
                 .map(made -> {
                     publication = made;
-                    Future.fromCompletionStage(made.ended().toFuture(), context)
-                            .onFailure(taken -> trouble = String.valueOf(taken.getMessage()));
+                    Future.fromCompletionStage(made.ended().toFuture(), context).onFailure(taken -> {
+                        superseded = true;
+                        trouble = String.valueOf(taken.getMessage());
+                        LOG.warn("{}: {}", name, trouble);
+                    });
                     return null;
                 });
     }
 
-    /** Takes the entry out; if the directory does not answer, it expires. */
+    /** Takes the entry out, for good; if the directory does not answer, it expires. */
     Future<Void> withdraw() {
+        Future<Void> known = leaving;
+        if (known != null) {
+            return known;
+        }
+        Promise<Void> left = Promise.promise();
+        leaving = left.future();
+        trouble = "it leaves the directory";
+        Promise<Void> current = underWay;
+        // What is under way could put the entry in after it was taken out.
+        Future<Void> settled = current == null ? Future.succeededFuture() : current.future();
+        long timer = vertx.setTimer(WITHDRAW_MILLIS, late -> left.tryComplete());
+        settled.compose(done -> takeOut()).onComplete(done -> {
+            vertx.cancelTimer(timer);
+            left.tryComplete();
+        });
+        return left.future();
+    }
+
+    private Future<Void> takeOut() {
         Publication known = publication;
         return known == null
                 ? Future.succeededFuture()
                 : Future.fromCompletionStage(known.withdraw().toFuture(), context)
-                        .timeout(WITHDRAW_SECONDS, TimeUnit.SECONDS)
-                        .otherwiseEmpty()
                         .mapEmpty();
     }
 }

@@ -86,6 +86,7 @@ final class MoverService {
             case MOVE -> Future.succeededFuture(moves.get(body.getString("id")));
             case SUBMIT -> Future.succeededFuture(moves.submit(body));
             case CANCEL -> Future.succeededFuture(moves.cancel(body.getString("id")));
+            case LEAVE -> presence.withdraw().map(left -> new JsonObject());
         };
     }
 

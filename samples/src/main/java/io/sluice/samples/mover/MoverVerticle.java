@@ -79,6 +79,7 @@ public final class MoverVerticle extends VerticleBase {
 
     @Override
     public Future<?> stop() {
+        // The engine is a child deployment and has been closed by now: who can should have let the mover leave before.
         if (peers != null) {
             peers.close();
         }

@@ -26,16 +26,15 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
      * @return what was deployed; if one of them fails to start, neither is
      */
     public static Future<MoverDeployment> deploy(Vertx vertx, MoverOptions mover, MoverHttpOptions http) {
-        MoverHttpVerticle server = new MoverHttpVerticle(http.serving(mover.directoryName()));
+        MoverHttpVerticle server =
+                new MoverHttpVerticle(http.serving(mover.directoryName()).local());
+        MoverClient client = MoverClient.local(vertx, mover.directoryName());
         return vertx.deployVerticle(new MoverVerticle(mover))
                 .compose(moverId -> vertx.deployVerticle(server)
-                        .map(httpId -> new MoverDeployment(
-                                MoverClient.of(vertx, mover.directoryName()),
-                                http.host(),
-                                server.port(),
-                                moverId,
-                                httpId))
-                        .recover(error -> vertx.undeploy(moverId).transform(undeployed -> Future.failedFuture(error))));
+                        .map(httpId -> new MoverDeployment(client, http.host(), server.port(), moverId, httpId))
+                        .recover(error -> client.leave()
+                                .transform(left -> vertx.undeploy(moverId))
+                                .transform(undeployed -> Future.failedFuture(error))));
     }
 
     /** Where the HTTP server is. */
@@ -43,8 +42,11 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
         return "http://" + (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
     }
 
-    /** Ends both: first nobody is served any more, then the mover ends its moves and leaves the directory. */
+    /**
+     * Ends both: first nobody is served any more, then the mover leaves the directory, so that no peer is sent to it, and
+     * then it ends its moves.
+     */
     public Future<Void> undeploy(Vertx vertx) {
-        return vertx.undeploy(httpId).transform(done -> vertx.undeploy(moverId));
+        return vertx.undeploy(httpId).transform(done -> client.leave()).transform(done -> vertx.undeploy(moverId));
     }
 }

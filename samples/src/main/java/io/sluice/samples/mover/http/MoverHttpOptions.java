@@ -13,9 +13,16 @@ import org.jspecify.annotations.Nullable;
  * @param metricsRegistry the name of the registry of Vert.x' metrics that {@code /metrics} shows; {@code null} for none
  * @param maxEventStreams how many clients may listen for events at a time
  * @param maxBodyBytes the largest request
+ * @param isLocal whether the mover runs on the same Vert.x, so that none of its name elsewhere in a cluster is meant
  */
 public record MoverHttpOptions(
-        String mover, String host, int port, @Nullable String metricsRegistry, int maxEventStreams, long maxBodyBytes) {
+        String mover,
+        String host,
+        int port,
+        @Nullable String metricsRegistry,
+        int maxEventStreams,
+        long maxBodyBytes,
+        boolean isLocal) {
 
     /** The port that is taken unless another is told. */
     public static final int DEFAULT_PORT = 8080;
@@ -41,26 +48,31 @@ public record MoverHttpOptions(
      * @param mover the mover's name in the directory
      */
     public static MoverHttpOptions of(String mover) {
-        return new MoverHttpOptions(mover, LOOPBACK, 0, null, DEFAULT_EVENT_STREAMS, DEFAULT_BODY_BYTES);
+        return new MoverHttpOptions(mover, LOOPBACK, 0, null, DEFAULT_EVENT_STREAMS, DEFAULT_BODY_BYTES, false);
     }
 
     /** The same for another mover. */
     public MoverHttpOptions serving(String directoryName) {
-        return new MoverHttpOptions(directoryName, host, port, metricsRegistry, maxEventStreams, maxBodyBytes);
+        return new MoverHttpOptions(directoryName, host, port, metricsRegistry, maxEventStreams, maxBodyBytes, isLocal);
     }
 
     /** The same at another place. */
     public MoverHttpOptions listening(String onHost, int onPort) {
-        return new MoverHttpOptions(mover, onHost, onPort, metricsRegistry, maxEventStreams, maxBodyBytes);
+        return new MoverHttpOptions(mover, onHost, onPort, metricsRegistry, maxEventStreams, maxBodyBytes, isLocal);
     }
 
     /** The same with metrics. */
     public MoverHttpOptions withMetricsRegistry(@Nullable String registry) {
-        return new MoverHttpOptions(mover, host, port, registry, maxEventStreams, maxBodyBytes);
+        return new MoverHttpOptions(mover, host, port, registry, maxEventStreams, maxBodyBytes, isLocal);
     }
 
     /** The same with more or fewer clients that listen. */
     public MoverHttpOptions withMaxEventStreams(int most) {
-        return new MoverHttpOptions(mover, host, port, metricsRegistry, most, maxBodyBytes);
+        return new MoverHttpOptions(mover, host, port, metricsRegistry, most, maxBodyBytes, isLocal);
+    }
+
+    /** The same for the mover of that name on the same Vert.x, and no other. */
+    public MoverHttpOptions local() {
+        return new MoverHttpOptions(mover, host, port, metricsRegistry, maxEventStreams, maxBodyBytes, true);
     }
 }

@@ -45,7 +45,8 @@ public final class MoverHttpVerticle extends VerticleBase {
 
     @Override
     public Future<?> start() {
-        MoverClient mover = MoverClient.of(vertx, options.mover());
+        MoverClient mover =
+                options.isLocal() ? MoverClient.local(vertx, options.mover()) : MoverClient.of(vertx, options.mover());
         EventStreams listeners = new EventStreams(vertx, mover, options.maxEventStreams());
         streams = listeners;
         listeners.begin();
