@@ -51,7 +51,8 @@ public final class ClusterTally {
     }
 
     /**
-     * Notes a move that has ended well.
+     * Notes a move that has ended well. One of no blocks counts for nothing: all were there already, and the peer may not
+     * have been asked.
      *
      * @param peer where the blocks came from
      * @param run tells this run of the peer from others
@@ -60,6 +61,9 @@ public final class ClusterTally {
      * @param bytes that were moved
      */
     public synchronized void moved(String peer, String run, @Nullable String transport, long blocks, long bytes) {
+        if (blocks == 0) {
+            return;
+        }
         long now = nanoTime.getAsLong();
         longestPauseNanos = Math.max(longestPauseNanos, now - lastEndNanos);
         lastEndNanos = now;

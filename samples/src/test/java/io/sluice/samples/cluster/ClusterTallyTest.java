@@ -83,6 +83,22 @@ class ClusterTallyTest {
         assertThat(ClusterSummaryTable.render(summary)).contains("it did not come back");
     }
 
+    @Test
+    void aMoveOfNoBlocksIsNoTraffic() {
+        tally.moved("prefill/0", "run-1", "shm", 4, 400);
+        tally.killed("prefill/0", "run-1");
+        tally.moved("prefill/1", "run-2", "tcp", 0, 0);
+        tally.restarted();
+        tally.moved("prefill/0", "run-3", "tcp", 0, 0);
+        assertThat(tally.moves()).isEqualTo(1);
+        assertThat(tally.servedByTwo()).isFalse();
+        assertThat(tally.servedMeanwhile()).isFalse();
+        assertThat(tally.servedAfterRestart()).isFalse();
+        assertThat(tally.summary("m", false).transports()).containsExactly("shm");
+        tally.moved("prefill/0", "run-3", "shm", 1, 100);
+        assertThat(tally.servedAfterRestart()).isTrue();
+    }
+
     private ClusterTally at(long second) {
         now = second * SECOND;
         return tally;
