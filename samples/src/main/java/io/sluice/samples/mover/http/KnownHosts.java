@@ -4,8 +4,6 @@ import io.sluice.samples.mover.problem.Problem;
 import io.vertx.core.net.HostAndPort;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.PlatformHandler;
-import java.util.Locale;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,16 +13,15 @@ import org.jspecify.annotations.Nullable;
 final class KnownHosts implements PlatformHandler {
 
     private static final int MISDIRECTED = 421;
-    private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "localhost", "[::1]", "::1");
 
     private final boolean loopbackOnly;
 
     KnownHosts(String listening) {
-        this.loopbackOnly = LOOPBACK.contains(listening.toLowerCase(Locale.ROOT));
+        this.loopbackOnly = Loopback.isNamedBy(listening);
     }
 
     private static boolean isLoopback(@Nullable HostAndPort authority) {
-        return authority != null && LOOPBACK.contains(authority.host().toLowerCase(Locale.ROOT));
+        return authority != null && Loopback.isNamedBy(authority.host());
     }
 
     @Override

@@ -59,6 +59,7 @@ public final class MoverHttpVerticle extends VerticleBase {
     private Router router(Contract contract, MoverClient mover, EventStreams listeners) {
         RouterBuilder builder = RouterBuilder.create(vertx, contract.contract(), RequestExtractor.withBodyHandler());
         builder.rootHandler(new KnownHosts(options.host()))
+                .rootHandler(new OwnOrigin())
                 .rootHandler(new SafeHeaders())
                 .rootHandler(BodyHandler.create(false).setBodyLimit(options.maxBodyBytes()));
         ContractRoutes routes = new ContractRoutes(builder);

@@ -11,6 +11,7 @@ final class SafeHeaders implements PlatformHandler {
         context.response()
                 .putHeader("X-Content-Type-Options", "nosniff")
                 .putHeader("Referrer-Policy", "no-referrer")
+                .putHeader("Cross-Origin-Resource-Policy", "same-origin")
                 .putHeader(
                         "Content-Security-Policy",
                         "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'");
