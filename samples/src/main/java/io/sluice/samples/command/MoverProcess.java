@@ -37,9 +37,12 @@ final class MoverProcess implements AutoCloseable {
         List<String> arguments = new ArrayList<>(List.of("mover"));
         arguments.addAll(options);
         arguments.addAll(List.of("--ready-file", ready.toString(), "--until-input-ends"));
-        // Hazelcast's Unsafe makes newer JDKs warn.
-        ProcessBuilder builder = new ProcessBuilder(
-                        JavaCommand.of(List.of("--sun-misc-unsafe-memory-access=allow"), arguments))
+        List<String> java = List.of(
+                // Hazelcast's Unsafe makes newer JDKs warn.
+                "--sun-misc-unsafe-memory-access=allow",
+                // One that is killed leaves it behind.
+                "-Dvertx.cacheDirBase=" + own.resolve("vertx"));
+        ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(java, arguments))
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
         // These are about peers on other machines.

@@ -19,11 +19,13 @@ final class Move {
     private static final int NAMED = 8;
 
     private final String id;
-    private final MoveRequest request;
     private final MoveListener listener;
     private final Clock clock;
     private final Instant created;
-    private final List<Long> unknown = new ArrayList<>();
+    /** The first of those that are unknown. */
+    private final List<Long> unknownNamed = new ArrayList<>();
+
+    private MoveRequest request;
 
     private MoveState state = MoveState.WAITING;
     private @Nullable Instant started;
@@ -34,6 +36,7 @@ final class Move {
     private int blocks;
     private int blocksDone;
     private int blocksPresent;
+    private int blocksUnknown;
     private int blocksCorrupted;
     private long pagesCorrupted;
     private long blockBytes;
@@ -110,7 +113,10 @@ final class Move {
 
     /** A block is not there to be moved. */
     void unknown(long hash) {
-        unknown.add(hash);
+        blocksUnknown++;
+        if (unknownNamed.size() < NAMED) {
+            unknownNamed.add(hash);
+        }
     }
 
     /** Some blocks have arrived and were checked. */
@@ -135,7 +141,7 @@ final class Move {
             problem = Problems.corruptedPages(pagesCorrupted, corruptedDetail);
         } else if (error != null && !isCancelled()) {
             problem = Problems.of(error);
-        } else if (!unknown.isEmpty()) {
+        } else if (blocksUnknown > 0) {
             problem = Problems.unknownBlocks(unknownDetail());
         }
         if (error != null && isCancelled()) {
@@ -146,14 +152,16 @@ final class Move {
     }
 
     private String unknownDetail() {
-        return unknown.size() + " of the blocks are in no pool '" + request.pool() + "' where they should come from: "
-                + unknown.stream().limit(NAMED).map(BlockHash::text).collect(Collectors.joining(", "))
-                + (unknown.size() > NAMED ? ", …" : "");
+        return blocksUnknown + " of the blocks are in no pool '" + request.pool() + "' where they should come from: "
+                + unknownNamed.stream().map(BlockHash::text).collect(Collectors.joining(", "))
+                + (blocksUnknown > NAMED ? ", …" : "");
     }
 
     private void end(MoveState last) {
         ended = clock.instant();
         cancellation = null;
+        // It is remembered for long, and nobody asks which blocks they were.
+        request = request.withoutHashes();
         become(last);
     }
 
@@ -163,7 +171,7 @@ final class Move {
     }
 
     JsonObject toJson() {
-        int toMove = blocks - blocksPresent - unknown.size();
+        int toMove = blocks - blocksPresent - blocksUnknown;
         Problem wrong = problem;
         return new JsonObject()
                 .put("id", id)
@@ -174,7 +182,7 @@ final class Move {
                 .put("blocks", blocks)
                 .put("blocksDone", blocksDone)
                 .put("blocksPresent", blocksPresent)
-                .put("blocksUnknown", unknown.size())
+                .put("blocksUnknown", blocksUnknown)
                 .put("blocksCorrupted", blocksCorrupted)
                 .put("pagesCorrupted", pagesCorrupted)
                 .put("bytes", blockBytes * toMove)

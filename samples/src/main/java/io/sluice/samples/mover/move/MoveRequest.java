@@ -58,6 +58,11 @@ public record MoveRequest(
                 Math.max(0, json.getLong("bytesPerSecond", 0L)));
     }
 
+    /** The same without the hashes, which may be many. */
+    MoveRequest withoutHashes() {
+        return new MoveRequest(direction, peer, pool, List.of(), blocks(), bytesPerSecond);
+    }
+
     /** How many blocks are asked for. */
     int blocks() {
         return hashes.isEmpty() ? count : hashes.size();

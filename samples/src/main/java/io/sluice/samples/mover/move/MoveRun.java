@@ -60,25 +60,38 @@ abstract class MoveRun {
         List<Future<Void>> lanes = new ArrayList<>();
         int count = move.request().bytesPerSecond() > 0 ? 1 : LANES;
         for (int i = 0; i < count; i++) {
-            lanes.add(lane());
+            Promise<Void> end = Promise.promise();
+            lane(end);
+            lanes.add(end.future());
         }
         return Future.join(lanes).mapEmpty();
     }
 
-    private Future<Void> lane() {
+    /** One batch, then the next, until there is none; each from a shallow stack. */
+    private void lane(Promise<Void> end) {
         if (move.isCancelled()) {
-            return Future.failedFuture(new TransferCancelledException("the move was cancelled"));
+            end.fail(new TransferCancelledException("the move was cancelled"));
+            return;
         }
-        int end = Math.min(hashes.size(), next + batchBlocks());
-        if (failed || next == end) {
-            return Future.succeededFuture();
+        int until = Math.min(hashes.size(), next + batchBlocks());
+        if (failed || next == until) {
+            end.complete();
+            return;
         }
-        List<Long> blocks = hashes.subList(next, end);
-        next = end;
-        return batch(blocks)
-                .onFailure(error -> failed = true)
-                .compose(done -> pause(blocks.size()))
-                .compose(done -> lane());
+        List<Long> blocks = hashes.subList(next, until);
+        next = until;
+        Future<Void> moved = Future.succeededFuture(blocks).compose(this::batch).compose(done -> pause(blocks.size()));
+        boolean atOnce = moved.isComplete();
+        moved.onComplete(done -> {
+            if (done.failed()) {
+                failed = true;
+                end.fail(done.cause());
+            } else if (atOnce) {
+                vertx.runOnContext(run -> lane(end));
+            } else {
+                lane(end);
+            }
+        });
     }
 
     private int batchBlocks() {

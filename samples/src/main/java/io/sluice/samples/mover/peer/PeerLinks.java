@@ -51,16 +51,16 @@ public final class PeerLinks {
                 .map(this::link);
     }
 
-    /** A name's connection must lead to the run that the name stands for: an address may have passed to another. */
+    /**
+     * A name's connection must lead to the run that the name stands for: an address may have passed to another. It stays open:
+     * others may use it, who mean the run that it leads to; and if that has died, it ends by itself.
+     */
     private static Future<TransferConnection> checked(EngineEntry entry, TransferConnection connection) {
         if (connection.connection().peer().equals(entry.engineId())
                 && connection.connection().peerEpoch() == entry.epoch()) {
             return Future.succeededFuture(connection);
         }
-        return connection
-                .close()
-                .transform(closed ->
-                        Future.failedFuture(Problems.peerRestarted(entry.name()).asException()));
+        return Future.failedFuture(Problems.peerRestarted(entry.name()).asException());
     }
 
     private PeerLink link(TransferConnection connection) {
