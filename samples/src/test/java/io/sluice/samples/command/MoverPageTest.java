@@ -4,12 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.sluice.samples.FreePort;
 import io.sluice.samples.browser.BrowserPage;
 import io.sluice.samples.browser.Chromium;
 import io.sluice.samples.cluster.MoverHttpClient;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.IntPredicate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -37,7 +35,12 @@ class MoverPageTest {
     /** Half a million small transfers, two at a time: that takes far longer than what is done with it. */
     private static final Map<String, String> SMALL_WINDOW = Map.of("SLUICE_ENGINE_WINDOW_OPERATIONS", "2");
 
+    /** What has arrived of a cancelled move stays, so whoever needs a long one at full speed has a pool of its own. */
+    private static final String UNPACED_POOL = "unpaced";
+
+    /** At 1 MB/s it lasts for all others, for minutes. */
     private static final String SLOW_POOL = "slow";
+
     private static final int SLOW_BLOCKS = 4096;
     private static final int SLOW_LAYERS = 64;
     private static final int SLOW_PAGE_BYTES = 1024;
@@ -82,7 +85,7 @@ class MoverPageTest {
     @BeforeAll
     static void startMover() throws IOException {
         Chromium.assumeInstalled("the mover's page is not tested");
-        mover = start(freePort());
+        mover = start(FreePort.firstOf(2));
     }
 
     @AfterAll
@@ -114,10 +117,12 @@ class MoverPageTest {
         address = movers.url(DECODE).resolve("/");
         try (MoverHttpClient decode = new MoverHttpClient(address);
                 MoverHttpClient prefill = new MoverHttpClient(movers.url(PREFILL))) {
-            for (MoverHttpClient each : List.of(decode, prefill)) {
-                each.registerPool(SLOW_POOL, SLOW_LAYERS, SLOW_PAGE_BYTES, SLOW_BLOCKS);
+            for (String pool : List.of(SLOW_POOL, UNPACED_POOL)) {
+                for (MoverHttpClient each : List.of(decode, prefill)) {
+                    each.registerPool(pool, SLOW_LAYERS, SLOW_PAGE_BYTES, SLOW_BLOCKS);
+                }
+                prefill.computeBlocks(pool, SLOW_BLOCKS);
             }
-            prefill.computeBlocks(SLOW_POOL, SLOW_BLOCKS);
         }
         return started;
     }
@@ -126,7 +131,8 @@ class MoverPageTest {
     void aMoveIsSeenToGoAndIsCancelledByTheMouse() throws IOException {
         try (BrowserPage page = open();
                 MoverHttpClient api = new MoverHttpClient(address)) {
-            String id = startSlowMove(page);
+            // One that is paced has nothing in flight most of the time.
+            String id = startUnpacedMove(page);
             String row = row(id);
             awaitText(page, row + " .state", "running");
             double seen = awaitProgress(page, id, 0);
@@ -337,12 +343,12 @@ class MoverPageTest {
         await("peers, pools and moves")
                 .atMost(BOUND)
                 .until(() -> page.count("#new-peer option") == 1
-                        && page.count("#new-pool option") == 2
+                        && page.count("#new-pool option") == 3
                         && page.text("#under-way").matches("\\d+"));
         return page;
     }
 
-    /** Begins a move by the form; its id. */
+    /** Begins a move by the form that takes minutes; its id. */
     private static String startSlowMove(BrowserPage page) {
         String before = newest(page);
         chooseSlow(page);
@@ -350,8 +356,21 @@ class MoverPageTest {
         return awaitNewer(page, before);
     }
 
+    /** Begins a move by the form that is as fast as it can be, and still takes seconds; its id. For one test alone. */
+    private static String startUnpacedMove(BrowserPage page) {
+        String before = newest(page);
+        choose(page, UNPACED_POOL);
+        page.click("#new-submit");
+        return awaitNewer(page, before);
+    }
+
     private static void chooseSlow(BrowserPage page) {
-        page.evaluate("document.getElementById('new-pool').value = '" + SLOW_POOL + "'");
+        choose(page, SLOW_POOL);
+        page.evaluate("document.getElementById('new-rate').value = 1");
+    }
+
+    private static void choose(BrowserPage page, String pool) {
+        page.evaluate("document.getElementById('new-pool').value = '" + pool + "'");
         page.evaluate("document.getElementById('new-count').value = " + SLOW_BLOCKS);
     }
 
@@ -394,25 +413,5 @@ class MoverPageTest {
 
     private static Path picture(String name) throws IOException {
         return Files.createDirectories(Path.of("target", "mover-page")).resolve(name + ".png");
-    }
-
-    /** A port that is free, as is the next one, which the second mover takes. */
-    private static int freePort() throws IOException {
-        IntPredicate isFree = port -> {
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return socket.isBound();
-            } catch (IOException e) {
-                return false;
-            }
-        };
-        while (true) {
-            int port;
-            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                port = socket.getLocalPort();
-            }
-            if (isFree.test(port) && isFree.test(port + 1)) {
-                return port;
-            }
-        }
     }
 }
