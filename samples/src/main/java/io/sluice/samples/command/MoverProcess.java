@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -12,6 +13,9 @@ import java.util.stream.Stream;
 final class MoverProcess implements AutoCloseable {
 
     private static final int LAST_LINES = 40;
+
+    /** It closes its engine, tells the directory and leaves the cluster, perhaps all movers of a machine at once. */
+    private static final Duration END = Duration.ofSeconds(15);
 
     private final OwnedProcess process;
     private final Path ready;
@@ -47,7 +51,7 @@ final class MoverProcess implements AutoCloseable {
                 .redirectOutput(log.toFile());
         // These are about peers on other machines.
         builder.environment().keySet().removeAll(List.of("SLUICE_LISTEN", "SLUICE_ADVERTISE"));
-        return new MoverProcess(new OwnedProcess(name, builder.start()), ready, log);
+        return new MoverProcess(new OwnedProcess(name, builder.start(), END), ready, log);
     }
 
     /**

@@ -9,27 +9,32 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A process that this one has started, which ends when its standard input does. */
+/** A process that this one has started, which ends when its standard input does. Used by one thread. */
 final class OwnedProcess implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnedProcess.class);
     private static final Duration START = Duration.ofSeconds(60);
-    private static final Duration END = Duration.ofSeconds(6);
+    private static final Duration DEATH = Duration.ofSeconds(6);
     private static final Duration END_BY_SIGNAL = Duration.ofSeconds(2);
     private static final long POLL_MILLIS = 10;
 
     private final String name;
     private final Process process;
+    private final Duration end;
+    private boolean asked;
+    private long askedNanos;
 
     /**
      * Owns a process.
      *
      * @param name what it is called in messages
      * @param process its standard input is a pipe from this process
+     * @param end how long it may take to end by itself once it has been asked to
      */
-    OwnedProcess(String name, Process process) {
+    OwnedProcess(String name, Process process, Duration end) {
         this.name = name;
         this.process = process;
+        this.end = end;
     }
 
     /**
@@ -73,13 +78,17 @@ final class OwnedProcess implements AutoCloseable {
     /** Kills it (SIGKILL), and waits until it is gone. */
     void kill() {
         process.destroyForcibly();
-        if (!hasEnded(END.toMillis())) {
+        if (!hasEnded(DEATH.toMillis())) {
             throw CommandFailure.failed(name + ", process " + process.pid() + ", cannot be killed");
         }
     }
 
     /** Ends its standard input, by which it ends by itself, and does not wait for that. */
     void askToEnd() {
+        if (!asked) {
+            asked = true;
+            askedNanos = System.nanoTime();
+        }
         try {
             process.getOutputStream().close();
         } catch (IOException e) {
@@ -91,7 +100,9 @@ final class OwnedProcess implements AutoCloseable {
     @Override
     public void close() {
         askToEnd();
-        if (hasEnded(END.toMillis())) {
+        // Of several that were asked at once, none adds its time to that of the others.
+        Duration left = end.minusNanos(System.nanoTime() - askedNanos);
+        if (hasEnded(Math.max(0, left.toMillis()))) {
             return;
         }
         LOG.warn("{}, process {}, does not end by itself; ending it", name, process.pid());

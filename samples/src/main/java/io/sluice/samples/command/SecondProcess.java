@@ -16,6 +16,7 @@ import java.util.List;
 final class SecondProcess implements AutoCloseable {
 
     private static final Duration DEATH = Duration.ofMillis(500);
+    private static final Duration END = Duration.ofSeconds(6);
 
     private final String name;
     private final OwnedProcess process;
@@ -51,7 +52,7 @@ final class SecondProcess implements AutoCloseable {
         builder.environment().keySet().removeAll(List.of("SLUICE_LISTEN", "SLUICE_ADVERTISE"));
         OwnedProcess process = null;
         try {
-            process = new OwnedProcess(name, builder.start());
+            process = new OwnedProcess(name, builder.start(), END);
             process.awaitReady(ready, "what it has to say stands above", termination);
             return new SecondProcess(name, process, ReadyFile.read(ready).engineAddress());
         } catch (IOException | RuntimeException e) {
