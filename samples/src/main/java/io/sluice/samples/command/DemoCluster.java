@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -24,6 +25,12 @@ final class DemoCluster implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(DemoCluster.class);
     private static final String LOOPBACK = "127.0.0.1";
+
+    /** Below those that kernels give to connections by default: one could take it before the mover listens. */
+    private static final int FIRST_PORT = 20_000;
+
+    private static final int PORTS_END = 30_000;
+    private static final int PORT_ATTEMPTS = 1000;
 
     private final Map<String, MoverProcess> movers = new LinkedHashMap<>();
     private final Map<String, Integer> ports = new LinkedHashMap<>();
@@ -149,9 +156,21 @@ final class DemoCluster implements AutoCloseable {
         }
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(LOOPBACK))) {
-            return socket.getLocalPort();
+    /** One that nobody uses now, and none of those that movers have been told. */
+    private int freePort() {
+        return ThreadLocalRandom.current()
+                .ints(PORT_ATTEMPTS, FIRST_PORT, PORTS_END)
+                .filter(port -> !ports.containsValue(port) && isFree(port))
+                .findFirst()
+                .orElseThrow(() -> CommandFailure.failed(
+                        "no port of " + LOOPBACK + " from " + FIRST_PORT + " to " + (PORTS_END - 1) + " is free"));
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName(LOOPBACK))) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
         }
     }
 }
