@@ -9,6 +9,7 @@ import io.sluice.samples.mover.peer.MoverRole;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -23,6 +24,8 @@ class ClusterDemoProgramTest {
 
     /** It starts five JVMs, one after another as far as they wait for each other. */
     private static final Duration BOUND = Duration.ofSeconds(180);
+
+    private static final Duration POLL = Duration.ofMillis(10);
 
     @TempDir
     private Path folder;
@@ -93,7 +96,14 @@ class ClusterDemoProgramTest {
     @Test
     void aMoverThatFailsIsToldOf() throws IOException {
         try (SluiceProcess demo = SluiceProcess.start(folder, "cluster-demo")) {
-            demo.awaitChild().destroyForcibly();
+            ProcessHandle mover = demo.awaitChild();
+            // Before, it is what the JDK starts programs by, and the demonstration would fail in another way.
+            await("the program itself")
+                    .pollInterval(POLL)
+                    .atMost(BOUND)
+                    .until(() -> commandLine(mover).contains("--until-input-ends")
+                            || !demo.handle().isAlive());
+            mover.destroyForcibly();
             assertThat(demo.awaitEnd(BOUND)).as(demo::toString).isEqualTo(ExitCodes.FAILED);
             assertThat(demo.err()).contains("decode/0 ended with status 137").doesNotContain("\tat ");
             assertNothingIsLeft();
@@ -112,6 +122,15 @@ class ClusterDemoProgramTest {
             cluster.tellLastWords(new PrintWriter(told));
         }
         assertThat(told.toString()).contains("---- decode/0", "--no-such-option");
+    }
+
+    /** Empty if it has ended. The JDK does not tell of long ones. */
+    private static String commandLine(ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc", Long.toString(process.pid()), "cmdline"), StandardCharsets.UTF_8);
+        } catch (IOException ended) {
+            return "";
+        }
     }
 
     private void assertNothingIsLeft() throws IOException {
