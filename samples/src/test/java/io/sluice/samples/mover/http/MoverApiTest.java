@@ -5,11 +5,13 @@ import static io.sluice.samples.mover.http.HttpApi.problem;
 import static io.sluice.samples.mover.http.MoverPair.DECODE;
 import static io.sluice.samples.mover.http.MoverPair.PREFILL;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.samples.FreePort;
 import io.sluice.samples.mover.move.MoveLimits;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
@@ -19,7 +21,6 @@ import io.vertx.openapi.validation.ResponseValidator;
 import io.vertx.openapi.validation.ValidatableResponse;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
@@ -162,10 +163,10 @@ class MoverApiTest {
         try (MoverPair movers = MoverPair.over(transport)) {
             registerOnBoth(movers, 64);
             movers.prefillApi.compute(POOL, 64, 1);
-            String id = movers.decodeApi.submit(from(PREFILL).put("count", 64).put("bytesPerSecond", 32 * BLOCK_BYTES));
+            String id = movers.decodeApi.submit(from(PREFILL).put("count", 64).put("bytesPerSecond", 8 * BLOCK_BYTES));
             List<ServerSentEvent> events;
             try (Stream<ServerSentEvent> stream = movers.decodeApi.events("/api/moves/" + id + "/events")) {
-                events = stream.toList();
+                events = assertTimeoutPreemptively(MoverPair.BOUND, stream::toList);
             }
             assertThat(events).allSatisfy(event -> {
                 assertThat(event.name()).isEqualTo("move");
@@ -194,11 +195,13 @@ class MoverApiTest {
             try (Stream<ServerSentEvent> stream = movers.decodeApi.events("/api/events")) {
                 later.add(movers.decodeApi.submit(
                         from(PREFILL).put("count", 30).put("bytesPerSecond", 20 * BLOCK_BYTES)));
-                assertThat(stream.peek(seen::add)
+                boolean ended = assertTimeoutPreemptively(
+                        MoverPair.BOUND,
+                        () -> stream.peek(seen::add)
                                 .anyMatch(event -> event.name().equals("move")
                                         && event.data().getString("id").equals(later.getFirst())
-                                        && HttpApi.isEnd(event.data())))
-                        .isTrue();
+                                        && HttpApi.isEnd(event.data())));
+                assertThat(ended).isTrue();
             }
             assertThat(seen.getFirst().name()).isEqualTo("move");
             assertThat(seen.getFirst().data().getString("id")).isEqualTo(before);
@@ -246,43 +249,54 @@ class MoverApiTest {
         }
     }
 
-    @Test
-    void aMoveIsCancelledOnlyWhenWhatWasPostedHasDrained() throws Exception {
-        int port = freePort();
-        try (PausingProxy proxy = new PausingProxy(port);
-                MoverPair movers = MoverPair.withPrefillEngine(
-                        "tcp", engine -> engine.listen("127.0.0.1", port).advertise("127.0.0.1", proxy.port()))) {
+    @ParameterizedTest
+    @ValueSource(strings = {"from", "to"})
+    void aMoveIsCancelledOnlyWhenWhatWasPostedHasDrained(String direction) throws Exception {
+        boolean pull = direction.equals("from");
+        int port = FreePort.any();
+        // The proxy is before the engine that is connected to, and holds the direction that the data takes.
+        try (PausingProxy proxy = new PausingProxy(port, pull);
+                MoverPair movers = MoverPair.withEngines(
+                        "tcp",
+                        decode -> pull ? patient(decode) : behind(proxy, port, patient(decode)),
+                        prefill -> pull ? behind(proxy, port, patient(prefill)) : patient(prefill))) {
+            HttpApi api = pull ? movers.decodeApi : movers.prefillApi;
+            String mover = pull ? DECODE : PREFILL;
+            JsonObject move = pull ? from(PREFILL) : to(DECODE);
             movers.decodeApi.register(POOL, 4, 65536, 4, 32);
             movers.prefillApi.register(POOL, 4, 65536, 4, 32);
-            movers.decodeApi.awaitPeer(PREFILL);
+            api.awaitPeer(pull ? PREFILL : DECODE);
             movers.prefillApi.compute(POOL, 32, 1);
             // one move connects and attaches
-            String first = movers.decodeApi.submit(from(PREFILL).put("count", 1));
-            assertThat(movers.decodeApi.awaitEnd(first).getString("state")).isEqualTo("DONE");
+            String first = api.submit(move.copy().put("count", 1));
+            assertThat(api.awaitEnd(first).getString("state")).isEqualTo("DONE");
             proxy.stopAfter(2 << 20);
-            String id = movers.decodeApi.submit(from(PREFILL).put("count", 31));
+            String id = api.submit(move.copy().put("count", 32));
             Awaitility.await().atMost(MoverPair.BOUND).until(proxy::hasStopped);
-            Awaitility.await().atMost(MoverPair.BOUND).until(() -> inFlight(movers, DECODE) > 0);
-            assertThat(movers.decodeApi.cancel(id).getString("state")).isEqualTo("CANCELLING");
+            Awaitility.await().atMost(MoverPair.BOUND).until(() -> inFlight(movers, mover) > 0);
+            assertThat(api.cancel(id).getString("state")).isEqualTo("CANCELLING");
             for (int i = 0; i < 5; i++) {
                 Thread.sleep(100);
-                assertThat(movers.decodeApi.move(id).getString("state")).isEqualTo("CANCELLING");
-                assertThat(inFlight(movers, DECODE)).isPositive();
+                assertThat(api.move(id).getString("state")).isEqualTo("CANCELLING");
+                assertThat(inFlight(movers, mover)).isPositive();
                 assertThat(movers.decodeApi.pool(POOL).getInteger("blocksReserved"))
                         .isPositive();
             }
             proxy.resume();
-            JsonObject end = movers.decodeApi.awaitEnd(id);
+            JsonObject end = api.awaitEnd(id);
             assertThat(end.getString("state")).as(end.encode()).isEqualTo("CANCELLED");
-            assertThat(inFlight(movers, DECODE)).isZero();
+            assertThat(inFlight(movers, mover)).isZero();
             awaitIdle(movers);
         }
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return free.getLocalPort();
-        }
+    private static EngineOptions.Builder behind(PausingProxy proxy, int port, EngineOptions.Builder engine) {
+        return engine.listen("127.0.0.1", port).advertise("127.0.0.1", proxy.port());
+    }
+
+    /** The proxy holds heartbeats, too. */
+    private static EngineOptions.Builder patient(EngineOptions.Builder engine) {
+        return engine.livenessTimeout(MoverPair.BOUND);
     }
 
     @Test
@@ -415,7 +429,9 @@ class MoverApiTest {
             MoverPair.await(movers.prefill.undeploy(movers.vertx));
             JsonObject end = movers.decodeApi.awaitEnd(id);
             assertThat(end.getString("state")).as(end.encode()).isEqualTo("FAILED");
-            assertThat(end.getJsonObject("problem").getString("type")).isEqualTo("urn:sluice:problem:peer-lost");
+            assertThat(end.getJsonObject("problem").getString("type"))
+                    // a read may meet a region that closes before the connection ends
+                    .isIn("urn:sluice:problem:peer-lost", "urn:sluice:problem:pool-gone");
             assertThat(inFlight(movers, DECODE)).isZero();
             Awaitility.await()
                     .atMost(MoverPair.BOUND)
@@ -532,7 +548,7 @@ class MoverApiTest {
             problem(api.post("/api/moves", "[]", "application/json"), 400, "invalid-request");
             assertThat(api.post("/api/moves", from(PREFILL).put("count", 1).encode(), "text/plain")
                             .statusCode())
-                    .isBetween(400, 415);
+                    .isIn(400, 415);
             problem(api.post("/api/moves", "x".repeat(1 << 20), "application/json"), 413, "too-large");
             problem(api.get("/api/moves/000000-1"), 404, "unknown-move");
             problem(api.delete("/api/moves/000000-1"), 404, "unknown-move");
@@ -636,7 +652,8 @@ class MoverApiTest {
     void clientsThatListenAreBounded() {
         try (MoverPair movers = MoverPair.withHttp("shm", http -> http.withMaxEventStreams(1))) {
             try (Stream<ServerSentEvent> one = movers.decodeApi.events("/api/events")) {
-                assertThat(one.findFirst()).isPresent();
+                assertThat(assertTimeoutPreemptively(MoverPair.BOUND, one::findFirst))
+                        .isPresent();
                 HttpResponse<String> refused = movers.decodeApi.get("/api/events");
                 problem(refused, 503, "too-many-streams");
                 assertThat(refused.headers().firstValue("Retry-After")).isPresent();

@@ -36,6 +36,7 @@ final class MoverPair implements AutoCloseable {
 
     private MoverPair(
             String transport,
+            UnaryOperator<EngineOptions.Builder> decodeEngine,
             UnaryOperator<EngineOptions.Builder> prefillEngine,
             UnaryOperator<MoverHttpOptions> http,
             UnaryOperator<MoverOptions> both) {
@@ -53,7 +54,7 @@ final class MoverPair implements AutoCloseable {
             prefill = deploy(prefillOptions, http);
             decode = deploy(
                     both.apply(MoverOptions.of(MoverRole.DECODE, "a", directory)
-                            .withEngine(engine(transport).build())
+                            .withEngine(decodeEngine.apply(engine(transport)).build())
                             .withMetricsRegistry(registry)),
                     http);
         } catch (RuntimeException | Error failed) {
@@ -65,19 +66,22 @@ final class MoverPair implements AutoCloseable {
     }
 
     static MoverPair over(String transport) {
-        return new MoverPair(transport, engine -> engine, http -> http, mover -> mover);
+        return new MoverPair(transport, engine -> engine, engine -> engine, http -> http, mover -> mover);
     }
 
     static MoverPair withHttp(String transport, UnaryOperator<MoverHttpOptions> http) {
-        return new MoverPair(transport, engine -> engine, http, mover -> mover);
+        return new MoverPair(transport, engine -> engine, engine -> engine, http, mover -> mover);
     }
 
     static MoverPair withMovers(String transport, UnaryOperator<MoverOptions> both) {
-        return new MoverPair(transport, engine -> engine, http -> http, both);
+        return new MoverPair(transport, engine -> engine, engine -> engine, http -> http, both);
     }
 
-    static MoverPair withPrefillEngine(String transport, UnaryOperator<EngineOptions.Builder> engine) {
-        return new MoverPair(transport, engine, http -> http, mover -> mover);
+    static MoverPair withEngines(
+            String transport,
+            UnaryOperator<EngineOptions.Builder> decode,
+            UnaryOperator<EngineOptions.Builder> prefill) {
+        return new MoverPair(transport, decode, prefill, http -> http, mover -> mover);
     }
 
     private static EngineOptions.Builder engine(String transport) {

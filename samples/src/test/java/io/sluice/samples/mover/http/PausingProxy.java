@@ -13,15 +13,21 @@ final class PausingProxy implements AutoCloseable {
 
     private final ServerSocket server;
     private final int target;
+    private final boolean holdsAnswers;
     private volatile boolean stopping;
     private long stopAfter = Long.MAX_VALUE;
     private final Object turn = new Object();
     private long passed;
     private boolean paused;
 
-    /** A proxy in front of a loopback port. */
-    PausingProxy(int target) throws IOException {
+    /**
+     * A proxy in front of a loopback port.
+     *
+     * @param holdsAnswers whether it holds what goes to the side that connects, or else what comes from there
+     */
+    PausingProxy(int target, boolean holdsAnswers) throws IOException {
         this.target = target;
+        this.holdsAnswers = holdsAnswers;
         this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         Thread.ofPlatform().daemon().name("proxy").start(this::accept);
     }
@@ -30,7 +36,7 @@ final class PausingProxy implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** From now on so many bytes are passed on to the side that connects, and then nothing any more. */
+    /** From now on so many bytes are passed on in the direction that it holds, and then nothing any more. */
     void stopAfter(long bytes) {
         synchronized (turn) {
             stopAfter = passed + bytes;
@@ -58,19 +64,19 @@ final class PausingProxy implements AutoCloseable {
                 Socket far = new Socket(InetAddress.getLoopbackAddress(), target);
                 near.setTcpNoDelay(true);
                 far.setTcpNoDelay(true);
-                pass(near, far, false);
-                pass(far, near, true);
+                pass(near, far, !holdsAnswers);
+                pass(far, near, holdsAnswers);
             }
         } catch (IOException closed) {
             // The proxy is closed, or its target is gone.
         }
     }
 
-    private void pass(Socket from, Socket to, boolean answers) {
+    private void pass(Socket from, Socket to, boolean held) {
         Thread.ofPlatform().daemon().name("proxy").start(() -> {
             try (from;
                     to) {
-                copy(from.getInputStream(), to.getOutputStream(), answers);
+                copy(from.getInputStream(), to.getOutputStream(), held);
             } catch (IOException gone) {
                 // One end is gone, and by closing both the other end hears of it.
             } catch (InterruptedException e) {
@@ -79,10 +85,10 @@ final class PausingProxy implements AutoCloseable {
         });
     }
 
-    private void copy(InputStream in, OutputStream out, boolean answers) throws IOException, InterruptedException {
+    private void copy(InputStream in, OutputStream out, boolean held) throws IOException, InterruptedException {
         byte[] buffer = new byte[64 << 10];
         for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-            if (answers) {
+            if (held) {
                 synchronized (turn) {
                     passed += count;
                     while (passed > stopAfter && !stopping) {
