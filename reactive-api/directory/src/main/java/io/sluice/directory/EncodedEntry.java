@@ -25,12 +25,12 @@ record EncodedEntry(EntryHead head, List<StoredValue> chunks) {
             }
             chunk.add(region.getKey(), region.getValue());
             if (chunk.isFull()) {
-                finish(advertisement.name(), revision, chunk, chunks, counts);
+                finish(advertisement.name(), publication, revision, chunk, chunks, counts);
                 chunk = new RegionChunk.Writer(revision, chunks.size());
             }
         }
         if (chunk.count() > 0) {
-            finish(advertisement.name(), revision, chunk, chunks, counts);
+            finish(advertisement.name(), publication, revision, chunk, chunks, counts);
         }
         EngineEntry entry = new EngineEntry(
                 advertisement.name(),
@@ -42,8 +42,8 @@ record EncodedEntry(EntryHead head, List<StoredValue> chunks) {
     }
 
     private static void finish(
-            String name, long revision, RegionChunk.Writer chunk, List<StoredValue> chunks, List<Integer> counts) {
+            String name, long publication, long revision, RegionChunk.Writer chunk, List<StoredValue> chunks, List<Integer> counts) {
         counts.add(chunk.count());
-        chunks.add(new StoredValue(Keys.chunk(name, revision, chunks.size()), chunk.finish()));
+        chunks.add(new StoredValue(Keys.chunk(name, publication, revision, chunks.size()), chunk.finish()));
     }
 }

@@ -17,8 +17,11 @@ final class Keys {
         return headKey.substring(HEADS.length());
     }
 
-    /** Revision and index stand first: a name may contain whatever separates. */
-    static String chunk(String name, long revision, int index) {
-        return CHUNKS + Long.toHexString(revision) + "/" + index + "/" + name;
+    /**
+     * The name stands last: it may contain whatever separates. Publications that meet may choose the same revision, and each
+     * removes its own chunks alone.
+     */
+    static String chunk(String name, long publication, long revision, int index) {
+        return CHUNKS + Long.toHexString(publication) + "/" + Long.toHexString(revision) + "/" + index + "/" + name;
     }
 }

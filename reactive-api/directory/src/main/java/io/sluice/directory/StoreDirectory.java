@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A directory in a store. An entry is a head and the chunks of its regions. Chunks are stored under their revision before
+ * A directory in a store. An entry is a head and the chunks of its regions. Chunks are stored under their publication and revision before
  * the head names that revision, and removed after another head has taken its place: whoever finds a chunk missing has read an
  * old head and reads it again. So no step needs more than one key at a time.
  */
@@ -100,7 +100,7 @@ final class StoreDirectory implements Directory {
         EngineEntry entry = head.entry();
         return Flux.fromIterable(chunks)
                 .flatMapSequential(
-                        index -> access.get(Keys.chunk(entry.name(), entry.revision(), index))
+                        index -> access.get(Keys.chunk(entry.name(), head.publication(), entry.revision(), index))
                                 .map(bytes -> RegionChunk.fromBytes(head, index, bytes)),
                         CHUNKS_AT_A_TIME)
                 .collectList()

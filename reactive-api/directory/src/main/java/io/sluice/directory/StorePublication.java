@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -28,6 +29,7 @@ final class StorePublication implements Publication {
     private static final Logger LOG = LoggerFactory.getLogger(StorePublication.class);
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int BEATS_IN_A_LEASE = 3;
+    private static final int MICROS_IN_A_MILLI = 1_000;
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final Duration DROP_TIMEOUT = Duration.ofSeconds(10);
 
@@ -55,7 +57,7 @@ final class StorePublication implements Publication {
     }
 
     Mono<Publication> start() {
-        return writes.run(install(true))
+        return writes.run(Mono.defer(() -> isOver.get() ? Mono.error(StoreAccess.closedError()) : install(true)))
                 .doOnSuccess(done -> scheduleBeat(beatInterval()))
                 .<Publication>thenReturn(this)
                 .doOnError(error -> giveUp())
@@ -253,7 +255,9 @@ final class StorePublication implements Publication {
 
     /** Greater than the one before, and after an entry has expired most likely still. */
     private static long newRevision(@Nullable EntryHead before) {
-        long now = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
-        return before == null ? now : Math.max(now, before.entry().revision() + 1);
+        // The clock has no more than milliseconds: the rest is drawn, so that those who meet differ.
+        long drawn = ThreadLocalRandom.current().nextInt(MICROS_IN_A_MILLI);
+        long now = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis()) + drawn;
+        return before == null ? now : Math.max(now, before.entry().revision() + 1 + drawn);
     }
 }

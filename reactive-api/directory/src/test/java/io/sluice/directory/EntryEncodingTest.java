@@ -236,4 +236,16 @@ class EntryEncodingTest {
         assertThatThrownBy(() -> new Advertisement("n", EngineAddress.of("h", 1), EPOCH, new TreeMap<>()))
                 .isInstanceOf(NullPointerException.class);
     }
+
+    /** Whoever loses removes what it has put, and must not meet the other's. */
+    @Test
+    void publicationsOfOneRevisionHaveNoKeyInCommon() {
+        EncodedEntry one = EncodedEntry.of(advertisement(many(3_000)), 99, REVISION);
+        EncodedEntry other = EncodedEntry.of(advertisement(many(3_000)), -1, REVISION);
+        assertThat(one.chunks()).hasSizeGreaterThan(1);
+        assertThat(one.chunks())
+                .extracting(StoredValue::key)
+                .doesNotContainAnyElementsOf(
+                        other.chunks().stream().map(StoredValue::key).toList());
+    }
 }

@@ -16,7 +16,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
@@ -31,9 +30,13 @@ final class VertxStore implements DirectoryStore {
 
     private static final Duration MEMBERS_INTERVAL = Duration.ofMillis(500);
 
+    /** Less than half of the workers that a Vert.x has unless told otherwise. */
+    private static final int MOST_UNANSWERED = 8;
+
     private final Vertx vertx;
     private final ClusterManager cluster;
     private final String namespace;
+    private final UnansweredRequests requests = new UnansweredRequests(MOST_UNANSWERED);
 
     VertxStore(Vertx vertx, ClusterManager cluster, String namespace) {
         this.vertx = vertx;
@@ -41,12 +44,8 @@ final class VertxStore implements DirectoryStore {
         this.namespace = namespace;
     }
 
-    static <T> Mono<T> mono(Supplier<Future<T>> call) {
-        return Mono.fromCompletionStage(() -> call.get().toCompletionStage());
-    }
-
     private <V, T> Mono<T> with(String map, Function<AsyncMap<String, V>, Future<T>> call) {
-        return mono(() -> vertx.sharedData()
+        return requests.request(() -> vertx.sharedData()
                 .<String, V>getClusterWideMap(namespace + "." + map)
                 .compose(call));
     }
@@ -104,6 +103,8 @@ final class VertxStore implements DirectoryStore {
                     Set<String> alive = alive(found.getT2());
                     return Flux.fromIterable(found.getT1().entrySet())
                             .filter(lease -> !alive.contains(lease.getKey()))
+                            // It may have begun after the beats were read.
+                            .filterWhen(lease -> isAlive(lease.getKey()).map(begun -> !begun))
                             .concatMap(lease -> forget(lease.getKey(), lease.getValue()));
                 })
                 .then();
@@ -120,10 +121,12 @@ final class VertxStore implements DirectoryStore {
         return alive;
     }
 
-    /** The keys of a lease are a text of lines. */
+    /** The keys of a lease are a text of lines. What lies under one may be another lease's. */
     Mono<Void> forget(String lease, String keys) {
         return Flux.fromIterable(keys.lines().toList())
-                .concatMap(key -> others(map -> map.remove(key)).then())
+                .concatMap(key -> others(map -> map.get(key))
+                        .filter(held -> leaseOf(held).equals(lease))
+                        .flatMap(held -> others(map -> map.removeIfPresent(key, held))))
                 .then(leases(map -> map.remove(lease)))
                 .then(beats(map -> map.remove(lease)))
                 .then();
