@@ -41,6 +41,11 @@ public final class BlockLeases implements AutoCloseable {
     private final Map<Long, Sinks.One<LeaseOutcome>> lent = new ConcurrentHashMap<>();
     /** True while a block may be given back, false while a message that does so is under way. */
     private final Map<Long, Boolean> held = new ConcurrentHashMap<>();
+    /**
+     * How many of those are the user's. One whose message is under way is the lender's again, who may lend the next before it
+     * is known here that the message has gone.
+     */
+    private final AtomicInteger owned = new AtomicInteger();
 
     private final Queue<ReceivedBlock> arrived = new ConcurrentLinkedQueue<>();
     private final Sinks.Many<ReceivedBlock> received = Sinks.many().unicast().onBackpressureBuffer(arrived);
@@ -151,17 +156,18 @@ public final class BlockLeases implements AutoCloseable {
      * @return 0 to the most that may be lent
      */
     public int held() {
-        return held.size();
+        return end == null ? owned.get() : 0;
     }
 
     /**
-     * The blocks that the peer lends. A block that comes while as many are held as may be is given back unused at once.
+     * The blocks that the peer lends. A block that comes while as many are held as may be is given back unused at once, and so
+     * is what has come or comes when the subscriber has cancelled.
      *
      * @return for one subscriber; those that came before it come first. Completes when the connection is closed, or fails with
      *     {@link ConnectionLostException}
      */
     public Flux<ReceivedBlock> received() {
-        return received.asFlux();
+        return received.asFlux().doOnDiscard(ReceivedBlock.class, BlockLeases::giveBackUnused);
     }
 
     private void notified(byte[] notification) {
@@ -178,7 +184,7 @@ public final class BlockLeases implements AutoCloseable {
     }
 
     private void arrived(LeaseMessage message) {
-        if (held.size() >= maxLeases) {
+        if (owned.get() >= maxLeases) {
             connection
                     .notify(LeaseMessage.of(LeaseMessage.Type.RELEASE, message.id())
                             .toBytes())
@@ -186,8 +192,23 @@ public final class BlockLeases implements AutoCloseable {
                         // The connection has ended, and with it the lease.
                     });
         } else if (held.putIfAbsent(message.id(), true) == null) {
-            received.tryEmitNext(new ReceivedBlock(this, message.id(), message.description()));
+            owned.incrementAndGet();
+            ReceivedBlock block = new ReceivedBlock(this, message.id(), message.description());
+            if (received.tryEmitNext(block).isFailure()) {
+                giveBackUnused(block);
+            }
+            SluiceException ended = end;
+            if (ended != null) {
+                // Whoever ended the leases meanwhile may have found the subscriber busy with this block.
+                endReceived(ended);
+            }
         }
+    }
+
+    private static void giveBackUnused(ReceivedBlock block) {
+        block.release().subscribe(ignored -> {}, error -> {
+            // It is lent until the connection ends, as one that somebody has forgotten.
+        });
     }
 
     /** One that is not lent, any more or at all, is nobody's concern. */
@@ -200,22 +221,39 @@ public final class BlockLeases implements AutoCloseable {
 
     Mono<Void> giveBack(long id, LeaseMessage.Type how) {
         return Mono.defer(() -> {
+            SluiceException ended = end;
+            if (ended != null && held.containsKey(id)) {
+                return Mono.error(ended);
+            }
             if (!held.replace(id, true, false)) {
                 return Mono.empty();
             }
+            owned.decrementAndGet();
             return connection
                     .notify(LeaseMessage.of(how, id).toBytes())
                     .doOnSuccess(done -> held.remove(id))
-                    .doOnError(error -> held.replace(id, true))
+                    .doOnError(error -> notGivenBack(id))
                     // It may be on its way or not: it must not be touched, and can be given back once more.
-                    .doOnCancel(() -> held.replace(id, true));
+                    .doOnCancel(() -> notGivenBack(id));
         });
     }
 
+    private void notGivenBack(long id) {
+        if (held.replace(id, false, true)) {
+            owned.incrementAndGet();
+        }
+    }
+
     private void finish(SluiceException cause) {
-        end = cause;
-        lent.keySet().forEach(id -> notLent(id, cause));
-        held.clear();
+        // What came first has ended them; a close after it changes nothing.
+        SluiceException first = end;
+        SluiceException ended = first == null ? cause : first;
+        end = ended;
+        lent.keySet().forEach(id -> notLent(id, ended));
+        endReceived(ended);
+    }
+
+    private void endReceived(SluiceException cause) {
         if (cause instanceof ConnectionClosedException) {
             received.tryEmitComplete();
         } else {

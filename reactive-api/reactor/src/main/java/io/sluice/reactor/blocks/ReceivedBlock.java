@@ -28,8 +28,8 @@ public final class ReceivedBlock {
      * transfer wait for {@link io.sluice.reactor.ReactiveConnection#quiesced()}.
      *
      * @return completes when the lender's engine holds the message; errors as for
-     *     {@link io.sluice.reactor.ReactiveConnection#notify(byte[])}, after which it can be tried again. If it was given back
-     *     already, completes at once
+     *     {@link io.sluice.reactor.ReactiveConnection#notify(byte[])}, after which it can be tried again; when the leases
+     *     have ended, what ended them: the lender has the block back already. If it was given back before, completes at once
      */
     public Mono<Void> acknowledge() {
         return leases.giveBack(id, LeaseMessage.Type.ACKNOWLEDGE);

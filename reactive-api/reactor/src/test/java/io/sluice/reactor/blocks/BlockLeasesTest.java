@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
@@ -19,10 +20,14 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
 
 class BlockLeasesTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -198,5 +203,93 @@ class BlockLeasesTest {
         CompletableFuture<LeaseOutcome> outcome = lender.lend(bytes("page")).toFuture();
         next().acknowledge().block(PATIENCE);
         assertThat(outcome).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.ACKNOWLEDGED);
+    }
+
+    /**
+     * As many are always lent as may be, and the next one is lent at the moment that one comes back: it may come before the
+     * receiver has heard that its own message has gone.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp", "shm"})
+    void aReceiverThatIsFullKeepsWhatWasLentInTurn(String transport) {
+        EngineOptions options =
+                EngineOptions.builder().transports(List.of(transport)).build();
+        ReactiveTransferEngine lending = ReactiveTransferEngine.open(options);
+        ReactiveTransferEngine receiving = ReactiveTransferEngine.open(options);
+        try {
+            CompletableFuture<ReactiveConnection> incoming =
+                    receiving.accepted().next().toFuture();
+            BlockLeases lender = BlockLeases.over(lending.connect(receiving.address()).block(PATIENCE), MAX);
+            BlockLeases receiver = BlockLeases.over(
+                    incoming.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join(), MAX);
+            receiver.received().flatMap(ReceivedBlock::acknowledge, MAX).subscribe(ignored -> {}, error -> {});
+            List<LeaseOutcome> outcomes = Flux.range(0, MAX)
+                    .flatMap(slot -> Flux.range(0, 2_000).concatMap(round -> lender.lend(bytes("page " + slot)), 1), MAX)
+                    .collectList()
+                    .block(PATIENCE);
+            assertThat(outcomes).hasSize(MAX * 2_000).containsOnly(LeaseOutcome.ACKNOWLEDGED);
+            Awaitility.await().atMost(PATIENCE).until(() -> receiver.held() == 0);
+        } finally {
+            lending.close().block(PATIENCE);
+            receiving.close().block(PATIENCE);
+        }
+    }
+
+    @Test
+    void whatNobodyTakesIsGivenBackUnused() throws InterruptedException {
+        List<CompletableFuture<LeaseOutcome>> before = List.of(
+                lender.lend(bytes("a")).toFuture(),
+                lender.lend(bytes("b")).toFuture(),
+                lender.lend(bytes("c")).toFuture());
+        Awaitility.await().atMost(PATIENCE).until(() -> receiver.held() == 3);
+        receiver.received().take(1).subscribe(received::add);
+        for (CompletableFuture<LeaseOutcome> outcome : before.subList(1, 3)) {
+            assertThat(outcome).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.RELEASED);
+        }
+        assertThat(lender.lend(bytes("after the cancel")).block(PATIENCE)).isEqualTo(LeaseOutcome.RELEASED);
+        assertThat(before.getFirst()).isNotDone();
+        next().acknowledge().block(PATIENCE);
+        assertThat(before.getFirst()).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.ACKNOWLEDGED);
+        assertThat(receiver.held()).isZero();
+    }
+
+    @Test
+    void aBlockOfALostConnectionCannotBeGivenBack() throws InterruptedException {
+        listen();
+        lender.lend(bytes("given back")).subscribe(ignored -> {}, error -> {});
+        lender.lend(bytes("kept")).subscribe(ignored -> {}, error -> {});
+        ReceivedBlock givenBack = next();
+        ReceivedBlock kept = next();
+        givenBack.acknowledge().block(PATIENCE);
+        connection.close().block(PATIENCE);
+        Awaitility.await().atMost(PATIENCE).until(() -> receiver.held() == 0);
+        assertThatThrownBy(() -> kept.acknowledge().block(PATIENCE)).isInstanceOf(ConnectionLostException.class);
+        receiver.close();
+        assertThatThrownBy(() -> kept.acknowledge().block(PATIENCE)).isInstanceOf(ConnectionLostException.class);
+        givenBack.acknowledge().block(PATIENCE);
+    }
+
+    /** Whoever closes finds the poller handing over a block, and cannot tell the subscriber himself. */
+    @Test
+    void theBlocksEndAlsoWhenTheSubscriberIsBusy() throws Exception {
+        CompletableFuture<Void> busy = new CompletableFuture<>();
+        AtomicBoolean closed = new AtomicBoolean();
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        long until = System.nanoTime() + PATIENCE.toNanos();
+        receiver.received()
+                .subscribe(
+                        block -> {
+                            busy.complete(null);
+                            while (!closed.get() && System.nanoTime() < until) {
+                                Thread.onSpinWait();
+                            }
+                        },
+                        ended::completeExceptionally,
+                        () -> ended.complete(null));
+        lender.lend(bytes("page")).subscribe(ignored -> {}, error -> {});
+        busy.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        receiver.close();
+        closed.set(true);
+        ended.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
 }
