@@ -18,6 +18,8 @@ record Member(Vertx vertx, HazelcastClusterManager cluster) implements AutoClose
         config.setProperty("hazelcast.phone.home.enabled", "false");
         config.setProperty("hazelcast.logging.type", "slf4j");
         config.setProperty("hazelcast.shutdownhook.enabled", "false");
+        // or the interfaces below only say which address it announces
+        config.setProperty("hazelcast.socket.bind.any", "false");
         config.setProperty("hazelcast.wait.seconds.before.join", "0");
         config.getNetworkConfig().setPort(port).setPortAutoIncrement(!isFirst).setPortCount(100);
         config.getNetworkConfig().getInterfaces().setEnabled(true).setInterfaces(List.of("127.0.0.1"));
