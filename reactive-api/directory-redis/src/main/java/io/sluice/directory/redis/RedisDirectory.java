@@ -27,10 +27,11 @@ public final class RedisDirectory {
      * @param uri as in {@code redis://10.0.0.1:6379/0}, or {@code rediss} for TLS
      * @param options times
      * @return the directory; nothing is sent before it is used
-     * @throws IllegalArgumentException if the text is no such URI
+     * @throws IllegalArgumentException if the text is no such URI; it does not quote it
      */
     public static Directory open(String uri, DirectoryOptions options) {
-        RedisURI address = RedisURI.create(uri);
+        RedisURI address = address(uri);
+        address.setTimeout(options.requestTimeout());
         RedisClient client = RedisClient.create(address);
         client.setOptions(ClientOptions.builder()
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
@@ -39,6 +40,16 @@ public final class RedisDirectory {
                         .build())
                 .build());
         return Directory.over(new RedisStore(client, address, DEFAULT_NAMESPACE, true), options);
+    }
+
+    private static RedisURI address(String uri) {
+        try {
+            return RedisURI.create(uri);
+        } catch (IllegalArgumentException secret) {
+            // Neither its text nor its cause: both quote the URI, with the password.
+            throw new IllegalArgumentException(
+                    "this is no Redis URI; special characters of a password are percent-encoded");
+        }
     }
 
     /**

@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
@@ -131,10 +132,29 @@ final class RedisStore implements DirectoryStore {
     @Override
     public Flux<String> changes(String prefix) {
         return Flux.usingWhen(
-                Mono.fromFuture(() -> client.connectPubSubAsync(ByteArrayCodec.INSTANCE, address)
-                        .toCompletableFuture()),
+                subscriptions(),
                 connection -> changes(connection, prefix),
                 connection -> Mono.fromFuture(connection::closeAsync));
+    }
+
+    /** One that comes when nobody waits for it any more is closed. */
+    private Mono<StatefulRedisPubSubConnection<byte[], byte[]>> subscriptions() {
+        return Mono.create(sink -> {
+            CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> connecting =
+                    client.connectPubSubAsync(ByteArrayCodec.INSTANCE, address);
+            sink.onCancel(() -> connecting.thenAccept(StatefulRedisPubSubConnection::closeAsync));
+            connecting.whenComplete((connection, error) -> {
+                if (error == null) {
+                    sink.success(connection);
+                } else {
+                    sink.error(causeOf(error));
+                }
+            });
+        });
+    }
+
+    private static Throwable causeOf(Throwable error) {
+        return error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
     }
 
     private Flux<String> changes(StatefulRedisPubSubConnection<byte[], byte[]> connection, String prefix) {
@@ -167,10 +187,7 @@ final class RedisStore implements DirectoryStore {
                         if (error == null) {
                             sink.next("");
                         } else {
-                            sink.error(
-                                    error instanceof CompletionException && error.getCause() != null
-                                            ? error.getCause()
-                                            : error);
+                            sink.error(causeOf(error));
                         }
                     });
                 },
