@@ -12,6 +12,9 @@ public final class EtcdDirectory {
     /** What all keys begin with, unless told otherwise. */
     public static final String DEFAULT_NAMESPACE = "/sluice/";
 
+    /** A watch reads all heads of its prefix in one answer, of which etcd may send more than gRPC takes by itself. */
+    private static final int MOST_ANSWER_BYTES = 64 << 20;
+
     private EtcdDirectory() {}
 
     /**
@@ -26,6 +29,7 @@ public final class EtcdDirectory {
         Client client = Client.builder()
                 .endpoints(endpoints.toArray(String[]::new))
                 .retryMaxAttempts(1)
+                .maxInboundMessageSize(MOST_ANSWER_BYTES)
                 .connectTimeout(options.requestTimeout())
                 .keepaliveTime(Duration.ofSeconds(10))
                 .build();
@@ -35,7 +39,8 @@ public final class EtcdDirectory {
     /**
      * A directory over a client that exists, with its credentials and certificates.
      *
-     * @param client stays open when the directory is closed
+     * @param client stays open when the directory is closed; its {@code maxInboundMessageSize} must hold the heads of all
+     *     names that are watched together, of some hundred bytes to 256 KiB each
      * @param namespace what all keys begin with; the client's user needs to read and write below it
      * @param options times
      * @return the directory

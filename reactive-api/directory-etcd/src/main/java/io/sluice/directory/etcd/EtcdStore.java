@@ -6,6 +6,7 @@ import io.etcd.jetcd.KV;
 import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.WatchOption;
+import io.sluice.directory.DirectoryUnavailableException;
 import io.sluice.directory.store.DirectoryStore;
 import io.sluice.directory.store.StoreLease;
 import io.sluice.directory.store.StoredValue;
@@ -72,7 +73,13 @@ final class EtcdStore implements DirectoryStore {
         GetOption all =
                 GetOption.builder().isPrefix(true).withLimit(MOST_LISTED).build();
         return request(() -> kv().get(key(prefix), all))
-                .flatMapIterable(found -> found.getKvs())
+                .flatMapIterable(found -> {
+                    if (found.isMore()) {
+                        throw new DirectoryUnavailableException(
+                                "more than " + MOST_LISTED + " names begin with what is asked for");
+                    }
+                    return found.getKvs();
+                })
                 .map(found ->
                         new StoredValue(name(found.getKey()), found.getValue().getBytes()));
     }
