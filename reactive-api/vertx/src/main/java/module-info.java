@@ -6,6 +6,7 @@ module io.sluice.vertx {
     requires static transitive org.jspecify;
     requires transitive io.sluice.engine;
     requires transitive io.vertx.core;
+    requires org.slf4j;
     // only for whoever exports metrics
     requires static io.sluice.metrics;
     requires static micrometer.core;

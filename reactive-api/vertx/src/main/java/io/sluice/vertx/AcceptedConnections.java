@@ -39,6 +39,7 @@ final class AcceptedConnections extends DemandStream<TransferConnection> {
         try {
             registration = engine.onConnection(this::accepted);
         } catch (RuntimeException refused) {
+            streams.remove(this);
             finish(refused);
         }
         if (unwanted) {

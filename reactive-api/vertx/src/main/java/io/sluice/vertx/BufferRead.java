@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads from a peer's region into a new buffer. */
 final class BufferRead extends BufferTransfer<Buffer> {
-    private final Buffer buffer;
+    private @Nullable Buffer buffer;
 
     BufferRead(
             ContextMailbox mailbox,
@@ -22,7 +22,6 @@ final class BufferRead extends BufferTransfer<Buffer> {
             int length,
             TransferOptions options) {
         super(mailbox, pool, underWay, connection, remote, remoteOffset, length, options);
-        this.buffer = Buffer.buffer(Math.max(0, length));
     }
 
     @Override
@@ -35,10 +34,17 @@ final class BufferRead extends BufferTransfer<Buffer> {
         return true;
     }
 
+    /** Not before the range was checked: a length may be anybody's. */
+    private synchronized Buffer buffer() {
+        Buffer made = buffer == null ? Buffer.buffer(length()) : buffer;
+        buffer = made;
+        return made;
+    }
+
     /** Chunks may come in any order; the buffer grows to hold the one with the highest place. */
     @Override
     void empty(StagingSlot slot, int at, int bytes) {
-        buffer.setBytes(at, slot.segment().asSlice(0, bytes).asByteBuffer());
+        buffer().setBytes(at, slot.segment().asSlice(0, bytes).asByteBuffer());
     }
 
     @Override
@@ -55,6 +61,6 @@ final class BufferRead extends BufferTransfer<Buffer> {
 
     @Override
     Buffer value(int bytes) {
-        return buffer;
+        return buffer();
     }
 }

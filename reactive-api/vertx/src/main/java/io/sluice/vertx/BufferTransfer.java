@@ -89,6 +89,11 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
     /** What a success gives. */
     abstract T value(int bytes);
 
+    /** How many bytes it is asked for; checked once it has begun. */
+    final int length() {
+        return length;
+    }
+
     /** Begins; what is wrong is the result. */
     final BufferTransfer<T> start() {
         if (underWay != null && !underWay.begin(this)) {

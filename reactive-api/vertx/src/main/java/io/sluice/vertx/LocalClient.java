@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 /** A client in this process, of an engine of its own or a shared one. */
 final class LocalClient implements TransferClient {
     private static final int UNDEPLOYING_SECONDS = 5;
+    private static final int LEAST_REGIONS_TO_LOOK_AT = 64;
 
     private final Vertx vertx;
     private final OpenEngine open;
@@ -42,6 +43,9 @@ final class LocalClient implements TransferClient {
 
     /** What this client made, to be closed with it; needed only where the engine may outlive it. */
     private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
+
+    // Guarded by the regions.
+    private int regionsToLookAt = LEAST_REGIONS_TO_LOOK_AT;
 
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
     /** Nothing of this client touches memory any more. */
@@ -148,12 +152,29 @@ final class LocalClient implements TransferClient {
         }
         MemoryRegion region = making.call();
         regions.add(region);
+        dropClosedRegions();
         if (closing) {
             // Whoever closes this client may have looked before the region was here.
             region.close();
             throw TransfersUnderWay.closed();
         }
         return region;
+    }
+
+    /** Regions may be closed without this client. It looks whenever their number has doubled. */
+    private void dropClosedRegions() {
+        synchronized (regions) {
+            if (regions.size() < regionsToLookAt) {
+                return;
+            }
+            regions.removeIf(region -> !region.isOpen());
+            regionsToLookAt = Math.max(LEAST_REGIONS_TO_LOOK_AT, 2 * regions.size());
+        }
+    }
+
+    /** How many regions it would close. */
+    int regionsKept() {
+        return regions.size();
     }
 
     @Override
@@ -334,17 +355,37 @@ final class LocalClient implements TransferClient {
 
     private CompletableFuture<Void> end() {
         streams.close();
-        if (sharedName == null || SharedEngines.of(vertx).release(sharedName, open)) {
-            return open.close();
+        if (sharedName == null) {
+            return begun(open::close);
         }
-        if (underWay != null) {
-            underWay.close();
+        List<CompletableFuture<Void>> ending = new ArrayList<>();
+        try {
+            if (SharedEngines.of(vertx).release(sharedName, open)) {
+                return begun(open::close);
+            }
+        } catch (RuntimeException refused) {
+            ending.add(CompletableFuture.failedFuture(refused));
         }
-        List<CompletableFuture<?>> ending = new ArrayList<>();
-        connections.forEach(connection -> ending.add(connection.close()));
-        regions.forEach(region -> ending.add(region.close()));
-        engine().connections().forEach(connection -> ending.add(connection.quiesced()));
+        TransfersUnderWay transfers = underWay;
+        if (transfers != null) {
+            ending.add(begun(() -> {
+                transfers.close();
+                return CompletableFuture.completedFuture(null);
+            }));
+        }
+        connections.forEach(connection -> ending.add(begun(connection::close)));
+        regions.forEach(region -> ending.add(begun(region::close)));
+        engine().connections().forEach(connection -> ending.add(begun(connection::quiesced)));
         return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
+    }
+
+    /** What cannot even begin to close fails, and keeps nothing else from it. */
+    private static CompletableFuture<Void> begun(Supplier<CompletableFuture<Void>> step) {
+        try {
+            return step.get();
+        } catch (RuntimeException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
     }
 
     /** Names the engine. */

@@ -16,6 +16,7 @@ final class NotificationStream extends DemandStream<Buffer> implements Notificat
     private final Connection connection;
     private final OpenStreams streams;
     private volatile @Nullable NotificationSubscription subscription;
+    private volatile boolean unwanted;
 
     NotificationStream(Context context, Connection connection, OpenStreams streams) {
         super(context, ASKED_AHEAD);
@@ -32,7 +33,12 @@ final class NotificationStream extends DemandStream<Buffer> implements Notificat
         try {
             subscription = connection.subscribe(this);
         } catch (RuntimeException refused) {
+            streams.remove(this);
             finish(refused);
+        }
+        if (unwanted) {
+            // Whoever stopped it may have looked before the subscription was here.
+            stop();
         }
     }
 
@@ -46,6 +52,7 @@ final class NotificationStream extends DemandStream<Buffer> implements Notificat
 
     @Override
     void stop() {
+        unwanted = true;
         streams.remove(this);
         NotificationSubscription listening = subscription;
         if (listening != null) {

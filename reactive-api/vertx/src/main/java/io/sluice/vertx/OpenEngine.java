@@ -5,9 +5,13 @@ import io.vertx.core.Vertx;
 import io.vertx.core.shareddata.Shareable;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** An engine with what belongs to it, and how many clients hold it. */
 final class OpenEngine implements Shareable {
+    private static final Logger LOG = LoggerFactory.getLogger(OpenEngine.class);
+
     private final TransferEngine engine;
     private final StagingPool staging;
     private final @Nullable AutoCloseable meters;
@@ -23,7 +27,7 @@ final class OpenEngine implements Shareable {
         TransferEngine engine = TransferEngine.open(options.getEngineOptions());
         try {
             StagingPool staging =
-                    new StagingPool(vertx, engine, options.getStagingBytes(), options.getStagingSlotBytes());
+                    new StagingPool(engine, options.getStagingBytes(), options.getStagingSlotBytes());
             return new OpenEngine(engine, staging, RegistryOfVertx.bind(vertx, engine, options));
         } catch (RuntimeException | LinkageError failed) {
             engine.closeAsync();
@@ -52,12 +56,16 @@ final class OpenEngine implements Shareable {
 
     /** Closes what belongs to the engine, and the engine. */
     CompletableFuture<Void> close() {
-        staging.close();
+        try {
+            staging.close();
+        } catch (RuntimeException refused) {
+            LOG.warn("Who waited for staging memory could not be told of its end", refused);
+        }
         if (meters != null) {
             try {
                 meters.close();
-            } catch (Exception impossible) {
-                throw new IllegalStateException(impossible);
+            } catch (Exception refused) {
+                LOG.warn("The meters of {} could not be removed", engine.id(), refused);
             }
         }
         return engine.closeAsync();

@@ -6,12 +6,10 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferEngine;
-import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * needed. Who finds no free slot waits its turn; a slot comes back only when nothing can touch it any more.
  */
 final class StagingPool {
-    private final Vertx vertx;
     private final TransferEngine engine;
     private final int slots;
     private final int slotBytes;
@@ -31,8 +28,7 @@ final class StagingPool {
     private boolean allocating;
     private boolean closed;
 
-    StagingPool(Vertx vertx, TransferEngine engine, long bytes, int slotBytes) {
-        this.vertx = vertx;
+    StagingPool(TransferEngine engine, long bytes, int slotBytes) {
         this.engine = engine;
         this.slotBytes = slotBytes;
         this.slots = Math.toIntExact(Math.max(1, bytes / slotBytes));
@@ -104,14 +100,31 @@ final class StagingPool {
         refuseAll(closed());
     }
 
-    /** It may take a while, as the memory is locked for some transports, so a worker does it. */
+    /**
+     * It may take a while, as the memory is locked for some transports. The pool is for many contexts, each of which may end
+     * meanwhile, and what its workers have not begun with it; so a thread of its own does it.
+     */
     private void allocate() {
         try {
-            vertx.executeBlocking(() -> engine.allocate((long) slots * slotBytes, RegionOptions.local()), false)
-                    .onComplete(this::allocated, this::notAllocated);
-        } catch (RejectedExecutionException closed) {
-            notAllocated(closed);
+            Thread.ofPlatform()
+                    .name("sluice-staging")
+                    .daemon()
+                    .inheritInheritableThreadLocals(false)
+                    .start(this::allocateRegion);
+        } catch (RuntimeException | Error noThread) {
+            notAllocated(noThread);
         }
+    }
+
+    private void allocateRegion() {
+        MemoryRegion memory;
+        try {
+            memory = engine.allocate((long) slots * slotBytes, RegionOptions.local());
+        } catch (RuntimeException | Error refused) {
+            notAllocated(refused);
+            return;
+        }
+        allocated(memory);
     }
 
     private void allocated(MemoryRegion memory) {

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A vectored transfer: each element that its source gives becomes a transfer, and each gives a result. */
 final class VectoredStream extends DemandStream<TransferResult> implements TransferResultStream {
@@ -22,6 +24,8 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
     interface Submission {
         Transfer submit(TransferElement element, TransferCallback callback);
     }
+
+    private static final Logger LOG = LoggerFactory.getLogger(VectoredStream.class);
 
     private final ContextMailbox mailbox;
     private final OpenStreams streams;
@@ -78,10 +82,10 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         try {
             element.submitted(submission.submit(given, element));
         } catch (SluiceException refused) {
-            element.quiesced();
+            element.neverSubmitted();
             elementEnded(element, refused);
         } catch (RuntimeException mistake) {
-            element.quiesced();
+            element.neverSubmitted();
             abort(mistake);
         }
     }
@@ -147,8 +151,13 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
             stopping = true;
             cancelled = new ArrayList<>(underWay);
         }
-        source.stop();
         cancelled.forEach(Element::cancel);
+        try {
+            source.stop();
+        } catch (RuntimeException refused) {
+            // The source may be the user's; whatever it does, this stream has stopped.
+            LOG.warn("A stream of elements could not be stopped", refused);
+        }
     }
 
     @Override
@@ -192,16 +201,24 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         private final long bytes;
         private volatile @Nullable Transfer transfer;
 
+        /** Of whoever asked while it was being submitted. Guarded by what is under way. */
+        private @Nullable CompletableFuture<Void> asked;
+
         Element(int index, long bytes) {
             this.index = index;
             this.bytes = bytes;
         }
 
         void submitted(Transfer submission) {
-            transfer = submission;
             boolean late;
+            CompletableFuture<Void> waiting;
             synchronized (underWay) {
+                transfer = submission;
                 late = stopping;
+                waiting = asked;
+            }
+            if (waiting != null) {
+                submission.quiesced().whenComplete((nothing, never) -> waiting.complete(null));
             }
             if (late) {
                 submission.cancel();
@@ -215,13 +232,30 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
             }
         }
 
-        /** Of one that is being submitted at this moment, by another thread, nothing is known yet. */
+        /** Of one that is being submitted at this moment, by another thread, nothing is known yet. With the lock. */
         CompletableFuture<Void> quiescence() {
             Transfer submission = transfer;
-            return submission == null ? CompletableFuture.completedFuture(null) : submission.quiesced();
+            if (submission != null) {
+                return submission.quiesced();
+            }
+            CompletableFuture<Void> waiting = asked == null ? new CompletableFuture<>() : asked;
+            asked = waiting;
+            return waiting;
         }
 
-        void quiesced() {
+        /** It was refused. */
+        void neverSubmitted() {
+            CompletableFuture<Void> waiting;
+            synchronized (underWay) {
+                underWay.remove(this);
+                waiting = asked;
+            }
+            if (waiting != null) {
+                waiting.complete(null);
+            }
+        }
+
+        private void quiesced() {
             synchronized (underWay) {
                 underWay.remove(this);
             }

@@ -52,9 +52,18 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
             full |= isFull();
             // Inside the lock, so that what several threads write keeps a place of its own; no end comes inside the
             // call.
-            transfer = transfer(item);
+            transfer = begun(item);
         }
         return transfer.<Void>mapEmpty().onComplete(result -> ended(size, result.cause()));
+    }
+
+    /** One that cannot be begun has ended, and counts no more. */
+    private Future<?> begun(T item) {
+        try {
+            return transfer(item);
+        } catch (RuntimeException mistake) {
+            return mailbox.failed(mistake);
+        }
     }
 
     @Override

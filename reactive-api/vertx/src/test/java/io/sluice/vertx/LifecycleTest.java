@@ -18,14 +18,17 @@ import io.sluice.engine.Signal;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
 import io.sluice.engine.TransferCancelledException;
+import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.sluice.engine.TransferTimeoutException;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
+import io.vertx.core.Handler;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.core.streams.ReadStream;
 import io.vertx.junit5.VertxExtension;
 import java.time.Duration;
 import java.util.Collections;
@@ -292,5 +295,86 @@ class LifecycleTest {
         Set<String> before = vertx.deploymentIDs();
         await(vertx.undeploy(before.iterator().next()));
         assertThat(await(client.health()).getString("status")).isEqualTo("DOWN");
+    }
+
+    /** Gives elements as they are asked for, and lets nobody stop it. */
+    private static final class Unstoppable implements ReadStream<TransferElement> {
+        private final TransferElement element;
+        private Handler<TransferElement> handler = any -> {};
+        final AtomicInteger refused = new AtomicInteger();
+        private boolean begun;
+
+        Unstoppable(TransferElement element) {
+            this.element = element;
+        }
+
+        private ReadStream<TransferElement> refuse() {
+            refused.incrementAndGet();
+            throw new IllegalStateException("this stream does not stop");
+        }
+
+        @Override
+        public ReadStream<TransferElement> handler(Handler<TransferElement> elements) {
+            if (elements == null) {
+                return refuse();
+            }
+            begun = true;
+            handler = elements;
+            return this;
+        }
+
+        @Override
+        public ReadStream<TransferElement> pause() {
+            return begun ? refuse() : this;
+        }
+
+        @Override
+        public ReadStream<TransferElement> resume() {
+            return this;
+        }
+
+        @Override
+        public ReadStream<TransferElement> fetch(long amount) {
+            for (long i = 0; i < amount; i++) {
+                handler.handle(element);
+            }
+            return this;
+        }
+
+        @Override
+        public ReadStream<TransferElement> exceptionHandler(Handler<Throwable> failures) {
+            return this;
+        }
+
+        @Override
+        public ReadStream<TransferElement> endHandler(Handler<Void> end) {
+            return this;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aStreamThatDoesNotStopHoldsNothingUp(boolean shared, Vertx vertx) throws Exception {
+        try (Target target = new Target("tcp")) {
+            TransferClientOptions options = Target.clientOptions("tcp", 4).setShared(shared);
+            TransferClient other = TransferClient.create(vertx, options);
+            TransferClient client = TransferClient.create(vertx, options);
+            TransferConnection cached = await(client.connection(target.engine.address()));
+            RemoteRegion remote = await(cached.attach(target.region.descriptor()));
+            MemoryRegion local = await(client.allocate(64, RegionOptions.local()));
+            Unstoppable elements = new Unstoppable(new TransferElement(local, 0, remote, 0, 64));
+            CompletableFuture<Throwable> failure = new CompletableFuture<>();
+            cached.writeVectored(elements, DEFAULTS.startAfter(StartEvent.of(new CompletableFuture<>())))
+                    .exceptionHandler(failure::complete)
+                    .handler(result -> {});
+            await().atMost(BOUND).until(() -> cached.connection().pending() > 0);
+            await(client.close());
+            assertThat(elements.refused).hasPositiveValue();
+            assertThat(await(failure)).isInstanceOf(ConnectionClosedException.class);
+            await().atMost(BOUND).until(() -> cached.connection().pending() == 0);
+            assertThat(local.isOpen()).isFalse();
+            assertThat(vertx.deploymentIDs()).hasSize(1);
+            await(other.close());
+        }
     }
 }

@@ -13,8 +13,12 @@ import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.junit5.VertxExtension;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -99,5 +103,49 @@ class SharingTest {
             await(staying.close());
             await().atMost(BOUND).until(() -> same.connection().state() == ConnectionState.CLOSED);
         }
+    }
+
+    /** The staging memory is everybody's: neither the workers of the first one that needs it nor its end may matter. */
+    @Test
+    void stagingMemoryNeedsNoWorkerOfTheFirstVerticle(Vertx vertx) throws Exception {
+        CountDownLatch over = new CountDownLatch(1);
+        try (Target target = new Target("tcp")) {
+            TransferClient staying = TransferClient.create(vertx, shared("pool"));
+            Target.Attached to = target.attach(staying);
+            CompletableFuture<Future<Buffer>> first = new CompletableFuture<>();
+            String id = await(vertx.deployVerticle(
+                    new VerticleBase() {
+                        @Override
+                        public Future<?> start() {
+                            TransferClient client = TransferClient.create(vertx, shared("pool"));
+                            vertx.executeBlocking(() -> over.await(60, TimeUnit.SECONDS), false);
+                            return client.connect(target.engine.address()).compose(connection -> connection
+                                    .attach(target.region.descriptor())
+                                    .onSuccess(remote -> first.complete(connection.readBuffer(remote, 0, 64))));
+                        }
+                    },
+                    new DeploymentOptions().setWorkerPoolName("its own").setWorkerPoolSize(1)));
+            assertThat(await(await(first)).length()).isEqualTo(64);
+            over.countDown();
+            await(vertx.undeploy(id));
+            assertThat(await(to.connection().readBuffer(to.remote(), 0, 64)).length())
+                    .isEqualTo(64);
+        } finally {
+            over.countDown();
+        }
+    }
+
+    @Test
+    void regionsThatWereClosedElsewhereAreForgotten(Vertx vertx) throws Exception {
+        TransferClient client = TransferClient.create(vertx, shared("pool"));
+        for (int i = 0; i < 200; i++) {
+            await(await(client.allocate(64, RegionOptions.local())).close());
+        }
+        assertThat(((LocalClient) client).regionsKept()).isLessThanOrEqualTo(64);
+        MemoryRegion kept = await(client.allocate(64, RegionOptions.local()));
+        TransferClient other = TransferClient.create(vertx, shared("pool"));
+        await(client.close());
+        assertThat(kept.isOpen()).isFalse();
+        await(other.close());
     }
 }

@@ -136,4 +136,21 @@ class WriteStreamsTest {
             assertThat(Bounded.failure(file.pipeTo(writes))).isInstanceOf(IndexOutOfBoundsException.class);
         }
     }
+
+    @Test
+    void whatCannotBeWrittenCountsNoMore(Vertx vertx) throws Exception {
+        try (Target target = new Target("tcp")) {
+            TransferClient client = TransferClient.create(vertx, Target.clientOptions("tcp", WINDOW));
+            Target.Attached to = target.attach(client);
+            MemoryRegion local = await(client.allocate(64, RegionOptions.local()));
+            WriteStream<TransferElement> writes = to.connection().writes(DEFAULTS);
+            for (int i = 0; i < 2 * WINDOW; i++) {
+                assertThat(Bounded.failure(writes.write(new TransferElement(local, 1, to.remote(), 0, 64))))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+            }
+            assertThat(writes.writeQueueFull()).isFalse();
+            await(writes.write(new TransferElement(local, 0, to.remote(), 0, 64)));
+            assertThat(Bounded.failure(writes.end())).isInstanceOf(IndexOutOfBoundsException.class);
+        }
+    }
 }
