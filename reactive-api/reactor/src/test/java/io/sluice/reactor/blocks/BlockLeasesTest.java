@@ -235,6 +235,38 @@ class BlockLeasesTest {
         }
     }
 
+    /** The lender has credits for one message that gives a block back; the others are under way for as long as the test. */
+    @Test
+    void aBlockThatIsOnItsWayBackMakesRoom() {
+        EngineOptions oneCredit = EngineOptions.builder().notificationCredits(1).build();
+        ReactiveTransferEngine lending = ReactiveTransferEngine.open(oneCredit);
+        try {
+            CompletableFuture<ReactiveConnection> incoming =
+                    there.accepted().skip(1).next().toFuture();
+            ReactiveConnection raw = lending.connect(there.address()).block(PATIENCE);
+            BlockLeases full = BlockLeases.over(
+                    incoming.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join(), MAX);
+            full.received().subscribe(received::add, error -> {});
+            lendRaw(raw, 0);
+            Awaitility.await().atMost(PATIENCE).until(() -> received.size() == MAX);
+            assertThat(full.held()).isEqualTo(MAX);
+            received.forEach(block -> block.acknowledge().subscribe(ignored -> {}, error -> {}));
+            lendRaw(raw, MAX);
+            Awaitility.await().atMost(PATIENCE).until(() -> received.size() == 2 * MAX);
+            assertThat(full.held()).isEqualTo(MAX);
+        } finally {
+            lending.close().block(PATIENCE);
+        }
+    }
+
+    private static void lendRaw(ReactiveConnection connection, int firstId) {
+        for (int id = firstId; id < firstId + MAX; id++) {
+            connection
+                    .notify(LeaseMessage.of(LeaseMessage.Type.LEND, id).toBytes())
+                    .block(PATIENCE);
+        }
+    }
+
     @Test
     void whatNobodyTakesIsGivenBackUnused() throws InterruptedException {
         List<CompletableFuture<LeaseOutcome>> before = List.of(
