@@ -42,7 +42,12 @@ record EncodedEntry(EntryHead head, List<StoredValue> chunks) {
     }
 
     private static void finish(
-            String name, long publication, long revision, RegionChunk.Writer chunk, List<StoredValue> chunks, List<Integer> counts) {
+            String name,
+            long publication,
+            long revision,
+            RegionChunk.Writer chunk,
+            List<StoredValue> chunks,
+            List<Integer> counts) {
         counts.add(chunk.count());
         chunks.add(new StoredValue(Keys.chunk(name, publication, revision, chunks.size()), chunk.finish()));
     }

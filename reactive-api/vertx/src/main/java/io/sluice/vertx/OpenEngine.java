@@ -26,8 +26,7 @@ final class OpenEngine implements Shareable {
     static OpenEngine open(Vertx vertx, TransferClientOptions options) {
         TransferEngine engine = TransferEngine.open(options.getEngineOptions());
         try {
-            StagingPool staging =
-                    new StagingPool(engine, options.getStagingBytes(), options.getStagingSlotBytes());
+            StagingPool staging = new StagingPool(engine, options.getStagingBytes(), options.getStagingSlotBytes());
             return new OpenEngine(engine, staging, RegistryOfVertx.bind(vertx, engine, options));
         } catch (RuntimeException | LinkageError failed) {
             engine.closeAsync();

@@ -119,9 +119,10 @@ class SharingTest {
                         public Future<?> start() {
                             TransferClient client = TransferClient.create(vertx, shared("pool"));
                             vertx.executeBlocking(() -> over.await(60, TimeUnit.SECONDS), false);
-                            return client.connect(target.engine.address()).compose(connection -> connection
-                                    .attach(target.region.descriptor())
-                                    .onSuccess(remote -> first.complete(connection.readBuffer(remote, 0, 64))));
+                            return client.connect(target.engine.address())
+                                    .compose(connection -> connection
+                                            .attach(target.region.descriptor())
+                                            .onSuccess(remote -> first.complete(connection.readBuffer(remote, 0, 64))));
                         }
                     },
                     new DeploymentOptions().setWorkerPoolName("its own").setWorkerPoolSize(1)));

@@ -219,12 +219,14 @@ class BlockLeasesTest {
         try {
             CompletableFuture<ReactiveConnection> incoming =
                     receiving.accepted().next().toFuture();
-            BlockLeases lender = BlockLeases.over(lending.connect(receiving.address()).block(PATIENCE), MAX);
+            BlockLeases lender =
+                    BlockLeases.over(lending.connect(receiving.address()).block(PATIENCE), MAX);
             BlockLeases receiver = BlockLeases.over(
                     incoming.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join(), MAX);
             receiver.received().flatMap(ReceivedBlock::acknowledge, MAX).subscribe(ignored -> {}, error -> {});
             List<LeaseOutcome> outcomes = Flux.range(0, MAX)
-                    .flatMap(slot -> Flux.range(0, 2_000).concatMap(round -> lender.lend(bytes("page " + slot)), 1), MAX)
+                    .flatMap(
+                            slot -> Flux.range(0, 2_000).concatMap(round -> lender.lend(bytes("page " + slot)), 1), MAX)
                     .collectList()
                     .block(PATIENCE);
             assertThat(outcomes).hasSize(MAX * 2_000).containsOnly(LeaseOutcome.ACKNOWLEDGED);
