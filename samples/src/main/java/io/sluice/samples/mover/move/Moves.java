@@ -28,6 +28,9 @@ public final class Moves {
 
     private static final int LISTED_AT_ONCE = 512;
 
+    /** Makes the first of the last six hexadecimal digits a, b, e or f. */
+    private static final long FIRST_IS_A_LETTER = 0xa0_0000;
+
     private final Vertx vertx;
     private final Directory directory;
     private final Pools pools;
@@ -74,7 +77,13 @@ public final class Moves {
         this.limits = limits;
         this.self = self;
         this.listener = listener;
-        this.idPrefix = BlockHash.text(run).substring(BlockHash.text(run).length() - 6) + "-";
+        this.idPrefix = idPrefix(run);
+    }
+
+    /** Begins with a letter: whoever reads parameters as JSON takes 12345e-1 for a number. */
+    static String idPrefix(long run) {
+        String text = BlockHash.text(run | FIRST_IS_A_LETTER);
+        return text.substring(text.length() - 6) + "-";
     }
 
     /**
