@@ -124,9 +124,7 @@ final class NamedTarget {
                 .then(Mono.defer(() -> connectTo(entry)))
                 .onErrorResume(this::failed);
         return Flux.usingWhen(
-                attempt,
-                connection -> Flux.concat(Mono.just(connection), untilEnded(connection)),
-                this::close);
+                attempt, connection -> Flux.concat(Mono.just(connection), untilEnded(connection)), this::close);
     }
 
     private Mono<ReactiveConnection> untilEnded(ReactiveConnection connection) {

@@ -215,7 +215,8 @@ class BenchProgramTest {
                         "client_cpu_seconds",
                         "server_cpu_seconds",
                         "allocated_bytes_per_transfer",
-                        "transfer_threads_bytes_per_transfer");
+                        "transfer_threads_bytes_per_transfer",
+                        "memcpy_gigabytes_per_second");
         assertThat(line.get("latency_us").fieldNames())
                 .toIterable()
                 .containsExactly("p50", "p90", "p99", "p999", "max");
