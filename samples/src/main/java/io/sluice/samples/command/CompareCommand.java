@@ -60,7 +60,7 @@ import picocli.CommandLine.Spec;
             "             once a second; by their rate, and by the heap that all threads allocate for each, scrapes included",
             "  vertx-cost the same transfers through Reactor: ours are futures of Vert.x, on an event loop",
             "",
-            "A ratio is that of the medians; beside shm's memcpy, and for what metrics cost, where both are measured one right"
+            "A ratio is that of the medians; beside shm's memcpy, and for what metrics and Vert.x cost, where both are measured one right"
                     + " after the other and alike, it is the median of the rounds' ratios.",
             "",
             "A comparison is called after the transfer and the peer, such as write-4KiB/ucx; those over shm begin with shm-"

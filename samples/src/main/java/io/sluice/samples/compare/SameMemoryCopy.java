@@ -30,7 +30,7 @@ record SameMemoryCopy(long size) implements Measurement {
     static Series in(Series ours) {
         Series copies = new Series();
         for (Double rate : ours.values(Quantity.MEMCPY_GIGABYTES_PER_SECOND)) {
-            copies.addRound(rate == null ? null : Figures.ofBandwidth(rate));
+            copies.add(rate == null ? null : Figures.ofBandwidth(rate));
         }
         return copies;
     }

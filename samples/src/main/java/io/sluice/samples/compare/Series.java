@@ -15,13 +15,8 @@ final class Series {
     private @Nullable String problem;
     private int failures;
 
-    /** Takes the figures of the next round. */
-    void add(Figures figures) {
-        rounds.add(figures);
-    }
-
-    /** Takes the next round of what is measured with something else: a failure is told there. */
-    void addRound(@Nullable Figures figures) {
+    /** Takes the figures of the next round; {@code null} of what is measured with something else, where the failure is told. */
+    void add(@Nullable Figures figures) {
         rounds.add(figures);
     }
 
