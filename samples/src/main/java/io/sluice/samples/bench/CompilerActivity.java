@@ -1,37 +1,74 @@
 package io.sluice.samples.bench;
 
-import java.lang.management.CompilationMXBean;
-import java.lang.management.ManagementFactory;
-import org.jspecify.annotations.Nullable;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
 
-/** Whether the JVM still compiles, which takes time from what is measured, above all where there is one processor. */
+/**
+ * Whether the JVM still compiles, which takes time from what is measured, above all where there is one processor. It goes by
+ * the processor time of the compilers' threads: one large method may keep a compiler for a second and more, and what the JVM
+ * itself tells of are compilations that have ended.
+ */
 final class CompilerActivity {
 
-    private static final long WINDOW_NANOS = 1_000_000_000L;
-    private static final long MOST_MILLIS = 20;
+    private static final Path THREADS = Path.of("/proc/self/task");
 
-    private final @Nullable CompilationMXBean compiler;
+    /** What the kernel keeps of the names of {@code C1 CompilerThread0} and {@code C2 CompilerThread0}. */
+    private static final String COMPILER = "C[12] CompilerThre";
+
+    private static final long WINDOW_NANOS = 1_000_000_000L;
+    private static final long MOST_NANOS = 20_000_000;
+
+    private final Map<Path, Long> used = new HashMap<>();
     private long windowBegan = System.nanoTime();
-    private long compiledBefore;
+    private long busyNanos;
 
     CompilerActivity() {
-        CompilationMXBean bean = ManagementFactory.getCompilationMXBean();
-        compiler = bean != null && bean.isCompilationTimeMonitoringSupported() ? bean : null;
-        compiledBefore = compiledMillis();
+        addUse();
+        busyNanos = 0;
     }
 
-    /** Whether it has compiled next to nothing for a second; true also if it cannot tell. Ask it often. */
+    /** Whether compilers have done next to nothing for a second; true also if it cannot tell. Ask it often. */
     boolean isQuiet() {
         long now = System.nanoTime();
-        long compiled = compiledMillis();
-        if (compiled - compiledBefore > MOST_MILLIS) {
+        addUse();
+        if (busyNanos > MOST_NANOS) {
             windowBegan = now;
-            compiledBefore = compiled;
+            busyNanos = 0;
         }
-        return compiler == null || now - windowBegan >= WINDOW_NANOS;
+        return used.isEmpty() || now - windowBegan >= WINDOW_NANOS;
     }
 
-    private long compiledMillis() {
-        return compiler == null ? 0 : compiler.getTotalCompilationTime();
+    /** The JVM starts such threads as it needs them, and ends them. */
+    private void addUse() {
+        try (DirectoryStream<Path> threads = Files.newDirectoryStream(THREADS)) {
+            for (Path thread : threads) {
+                addUseOf(thread);
+            }
+        } catch (IOException | DirectoryIteratorException notToBeSeen) {
+            used.clear();
+        }
+    }
+
+    private void addUseOf(Path thread) {
+        try {
+            if (used.containsKey(thread)
+                    || Files.readString(thread.resolve("comm")).strip().matches(COMPILER)) {
+                long nanos = processorNanos(Files.readString(thread.resolve("schedstat")));
+                Long before = used.put(thread, nanos);
+                busyNanos += Math.max(0, nanos - (before == null ? 0 : before));
+            }
+        } catch (IOException ended) {
+            used.remove(thread);
+        }
+    }
+
+    /** The first of the three figures. */
+    private static long processorNanos(String schedstat) {
+        return Long.parseLong(schedstat.substring(0, schedstat.indexOf(' ')));
     }
 }
