@@ -14,8 +14,6 @@ final class PlainCopies {
     /** How much is copied between two looks at the clock. */
     private static final long LOOK_BYTES = 1 << 20;
 
-    private static final int WARMUP_SHARE = 2;
-
     private static final MethodHandle MEMCPY = Linker.nativeLinker()
             .downcallHandle(
                     Linker.nativeLinker().defaultLookup().findOrThrow("memcpy"),
@@ -30,6 +28,8 @@ final class PlainCopies {
     private final MemorySegment remote;
     private final boolean read;
     private final BooleanSupplier interrupted;
+    private long copies;
+    private long nanos;
 
     /**
      * Between the ranges of a connection.
@@ -47,15 +47,9 @@ final class PlainCopies {
         this.interrupted = interrupted;
     }
 
-    /** Copies for a time, and gives the rate in units of 10<sup>9</sup> bytes a second. */
-    double gigabytesPerSecond(Duration time) {
-        copy(time.dividedBy(WARMUP_SHARE));
-        return copy(time);
-    }
-
-    private double copy(Duration time) {
+    /** Copies for a time, on from where it has stopped. */
+    void copyFor(Duration time) {
         long batch = Math.max(1, LOOK_BYTES / layout.size());
-        long copies = 0;
         long began = System.nanoTime();
         long elapsed;
         do {
@@ -68,7 +62,18 @@ final class PlainCopies {
             }
             elapsed = System.nanoTime() - began;
         } while (elapsed < time.toNanos());
-        return (double) copies * layout.size() / elapsed;
+        nanos += elapsed;
+    }
+
+    /** Forgets what it has copied until now. */
+    void reset() {
+        copies = 0;
+        nanos = 0;
+    }
+
+    /** What it has copied, in units of 10<sup>9</sup> bytes a second. */
+    double gigabytesPerSecond() {
+        return (double) copies * layout.size() / nanos;
     }
 
     /** The ranges lie within both regions, which stay as long as this does. */

@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,29 @@ final class Rounds implements AutoCloseable {
             run(time, usage);
         } else {
             runWarming(warmup, time, warmupUsage, usage);
+        }
+    }
+
+    /** Warms up in turns with something else, until the JVM has compiled both. */
+    void warmInTurns(Duration least, Duration turn, Usage usage, Consumer<Duration> other) {
+        drivers.forEach(Driver::reset);
+        long most = least.multipliedBy(MOST_WARMUPS).toNanos();
+        CompilerActivity compiler = new CompilerActivity();
+        boolean warm = least.isZero();
+        while (!warm && drivers.stream().noneMatch(Driver::isStopped)) {
+            round(turn.toNanos(), usage);
+            other.accept(turn);
+            boolean quiet = compiler.isQuiet();
+            warm = (quiet && usage.nanos() >= least.toNanos()) || usage.nanos() >= most;
+        }
+    }
+
+    /** Measures in turns with something else, so that both find the machine alike. */
+    void runInTurns(Duration time, Duration turn, Usage usage, Consumer<Duration> other) {
+        drivers.forEach(Driver::reset);
+        while (usage.nanos() < time.toNanos() && drivers.stream().noneMatch(Driver::isStopped)) {
+            round(turn.toNanos(), usage);
+            other.accept(turn);
         }
     }
 

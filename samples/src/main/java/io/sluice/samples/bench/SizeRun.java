@@ -23,6 +23,9 @@ final class SizeRun implements AutoCloseable {
     /** Large enough that no transport takes another way for it than for what is larger. */
     private static final long WARMUP_BYTES = 128 << 10;
 
+    /** What a shared machine gives changes from one tenth of a second to the next. */
+    private static final int MEMCPY_TURNS = 20;
+
     private final Initiator initiator;
     private final TransferEngine engine;
     private final BenchPlan plan;
@@ -66,8 +69,12 @@ final class SizeRun implements AutoCloseable {
         }
         try (Rounds rounds = new Rounds(drivers, checked, layout.roundTransfers(), interrupted)) {
             Usage usage = new Usage(side);
-            rounds.run(warmup, plan.duration(), new Usage(side), usage);
-            Double copied = plan.memcpy() ? copied(interrupted) : null;
+            Double copied = null;
+            if (plan.memcpy()) {
+                copied = runBesideCopies(rounds, warmup, usage, interrupted);
+            } else {
+                rounds.run(warmup, plan.duration(), new Usage(side), usage);
+            }
             return result(drivers, warmups, usage, rounds.differing(), copied);
         }
     }
@@ -85,11 +92,16 @@ final class SizeRun implements AutoCloseable {
         return drivers;
     }
 
-    /** What memcpy does between the same memory in as much time, in GB a second. */
-    private double copied(BooleanSupplier interrupted) {
+    /** Gives what memcpy does between the same memory in as much time, in GB a second, by turns with the transfers. */
+    private double runBesideCopies(Rounds rounds, Duration warmup, Usage usage, BooleanSupplier interrupted) {
         MemorySegment theirs = MappedPeerMemory.of(engine, side);
-        return new PlainCopies(layout, local.segment(), theirs, plan.operation().isRead(), interrupted)
-                .gigabytesPerSecond(plan.duration());
+        PlainCopies copies =
+                new PlainCopies(layout, local.segment(), theirs, plan.operation().isRead(), interrupted);
+        Duration turn = plan.duration().dividedBy(MEMCPY_TURNS);
+        rounds.warmInTurns(warmup, turn, new Usage(side), copies::copyFor);
+        copies.reset();
+        rounds.runInTurns(plan.duration(), turn, usage, copies::copyFor);
+        return copies.gigabytesPerSecond();
     }
 
     private Driver driver(int index, Layout ranges) {

@@ -49,8 +49,8 @@ import picocli.CommandLine.Spec;
             "  ceiling    plain C over a socket: a put, or a get, in a system call on each side, acknowledged;",
             "             beside shm copies in a process of their own, between shared mappings as large as a transfer",
             "  ping-pong  plain C, both sides spinning on the socket; the engines' pollers never park either",
-            "  memcpy     beside shm between the very memory of the transfers, by the initiator right after them; else in",
-            "             a process of its own, of private memory, up to 1 MiB within the cache, larger ones beyond it",
+            "  memcpy     beside shm between the very memory of the transfers, by the initiator and by turns with them;",
+            "             else in a process of its own, of private memory, up to 1 MiB within the cache, larger ones beyond it",
             "  process-vm-writev",
             "             plain C that writes into a child's memory in one system call, beside cross-memory attach",
             "  rate       a fixed number of transfers, or of a vectored one's elements, a second",
@@ -60,8 +60,8 @@ import picocli.CommandLine.Spec;
             "             once a second; by their rate, and by the heap that all threads allocate for each, scrapes included",
             "  vertx-cost the same transfers through Reactor: ours are futures of Vert.x, on an event loop",
             "",
-            "A ratio is that of the medians; beside shm's memcpy, and for what metrics and Vert.x cost, where both are measured one right"
-                    + " after the other and alike, it is the median of the rounds' ratios.",
+            "A ratio is that of the medians; beside shm's memcpy, and for what metrics and Vert.x cost, where both are measured by turns or one right"
+                    + " after the other, and alike, it is the median of the rounds' ratios.",
             "",
             "A comparison is called after the transfer and the peer, such as write-4KiB/ucx; those over shm begin with shm-"
                     + " or, by cross-memory attach, with cross-memory-. With --json there is an"
