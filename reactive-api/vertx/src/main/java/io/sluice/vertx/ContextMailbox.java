@@ -19,10 +19,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Nothing is ever handed over inside {@link #deliver}, not even by the context's own thread: so a chain of transfers that
  * complete at once does not deepen the stack.
  */
-@SuppressWarnings("ReferenceEquality") // a mark is told by identity
+@SuppressWarnings({"ReferenceEquality", "ThreadPriorityCheck"}) // a mark is told by identity; nothing depends on yielding
 final class ContextMailbox implements Handler<Void> {
     /** How often the loop is kept for what has come meanwhile. */
-    private static final int MOST_TURNS = 4;
+    private static final int MOST_TURNS = 16;
+
+    /** After so many deliveries others have the loop, however few the turns were. */
+    private static final int MOST_DELIVERIES = 512;
 
     /** Lies below what comes while deliveries are handed over. */
     private static final Delivery AT_WORK = new Delivery() {
@@ -93,23 +96,28 @@ final class ContextMailbox implements Handler<Void> {
     }
 
     /**
-     * Hands over what has come, in the order in which it came, and then what has come meanwhile: a few times over, as each time
-     * that the loop has to come back costs it a look at the kernel, and then the loop has its turn.
+     * Hands over what has come, in the order in which it came, and then what has come meanwhile: some times over, as each time
+     * that the loop has to come back costs it and the poller several calls of the kernel, and then the loop has its turn. In
+     * between it lets a poller that shares its processor run, which answers what was started here without having to wake it.
      */
     @Override
     public void handle(@Nullable Void nothing) {
         int turns = 0;
+        int deliveries = 0;
         boolean whole = false;
         try {
             do {
-                deliverAll(inOrder(latest.getAndSet(AT_WORK)));
+                deliveries += deliverAll(inOrder(latest.getAndSet(AT_WORK)));
                 turns++;
+                if (latest.get() == AT_WORK && deliveries < MOST_DELIVERIES) {
+                    Thread.yield();
+                }
                 if (latest.compareAndSet(AT_WORK, null)) {
                     whole = true;
                     return;
                 }
                 // Nobody wakes the loop while there is something: so this goes on by itself.
-            } while (turns < MOST_TURNS || !ran(this));
+            } while ((turns < MOST_TURNS && deliveries < MOST_DELIVERIES) || !ran(this));
             whole = true;
         } finally {
             if (!whole && !ran(this)) {
@@ -130,8 +138,9 @@ final class ContextMailbox implements Handler<Void> {
         return first;
     }
 
-    /** What one throws is for the context to report; the others are delivered all the same. */
-    private static void deliverAll(@Nullable Delivery first) {
+    /** What one throws is for the context to report; the others are delivered all the same. Tells how many there were. */
+    private static int deliverAll(@Nullable Delivery first) {
+        int count = 0;
         Throwable failure = null;
         Delivery delivery = first;
         while (delivery != null) {
@@ -143,6 +152,7 @@ final class ContextMailbox implements Handler<Void> {
                 failure = failure == null ? thrown : failure;
             }
             delivery = next;
+            count++;
         }
         if (failure instanceof RuntimeException exception) {
             throw exception;
@@ -150,6 +160,7 @@ final class ContextMailbox implements Handler<Void> {
         if (failure instanceof Error error) {
             throw error;
         }
+        return count;
     }
 
     /**
