@@ -170,7 +170,8 @@ final class BenchCommand implements Callable<Integer> {
             converter = DurationText.class,
             description =
                     "How long to run before, for each size: so long at least, and up to five times as long while the"
-                            + " JVM still compiles. Without a pause what follows is measured, unless --verify is given. Default:"
+                            + " JVM still compiles. Without a pause what follows is measured, unless --verify or --memcpy is"
+                            + " given. Default:"
                             + " ${DEFAULT-VALUE}.")
     private Duration warmup = Duration.ZERO;
 
