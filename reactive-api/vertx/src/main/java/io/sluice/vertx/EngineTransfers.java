@@ -4,13 +4,10 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SignalUpdate;
-import io.sluice.engine.Transfer;
-import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.vertx.core.buffer.Buffer;
 import java.util.Objects;
-import java.util.function.Function;
 
 /** One client's transfers over a connection. */
 final class EngineTransfers implements CancellableTransfers {
@@ -33,9 +30,8 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(local, "local");
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
-        return transfer(
-                length,
-                callback -> connection.write(local, localOffset, remote, remoteOffset, length, options, callback));
+        TransferOperation operation = operation(length);
+        return operation.start(() -> connection.write(local, localOffset, remote, remoteOffset, length, options, operation));
     }
 
     @Override
@@ -49,9 +45,8 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(local, "local");
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
-        return transfer(
-                length,
-                callback -> connection.read(local, localOffset, remote, remoteOffset, length, options, callback));
+        TransferOperation operation = operation(length);
+        return operation.start(() -> connection.read(local, localOffset, remote, remoteOffset, length, options, operation));
     }
 
     @Override
@@ -102,10 +97,9 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(signal, "signal");
         Objects.requireNonNull(options, "options");
-        return transfer(
-                length,
-                callback -> connection.writeWithSignal(
-                        local, localOffset, remote, remoteOffset, length, signal, options, callback));
+        TransferOperation operation = operation(length);
+        return operation.start(() -> connection.writeWithSignal(
+                        local, localOffset, remote, remoteOffset, length, signal, options, operation));
     }
 
     @Override
@@ -113,25 +107,24 @@ final class EngineTransfers implements CancellableTransfers {
             RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options) {
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
-        return transfer(bytes, callback -> connection.put(remote, remoteOffset, value, bytes, options, callback));
+        TransferOperation operation = operation(bytes);
+        return operation.start(() -> connection.put(remote, remoteOffset, value, bytes, options, operation));
     }
 
     @Override
     public TransferHandle<TransferResult> signal(SignalUpdate update, TransferOptions options) {
         Objects.requireNonNull(update, "update");
         Objects.requireNonNull(options, "options");
-        return transfer(0, callback -> connection.signal(update, options, callback));
+        TransferOperation operation = operation(0);
+        return operation.start(() -> connection.signal(update, options, operation));
     }
 
     @Override
     public TransferHandle<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
-        return new FetchOperation(
-                        client.mailbox(),
-                        client.transfersUnderWay(),
-                        callback -> connection.fetchAdd(remote, remoteOffset, addend, options, callback))
-                .start();
+        FetchOperation operation = new FetchOperation(client.mailbox(), client.transfersUnderWay());
+        return operation.start(() -> connection.fetchAdd(remote, remoteOffset, addend, options, operation));
     }
 
     @Override
@@ -139,23 +132,20 @@ final class EngineTransfers implements CancellableTransfers {
             RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions options) {
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
-        return new FetchOperation(
-                        client.mailbox(),
-                        client.transfersUnderWay(),
-                        callback -> connection.compareAndSwap(
-                                remote, remoteOffset, expected, replacement, options, callback))
-                .start();
+        FetchOperation operation = new FetchOperation(client.mailbox(), client.transfersUnderWay());
+        return operation.start(() -> connection.compareAndSwap(
+                                remote, remoteOffset, expected, replacement, options, operation));
     }
 
     @Override
     public TransferHandle<TransferResult> notify(Buffer payload, TransferOptions options) {
         Objects.requireNonNull(options, "options");
         byte[] bytes = payload.getBytes();
-        return transfer(0, callback -> connection.notify(bytes, options, callback));
+        TransferOperation operation = operation(0);
+        return operation.start(() -> connection.notify(bytes, options, operation));
     }
 
-    private TransferHandle<TransferResult> transfer(
-            long bytes, Function<? super TransferCallback, ? extends Transfer> submission) {
-        return new TransferOperation(client.mailbox(), client.transfersUnderWay(), bytes, submission).start();
+    private TransferOperation operation(long bytes) {
+        return new TransferOperation(client.mailbox(), client.transfersUnderWay(), bytes);
     }
 }

@@ -3,6 +3,7 @@ package io.sluice.vertx;
 import io.sluice.engine.Transfer;
 import io.vertx.core.Future;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** One transfer of the engine, whose end completes a future on the context that started it. */
@@ -24,18 +25,19 @@ abstract class Operation<T> extends StageDelivery<T> implements TransferHandle<T
         this.result = mailbox.future(end());
     }
 
-    /** Submits the transfer. */
-    abstract Transfer submit();
-
-    /** Submits it; what the engine refuses is the result, too. */
-    final Operation<T> start() {
+    /**
+     * Submits it; what the engine refuses is the result, too.
+     *
+     * @param submission submits the transfer with this as its callback; not kept, so that it need not be an object
+     */
+    final Operation<T> start(Supplier<? extends Transfer> submission) {
         if (underWay != null && !underWay.begin(this)) {
             finish(null, TransfersUnderWay.closed());
             return this;
         }
         Transfer submitted;
         try {
-            submitted = submit();
+            submitted = submission.get();
         } catch (RuntimeException refused) {
             finish(null, refused);
             return this;

@@ -4,27 +4,15 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferResult;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** An operation that moves bytes, or tells the peer something. */
 final class TransferOperation extends Operation<TransferResult> implements TransferCallback {
     private final long bytes;
-    private final Function<? super TransferCallback, ? extends Transfer> submission;
 
-    TransferOperation(
-            ContextMailbox mailbox,
-            @Nullable TransfersUnderWay underWay,
-            long bytes,
-            Function<? super TransferCallback, ? extends Transfer> submission) {
+    TransferOperation(ContextMailbox mailbox, @Nullable TransfersUnderWay underWay, long bytes) {
         super(mailbox, underWay);
         this.bytes = bytes;
-        this.submission = submission;
-    }
-
-    @Override
-    Transfer submit() {
-        return submission.apply(this);
     }
 
     @Override
