@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Nothing is ever handed over inside {@link #deliver}, not even by the context's own thread: so a chain of transfers that
  * complete at once does not deepen the stack.
  */
-@SuppressWarnings({"ReferenceEquality", "ThreadPriorityCheck"}) // a mark is told by identity; nothing depends on yielding
+// a mark is told by identity; nothing depends on yielding
+@SuppressWarnings({"ReferenceEquality", "ThreadPriorityCheck"})
 final class ContextMailbox implements Handler<Void> {
     /** How often the loop is kept for what has come meanwhile. */
     private static final int MOST_TURNS = 16;

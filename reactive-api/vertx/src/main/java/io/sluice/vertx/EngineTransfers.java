@@ -31,7 +31,8 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
         TransferOperation operation = operation(length);
-        return operation.start(() -> connection.write(local, localOffset, remote, remoteOffset, length, options, operation));
+        return operation.start(
+                () -> connection.write(local, localOffset, remote, remoteOffset, length, options, operation));
     }
 
     @Override
@@ -46,7 +47,8 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
         TransferOperation operation = operation(length);
-        return operation.start(() -> connection.read(local, localOffset, remote, remoteOffset, length, options, operation));
+        return operation.start(
+                () -> connection.read(local, localOffset, remote, remoteOffset, length, options, operation));
     }
 
     @Override
@@ -99,7 +101,7 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(options, "options");
         TransferOperation operation = operation(length);
         return operation.start(() -> connection.writeWithSignal(
-                        local, localOffset, remote, remoteOffset, length, signal, options, operation));
+                local, localOffset, remote, remoteOffset, length, signal, options, operation));
     }
 
     @Override
@@ -133,8 +135,8 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
         FetchOperation operation = new FetchOperation(client.mailbox(), client.transfersUnderWay());
-        return operation.start(() -> connection.compareAndSwap(
-                                remote, remoteOffset, expected, replacement, options, operation));
+        return operation.start(
+                () -> connection.compareAndSwap(remote, remoteOffset, expected, replacement, options, operation));
     }
 
     @Override

@@ -46,14 +46,25 @@ class ContextMailboxTest {
 
     @Test
     void aChainGivesTheLoopItsTurn() {
-        int links = 40;
+        int links = 400;
         chain(links);
         loop.run();
         assertThat(delivered).hasSize(links);
-        assertThat(loop.handed()).isBetween(links / 8, links / 2);
+        assertThat(loop.handed()).isBetween(links / 64, links / 2);
         bring(links, () -> {});
         loop.run();
         assertThat(delivered).endsWith(links);
+    }
+
+    @Test
+    void manyAtATimeGiveTheLoopItsTurnSooner() {
+        int width = 1000;
+        for (int i = 0; i < width; i++) {
+            bring(i, () -> bring(width, () -> {}));
+        }
+        loop.run();
+        assertThat(delivered).hasSize(2 * width);
+        assertThat(loop.handed()).as("what they have brought waits behind others").isEqualTo(2);
     }
 
     private void chain(int links) {

@@ -95,8 +95,8 @@ final class SizeRun implements AutoCloseable {
     /** Gives what memcpy does between the same memory in as much time, in GB a second, by turns with the transfers. */
     private double runBesideCopies(Rounds rounds, Duration warmup, Usage usage, BooleanSupplier interrupted) {
         MemorySegment theirs = MappedPeerMemory.of(engine, side);
-        PlainCopies copies =
-                new PlainCopies(layout, local.segment(), theirs, plan.operation().isRead(), interrupted);
+        PlainCopies copies = new PlainCopies(
+                layout, local.segment(), theirs, plan.operation().isRead(), interrupted);
         Duration turn = plan.duration().dividedBy(MEMCPY_TURNS);
         rounds.warmInTurns(warmup, turn, new Usage(side), copies::copyFor);
         copies.reset();
