@@ -64,7 +64,9 @@ class ContextMailboxTest {
         }
         loop.run();
         assertThat(delivered).hasSize(2 * width);
-        assertThat(loop.handed()).as("what they have brought waits behind others").isEqualTo(2);
+        assertThat(loop.handed())
+                .as("what they have brought waits behind others")
+                .isEqualTo(2);
     }
 
     private void chain(int links) {
