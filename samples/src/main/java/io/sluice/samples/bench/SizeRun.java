@@ -69,11 +69,12 @@ final class SizeRun implements AutoCloseable {
         }
         try (Rounds rounds = new Rounds(drivers, checked, layout.roundTransfers(), interrupted)) {
             Usage usage = new Usage(side);
-            Double copied = null;
-            if (plan.memcpy()) {
+            Double copied;
+            if (plan.memcpy() && checked == null) {
                 copied = runBesideCopies(rounds, warmup, usage, interrupted);
             } else {
                 rounds.run(warmup, plan.duration(), new Usage(side), usage);
+                copied = plan.memcpy() ? copyAfterwards(interrupted) : null;
             }
             return result(drivers, warmups, usage, rounds.differing(), copied);
         }
@@ -94,14 +95,24 @@ final class SizeRun implements AutoCloseable {
 
     /** Gives what memcpy does between the same memory in as much time, in GB a second, by turns with the transfers. */
     private double runBesideCopies(Rounds rounds, Duration warmup, Usage usage, BooleanSupplier interrupted) {
-        MemorySegment theirs = MappedPeerMemory.of(engine, side);
-        PlainCopies copies = new PlainCopies(
-                layout, local.segment(), theirs, plan.operation().isRead(), interrupted);
+        PlainCopies copies = copies(interrupted);
         Duration turn = plan.duration().dividedBy(MEMCPY_TURNS);
         rounds.warmInTurns(warmup, turn, new Usage(side), copies::copyFor);
         copies.reset();
         rounds.runInTurns(plan.duration(), turn, usage, copies::copyFor);
         return copies.gigabytesPerSecond();
+    }
+
+    /** The same where bytes are compared: to find the peer's memory some of it is written, and copies would feign arrivals. */
+    private double copyAfterwards(BooleanSupplier interrupted) {
+        PlainCopies copies = copies(interrupted);
+        copies.copyFor(plan.duration());
+        return copies.gigabytesPerSecond();
+    }
+
+    private PlainCopies copies(BooleanSupplier interrupted) {
+        MemorySegment theirs = MappedPeerMemory.of(engine, side);
+        return new PlainCopies(layout, local.segment(), theirs, plan.operation().isRead(), interrupted);
     }
 
     private Driver driver(int index, Layout ranges) {

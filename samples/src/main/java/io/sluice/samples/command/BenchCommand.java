@@ -188,7 +188,8 @@ final class BenchCommand implements Callable<Integer> {
     @Option(
             names = "--memcpy",
             description =
-                    "By short turns with the transfers copy between the same memory by C's memcpy, in this process, and"
+                    "By short turns with the transfers, with --verify after them, copy between the same memory by C's"
+                            + " memcpy, in this process, and"
                             + " tell its rate, too: nothing that copies is faster. For write and read over shm, on one"
                             + " connection, between memory that the engines have allocated.")
     private boolean memcpy;
