@@ -2,12 +2,17 @@ package io.sluice.directory.contract;
 
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryEvent;
+import io.sluice.directory.EngineEntry;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionTimeoutException;
 import reactor.core.Disposable;
 
 /** What a watch has told. */
@@ -36,6 +41,54 @@ final class WatchLog implements AutoCloseable {
                 .failFast("the watch has ended: " + errors, () -> !errors.isEmpty())
                 .until(() -> find(from, type, condition).isPresent());
         return find(from, type, condition).orElseThrow();
+    }
+
+    /** Waits until the name is there, as far as all that was told says. */
+    void awaitPresent(String name, Predicate<EngineEntry> condition) {
+        awaitState(
+                "an entry '" + name + "'",
+                () -> Optional.ofNullable(present().get(name)).filter(condition).isPresent());
+    }
+
+    /** Waits until the name is gone, by an event or from the snapshot after an interruption. */
+    void awaitAbsent(String name) {
+        awaitState("no entry '" + name + "'", () -> !present().containsKey(name));
+    }
+
+    private void awaitState(String what, Callable<Boolean> condition) {
+        try {
+            Awaitility.await(what)
+                    .atMost(Bounds.PATIENCE)
+                    .pollInterval(Duration.ofMillis(20))
+                    .failFast("the watch has ended: " + errors, () -> !errors.isEmpty())
+                    .until(condition);
+        } catch (ConditionTimeoutException e) {
+            throw new AssertionError("the watch has not told of " + what + ", but this: " + events, e);
+        }
+    }
+
+    /** What is there by what was told. */
+    private Map<String, EngineEntry> present() {
+        Map<String, EngineEntry> present = new HashMap<>();
+        for (DirectoryEvent event : events) {
+            switch (event) {
+                case DirectoryEvent.Snapshot snapshot -> {
+                    present.clear();
+                    snapshot.entries().forEach(entry -> present.put(entry.name(), entry));
+                }
+                case DirectoryEvent.Published published ->
+                    present.put(published.entry().name(), published.entry());
+                case DirectoryEvent.Changed changed ->
+                    present.put(changed.entry().name(), changed.entry());
+                case DirectoryEvent.Removed removed ->
+                    present.remove(removed.previous().name());
+                case DirectoryEvent.Damaged damaged -> present.remove(damaged.name());
+                case DirectoryEvent.Interrupted ignored -> {
+                    // What was told stands until the next snapshot.
+                }
+            }
+        }
+        return present;
     }
 
     private <T extends DirectoryEvent> Optional<T> find(int from, Class<T> type, Predicate<T> condition) {
