@@ -386,7 +386,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
 
     @Override
     public void message(int type, ByteBuffer body) {
-        if (!open && type != MessageType.READY && type != MessageType.GOODBYE && type != MessageType.REJECT) {
+        if (!open && !isBeforeOpen(type)) {
             throw new ProtocolException("a control message of type " + type + " before the connection is open");
         }
         switch (type) {
@@ -411,6 +411,14 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
             case MessageType.REJECT -> rejected(body);
             default -> throw new ProtocolException("a control message of unknown type " + type);
         }
+    }
+
+    /** What a peer may say while the path is set up: that it is ready, or why nothing will come of it. */
+    private static boolean isBeforeOpen(int type) {
+        return type == MessageType.READY
+                || type == MessageType.GOODBYE
+                || type == MessageType.GIVE_UP
+                || type == MessageType.REJECT;
     }
 
     /** The peer cannot set its end of the path up. */
@@ -674,7 +682,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         } else {
             if (!open && why.cause() instanceof TransportUnavailableException) {
                 control.send(MessageType.REJECT, why.reason().getBytes(StandardCharsets.UTF_8));
-            } else if (open && why.kind() == ConnectionEnd.Kind.LOST) {
+            } else if (why.kind() == ConnectionEnd.Kind.LOST) {
                 // so that both sides can tell what happened; if the path is broken for it as well, nothing is lost
                 control.send(MessageType.GIVE_UP, why.reason().getBytes(StandardCharsets.UTF_8));
             }

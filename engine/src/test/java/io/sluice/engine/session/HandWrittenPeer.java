@@ -25,6 +25,11 @@ final class HandWrittenPeer implements AutoCloseable {
 
     /** As far as ACCEPT; there is no lane yet. */
     HandWrittenPeer(int port, long livenessMillis) throws IOException {
+        this(port, livenessMillis, 1);
+    }
+
+    /** As far as ACCEPT, whatever number of lanes it offers. */
+    HandWrittenPeer(int port, long livenessMillis, int offeredLanes) throws IOException {
         this.port = port;
         control = open(port);
         out = new DataOutputStream(new BufferedOutputStream(control.getOutputStream()));
@@ -46,7 +51,7 @@ final class HandWrittenPeer implements AutoCloseable {
             connectionId = welcome.bytes(Tag.CONNECTION_ID);
             byte[] offer = ByteBuffer.allocate(6)
                     .put((byte) 1)
-                    .put((byte) 1)
+                    .put((byte) offeredLanes)
                     .putInt(4096)
                     .array();
             send(

@@ -12,6 +12,7 @@ import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -82,6 +83,18 @@ class HostileAcceptorTest {
             lane.send(MessageType.REJECT, Rejection.write(Rejection.AUTHENTICATION, "no"));
             Patience.failure(connecting, ConnectFailedException.class, CONNECT_TIMEOUT.multipliedBy(5));
             lane.awaitEnd();
+        }
+    }
+
+    @Test
+    void acceptorThatGivesUpBeforeTheConnectionIsOpenSaysWhy() {
+        try (RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+            MessageSocket control = acceptor.bootstrap();
+            control.send(MessageType.GIVE_UP, "no memory for lanes".getBytes(StandardCharsets.UTF_8));
+            ConnectFailedException failure = Patience.failure(connecting, ConnectFailedException.class);
+            assertThat(failure).hasMessageContaining("no memory for lanes");
+            control.awaitEnd();
         }
     }
 

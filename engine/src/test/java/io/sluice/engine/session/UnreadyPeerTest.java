@@ -10,6 +10,7 @@ import io.sluice.engine.TransferEngine;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,6 +103,15 @@ class UnreadyPeerTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("not 100 to");
         peer(100);
+    }
+
+    /** The path cannot be set up on this side: the peer hears why, and not only that a socket has closed. */
+    @Test
+    void isToldWhyItsConnectionIsGivenUp() throws Exception {
+        HandWrittenPeer peer = new HandWrittenPeer(port, LIVENESS_MILLIS, 0);
+        peers.add(peer);
+        assertThat(new String(peer.receive(MessageType.GIVE_UP), StandardCharsets.UTF_8))
+                .contains("tcp offer is out of range");
     }
 
     private void awaitConnections(int count) throws InterruptedException {
