@@ -48,6 +48,14 @@ public interface Connection extends TransferOperations<Transfer> {
     String transportReason();
 
     /**
+     * How this connection finds out that bytes were changed on their way: what both sides have agreed on. {@link Integrity}
+     * says on which transports that takes place with each transfer.
+     *
+     * @return never changes
+     */
+    Integrity integrity();
+
+    /**
      * The state now.
      *
      * @return the state

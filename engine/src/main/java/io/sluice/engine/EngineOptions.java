@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -313,6 +314,15 @@ public final class EngineOptions {
     }
 
     /**
+     * See {@link Builder#integrity(Integrity)}.
+     *
+     * @return what this engine asks for
+     */
+    public Integrity integrity() {
+        return settings.integrity;
+    }
+
+    /**
      * See {@link Builder#socketBufferBytes(int)}.
      *
      * @return bytes, 0 for the system's own
@@ -378,6 +388,7 @@ public final class EngineOptions {
         private Duration slowTransfer = Duration.ofSeconds(1);
         private List<EngineObserver> observers = List.of();
         private Duration priorityAging = Duration.ofMillis(100);
+        private Integrity integrity = Integrity.NONE;
         private int socketBufferBytes;
         private byte @Nullable [] token;
         private boolean allowUnauthenticatedPeers;
@@ -412,6 +423,7 @@ public final class EngineOptions {
             slowTransfer = other.slowTransfer;
             observers = other.observers;
             priorityAging = other.priorityAging;
+            integrity = other.integrity;
             socketBufferBytes = other.socketBufferBytes;
             token = other.token;
             allowUnauthenticatedPeers = other.allowUnauthenticatedPeers;
@@ -723,6 +735,26 @@ public final class EngineOptions {
         }
 
         /**
+         * The checks against bytes that are changed on their way. A connection has them if either side asks for them. Default
+         * {@link Integrity#NONE}; {@code SLUICE_INTEGRITY}, {@code none} or {@code crc32c}.
+         *
+         * @param integrity what this engine asks for
+         * @return this
+         */
+        public Builder integrity(Integrity integrity) {
+            this.integrity = Objects.requireNonNull(integrity, "integrity");
+            return this;
+        }
+
+        private void integrity(String value) {
+            switch (value.toLowerCase(Locale.ROOT)) {
+                case "none" -> integrity(Integrity.NONE);
+                case "crc32c" -> integrity(Integrity.CRC32C);
+                default -> throw new IllegalArgumentException("'" + value + "' is neither none nor crc32c");
+            }
+        }
+
+        /**
          * The size of the kernel's buffers of each tcp lane. Default 0, the system's own automatic sizes;
          * {@code SLUICE_SOCKET_BUFFER_BYTES}.
          *
@@ -824,6 +856,7 @@ public final class EngineOptions {
             from.time("SLUICE_STALL_THRESHOLD", this::stallThreshold);
             from.time("SLUICE_SLOW_TRANSFER", this::slowTransfer);
             from.time("SLUICE_PRIORITY_AGING", this::priorityAging);
+            from.text("SLUICE_INTEGRITY", this::integrity);
             from.size("SLUICE_SOCKET_BUFFER_BYTES", bytes -> socketBufferBytes(Math.toIntExact(bytes)));
             from.secret("SLUICE_TOKEN", this::token);
             from.flag("SLUICE_ALLOW_UNAUTHENTICATED_PEERS", this::allowUnauthenticatedPeers);

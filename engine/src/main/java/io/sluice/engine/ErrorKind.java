@@ -14,6 +14,8 @@ public enum ErrorKind {
     OUTCOME_UNKNOWN,
     /** {@link TransferTimeoutException}. */
     TIMEOUT,
+    /** {@link IntegrityException}. */
+    INTEGRITY,
     /** {@link StartEventException}. */
     START_EVENT,
     /** Any other. */
@@ -35,6 +37,7 @@ public enum ErrorKind {
             case OutcomeUnknownException unknown -> OUTCOME_UNKNOWN;
             case ConnectionLostException lost -> CONNECTION_LOST;
             case TransferTimeoutException timeout -> TIMEOUT;
+            case IntegrityException damaged -> INTEGRITY;
             case StartEventException event -> START_EVENT;
             case ElementsFailedException elements
             when elements.getCause() instanceof SluiceException first -> of(first);

@@ -30,6 +30,7 @@ class EngineOptionsTest {
         assertThat(options.maxPending()).isEqualTo(65_536);
         assertThat(options.lanes()).isEqualTo(1);
         assertThat(options.livenessTimeout()).isEqualTo(Duration.ofSeconds(10));
+        assertThat(options.integrity()).isEqualTo(Integrity.NONE);
         assertThat(options.token()).isNull();
         assertThat(options.allowUnauthenticatedPeers()).isFalse();
     }
@@ -58,6 +59,7 @@ class EngineOptionsTest {
                         Map.entry("SLUICE_YIELD", "0s"),
                         Map.entry("SLUICE_STALL_THRESHOLD", "1m"),
                         Map.entry("SLUICE_SOCKET_BUFFER_BYTES", "65536"),
+                        Map.entry("SLUICE_INTEGRITY", "CRC32C"),
                         Map.entry("SLUICE_TOKEN", " sixteen bytes at least "),
                         Map.entry("SLUICE_ALLOW_UNAUTHENTICATED_PEERS", "TRUE"),
                         Map.entry("OTHER", "ignored")))
@@ -84,6 +86,7 @@ class EngineOptionsTest {
         assertThat(options.yield()).isZero();
         assertThat(options.stallThreshold()).isEqualTo(Duration.ofMinutes(1));
         assertThat(options.socketBufferBytes()).isEqualTo(65_536);
+        assertThat(options.integrity()).isEqualTo(Integrity.CRC32C);
         assertThat(options.token()).isEqualTo("sixteen bytes at least".getBytes(StandardCharsets.UTF_8));
         assertThat(options.allowUnauthenticatedPeers()).isTrue();
     }
@@ -122,6 +125,7 @@ class EngineOptionsTest {
         "SLUICE_LIVENESS_TIMEOUT, 99999999999999999999s",
         "SLUICE_CONNECT_TIMEOUT, -1s",
         "SLUICE_SPIN, 9999999999999999us",
+        "SLUICE_INTEGRITY, md5",
         "SLUICE_TOKEN, short",
         "SLUICE_ALLOW_UNAUTHENTICATED_PEERS, perhaps"
     })

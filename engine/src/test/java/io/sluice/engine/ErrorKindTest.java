@@ -15,6 +15,7 @@ class ErrorKindTest {
         assertThat(ErrorKind.of(new ConnectionClosedException(""))).isEqualTo(ErrorKind.CONNECTION_CLOSED);
         assertThat(ErrorKind.of(new OutcomeUnknownException(""))).isEqualTo(ErrorKind.OUTCOME_UNKNOWN);
         assertThat(ErrorKind.of(new TransferTimeoutException(""))).isEqualTo(ErrorKind.TIMEOUT);
+        assertThat(ErrorKind.of(new IntegrityException(""))).isEqualTo(ErrorKind.INTEGRITY);
         assertThat(ErrorKind.of(new StartEventException(""))).isEqualTo(ErrorKind.START_EVENT);
         assertThat(ErrorKind.of(new ElementsFailedException(1, 2, new ConnectionLostException(""))))
                 .as("the first of a vectored transfer's")

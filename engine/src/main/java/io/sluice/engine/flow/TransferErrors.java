@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.IntegrityException;
 import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RemoteAccessException;
@@ -44,6 +45,13 @@ final class TransferErrors {
             case UNSUPPORTED ->
                 new RemoteAccessException(
                         Reason.UNSUPPORTED, "the peer's network adapter cannot carry out the operation");
+            case INTEGRITY ->
+                new IntegrityException(
+                        operation.changesRemote()
+                                ? "the bytes were changed on their way, as their checksum tells; what the peer's memory holds"
+                                        + " there is undefined"
+                                : "the bytes were changed on their way, or while they were read, as their checksum tells; what"
+                                        + " the local memory holds there is undefined");
             case OUTCOME_UNKNOWN ->
                 new OutcomeUnknownException("the lane broke while the operation was under way: it may or may not have"
                         + " taken effect, and is not sent again");

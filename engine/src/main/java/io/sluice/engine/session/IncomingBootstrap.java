@@ -2,6 +2,7 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
@@ -90,6 +91,14 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                     token == null ? "this engine has no token, and yours has" : "this engine asks for a token");
             return;
         }
+        boolean knowsIntegrity = fields.optional(Tag.INTEGRITY) != null;
+        if (engine.options().integrity() != Integrity.NONE && !knowsIntegrity) {
+            reject(
+                    Rejection.INTEGRITY,
+                    "this engine asks for checks that yours does not know (integrity "
+                            + engine.options().integrity() + "); yours is of an earlier version");
+            return;
+        }
         if (!engine.hasRoomForConnection()) {
             reject(Rejection.BUSY, "this engine has as many connections as maxConnections allows");
             return;
@@ -130,6 +139,10 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
                 .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
                 .put(Tag.AUTHENTICATION, token == null ? 0 : 1);
+        Integrity integrity = IntegrityTerms.agree(IntegrityTerms.read(fields), options.integrity());
+        if (fields.optional(Tag.INTEGRITY) != null) {
+            answer.put(Tag.INTEGRITY, IntegrityTerms.write(integrity));
+        }
         byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(answer.toBytes())));
         SessionSecret derived = new SessionSecret(token, helloBytes, unproven);
         secret = derived;
@@ -143,6 +156,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 (int) fields.number(Tag.NOTIFICATION_CREDITS, 1, 1 << 16),
                 (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
                 fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
+                integrity,
                 reason,
                 null);
         loop.arm(this, deadline);

@@ -6,6 +6,7 @@ import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportUnavailableException;
@@ -121,7 +122,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
                 .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
                 .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
-                .put(Tag.AUTHENTICATION, engine.token() == null ? 0 : 1);
+                .put(Tag.AUTHENTICATION, engine.token() == null ? 0 : 1)
+                .put(Tag.INTEGRITY, IntegrityTerms.write(options.integrity()));
         EngineId expected = target.engineId();
         if (expected != null) {
             fields.put(Tag.EXPECTED_ENGINE_ID, FieldReader.toBytes(expected));
@@ -176,6 +178,11 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
             throw new TransportUnavailableException(
                     target + " chose transport '" + transportName + "', which was not offered");
         }
+        Integrity integrity = IntegrityTerms.read(fields);
+        if (integrity != IntegrityTerms.agree(integrity, engine.options().integrity())) {
+            throw new ConnectFailedException(target + " does not know the checks that this engine asks for (integrity "
+                    + engine.options().integrity() + "); it is of an earlier version");
+        }
         attempted.takes(transportName);
         String reason = FallBack.log(engine.transports(), transport, target.toString(), fields);
         PeerTerms terms = new PeerTerms(
@@ -187,6 +194,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 (int) fields.number(Tag.NOTIFICATION_CREDITS, 1, 1 << 16),
                 (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
                 fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
+                integrity,
                 reason,
                 address);
         PeerSession begun = new PeerSession(engine, loop, socket(), terms, transport, attempted.opened());

@@ -4,6 +4,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.InvalidDescriptorException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
@@ -77,6 +78,11 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
     @Override
     public String transportReason() {
         return terms.transportReason();
+    }
+
+    @Override
+    public Integrity integrity() {
+        return terms.integrity();
     }
 
     @Override

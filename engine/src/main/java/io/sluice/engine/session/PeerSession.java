@@ -4,6 +4,7 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
@@ -305,6 +306,11 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
     @Override
     public EngineOptions options() {
         return engine.options();
+    }
+
+    @Override
+    public Integrity integrity() {
+        return terms.integrity();
     }
 
     @Override

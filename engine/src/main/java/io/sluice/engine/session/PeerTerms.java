@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.EngineId;
+import io.sluice.engine.Integrity;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param notificationCredits what the peer grants to begin with
  * @param maxNotificationBytes the longest notification that the peer takes
  * @param peerLivenessNanos after how long a silence the peer gives this side up
+ * @param integrity how changed bytes are found out
  * @param transportReason why the connection takes its transport, in a sentence
  * @param address where lanes are opened to; null on the accepting side
  */
@@ -27,5 +29,6 @@ record PeerTerms(
         int notificationCredits,
         int maxNotificationBytes,
         long peerLivenessNanos,
+        Integrity integrity,
         String transportReason,
         @Nullable InetSocketAddress address) {}

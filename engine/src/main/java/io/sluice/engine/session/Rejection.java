@@ -15,6 +15,7 @@ final class Rejection {
     static final int BUSY = 4;
     static final int MALFORMED = 5;
     static final int UNABLE = 6;
+    static final int INTEGRITY = 16;
 
     private Rejection() {}
 

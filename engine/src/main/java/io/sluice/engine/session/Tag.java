@@ -20,6 +20,7 @@ final class Tag {
     static final int LANE_INDEX = 16;
     static final int TRANSPORTS_LACKING = 17;
     static final int TRANSPORTS_REACH = 18;
+    static final int INTEGRITY = 32;
 
     private Tag() {}
 }

@@ -15,6 +15,9 @@ final class Welcome {
         Tag.LIVENESS_MILLIS,
         Tag.AUTHENTICATION
     };
+    // fields that an earlier version does not have: they are proven if they are there, and whether they may be there the
+    // hello has said, which is proven as well
+    private static final int[] PROVEN_IF_THERE = {Tag.INTEGRITY};
 
     private Welcome() {}
 
@@ -23,6 +26,12 @@ final class Welcome {
         FieldWriter writer = new FieldWriter();
         for (int tag : PROVEN) {
             writer.put(tag, fields.bytes(tag));
+        }
+        for (int tag : PROVEN_IF_THERE) {
+            byte[] value = fields.optional(tag);
+            if (value != null) {
+                writer.put(tag, value);
+            }
         }
         return writer.toBytes();
     }

@@ -22,6 +22,8 @@ public enum CompletionStatus {
     ATOMIC_DOMAIN,
     /** The target's adapter cannot carry the operation out. */
     UNSUPPORTED,
+    /** The bytes did not arrive as they were sent. */
+    INTEGRITY,
     /** This side's operating system refused to touch the memory. */
     LOCAL_MEMORY_FAULT,
     /** The path broke under it, and it may have taken effect; it must not be carried out twice. The connection lives. */
@@ -49,6 +51,6 @@ public enum CompletionStatus {
      * @return the status, or {@link #UNKNOWN_REGION} for a code of a later version: the request was refused all the same
      */
     public static CompletionStatus refusal(int code) {
-        return code > SUCCESS.ordinal() && code <= UNSUPPORTED.ordinal() ? VALUES[code] : UNKNOWN_REGION;
+        return code > SUCCESS.ordinal() && code <= INTEGRITY.ordinal() ? VALUES[code] : UNKNOWN_REGION;
     }
 }

@@ -1,6 +1,7 @@
 package io.sluice.engine.transport;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,13 @@ public interface EndpointContext {
      * @return the options
      */
     EngineOptions options();
+
+    /**
+     * What the two sides have agreed on.
+     *
+     * @return constant
+     */
+    Integrity integrity();
 
     /**
      * Whether this side made the connection.

@@ -5,6 +5,7 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.FetchCallback;
 import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
@@ -318,6 +319,11 @@ final class FakeConnection implements Connection, InFlightWindow {
     @Override
     public String transport() {
         return "fake";
+    }
+
+    @Override
+    public Integrity integrity() {
+        return Integrity.NONE;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
@@ -21,6 +22,11 @@ record WireContext(EndpointContext whole, Runnable whenEstablished) implements E
     @Override
     public EngineOptions options() {
         return whole.options();
+    }
+
+    @Override
+    public Integrity integrity() {
+        return whole.integrity();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.tcp;
 
+import io.sluice.engine.transport.MemoryChecksum;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -26,10 +27,19 @@ import java.nio.ByteOrder;
  * 48  operand    8, what is put, added, swapped in, or was fetched
  * 56  expected   8, of COMPARE_AND_SWAP
  * </pre>
+ *
+ * <p>Where the connection has checksums, each header ends with two more fields:
+ *
+ * <pre>
+ *  0  payload sum  4 bytes, the CRC-32C of the payload, or of operand and expected; 0 where there is neither
+ *  4  header sum   4, the CRC-32C of the first 48 bytes and of the payload sum
+ * </pre>
  */
 final class FrameHeader {
     static final int BYTES = 48;
     static final int LONGEST_BYTES = 64;
+    /** How much longer a header is where the connection has checksums. */
+    static final int SUMS_BYTES = 8;
 
     static final int WRITE = 1;
     static final int READ = 2;
@@ -94,6 +104,38 @@ final class FrameHeader {
     /** How long the header of an operation is. */
     static int bytes(int operation) {
         return operation < PUT ? BYTES : LONGEST_BYTES;
+    }
+
+    /** Writes the sums at the end of a header that is otherwise complete. */
+    static void writeSums(MemorySegment to, long at, int payloadSum, MemoryChecksum sum) {
+        long sumsAt = at + bytes(operation(to, at));
+        to.set(INT, sumsAt, payloadSum);
+        to.set(INT, sumsAt + Integer.BYTES, headerSum(to, at, sumsAt, sum));
+    }
+
+    /** Whether a header is as it was sent. */
+    static boolean isIntact(MemorySegment from, long at, MemoryChecksum sum) {
+        long sumsAt = at + bytes(operation(from, at));
+        return from.get(INT, sumsAt + Integer.BYTES) == headerSum(from, at, sumsAt, sum);
+    }
+
+    private static int headerSum(MemorySegment header, long at, long sumsAt, MemoryChecksum sum) {
+        sum.reset();
+        sum.update(header, at, BYTES);
+        sum.update(header, sumsAt, Integer.BYTES);
+        return sum.value();
+    }
+
+    /** The payload's sum as it was sent. */
+    static int payloadSum(MemorySegment from, long at) {
+        return from.get(INT, at + bytes(operation(from, at)));
+    }
+
+    /** The sum of a header's operands, which are all the payload that it has. */
+    static int operandSum(MemorySegment header, long at, MemoryChecksum sum) {
+        sum.reset();
+        sum.update(header, at + OPERAND_AT, (long) LONGEST_BYTES - OPERAND_AT);
+        return sum.value();
     }
 
     static boolean isWellFormed(MemorySegment from, long at) {

@@ -1,9 +1,11 @@
 package io.sluice.engine.transport.tcp;
 
+import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
@@ -28,9 +30,12 @@ final class InboundFrames {
     private final MemorySegment staging;
     private final int descriptor;
     private final Sink sink;
+    // of the payload that is coming in; null: the connection has no checksums
+    private final @Nullable MemoryChecksum payloadSum;
+    private final int sumsBytes;
 
     // a header of which only a part has come
-    private final MemorySegment held = Arena.ofAuto().allocate(FrameHeader.LONGEST_BYTES, Long.BYTES);
+    private final MemorySegment held = Arena.ofAuto().allocate(FrameHeader.LONGEST_BYTES + FrameHeader.SUMS_BYTES, Long.BYTES);
     private int heldBytes;
 
     // the frame whose payload is coming in
@@ -40,6 +45,7 @@ final class InboundFrames {
     private MemorySegment target = MemorySegment.NULL;
     private long targetOffset;
     private boolean dropping;
+    private int announcedSum;
     private @Nullable ExposedRegion lease;
     private CompletionStatus status = CompletionStatus.SUCCESS;
 
@@ -97,6 +103,9 @@ final class InboundFrames {
         this.staging = scratch.staging();
         this.descriptor = descriptor;
         this.sink = sink;
+        boolean summed = context.integrity() == Integrity.CRC32C;
+        this.payloadSum = summed ? scratch.newSum() : null;
+        this.sumsBytes = summed ? FrameHeader.SUMS_BYTES : 0;
     }
 
     boolean isInsideFrame() {
@@ -129,6 +138,7 @@ final class InboundFrames {
             sink.received(received);
             if (direct) {
                 long placed = Math.min(received, payloadRemaining);
+                sumPlaced(placed);
                 targetOffset += placed;
                 payloadRemaining -= placed;
                 parse(0, received - placed);
@@ -152,7 +162,7 @@ final class InboundFrames {
     }
 
     private long askDirect() {
-        long tail = payloadLength >= LARGE_PAYLOAD ? FrameHeader.BYTES : LoopScratch.STAGING_BYTES;
+        long tail = payloadLength >= LARGE_PAYLOAD ? FrameHeader.BYTES + sumsBytes : LoopScratch.STAGING_BYTES;
         scratch.vectorEntry(0, target.address() + targetOffset, payloadRemaining);
         scratch.vectorEntry(1, staging.address(), tail);
         return payloadRemaining + tail;
@@ -174,9 +184,10 @@ final class InboundFrames {
                     return;
                 }
             }
-            int header = to - at < FrameHeader.BYTES
-                    ? FrameHeader.BYTES
-                    : FrameHeader.bytes(FrameHeader.operation(staging, at));
+            int header = sumsBytes
+                    + (to - at < FrameHeader.BYTES
+                            ? FrameHeader.BYTES
+                            : FrameHeader.bytes(FrameHeader.operation(staging, at)));
             if (to - at < header) {
                 heldBytes = (int) (to - at);
                 MemorySegment.copy(staging, at, held, 0, heldBytes);
@@ -194,6 +205,9 @@ final class InboundFrames {
         if (!dropping && part > 0) {
             try {
                 MemorySegment.copy(staging, at, target, targetOffset, part);
+                if (payloadSum != null) {
+                    payloadSum.update(staging, at, part);
+                }
             } catch (IllegalStateException | InternalError gone) {
                 // the arena was closed, or the mapped file was cut short
                 memoryFault();
@@ -203,9 +217,29 @@ final class InboundFrames {
         payloadRemaining -= part;
     }
 
+    /** What came straight into its region is read once more, while it is still in the processor's caches. */
+    private void sumPlaced(long placed) {
+        if (payloadSum != null) {
+            try {
+                payloadSum.update(target, targetOffset, placed);
+            } catch (IllegalStateException | InternalError gone) {
+                // the arena was closed, or the mapped file was cut short
+                memoryFault();
+            }
+        }
+    }
+
     private void frame(long at) {
         if (!FrameHeader.isWellFormed(staging, at)) {
             throw new ProtocolException("a lane carries bytes that are no frame");
+        }
+        if (payloadSum != null) {
+            if (!FrameHeader.isIntact(staging, at, scratch.sum())) {
+                // nothing in it can be trusted, nor where the next frame begins
+                throw new ProtocolException("the header of a frame was changed on its way");
+            }
+            announcedSum = FrameHeader.payloadSum(staging, at);
+            payloadSum.reset();
         }
         int operation = FrameHeader.operation(staging, at);
         if (signalDue != (operation == FrameHeader.SIGNAL_OF_WRITE)) {
@@ -244,7 +278,7 @@ final class InboundFrames {
                     throw new ProtocolException("the peer answers a read with a word");
                 }
                 request.fetched(FrameHeader.operand(staging, at));
-                sink.readDone(CompletionStatus.SUCCESS);
+                sink.readDone(operandsAreIntact(at) ? CompletionStatus.SUCCESS : CompletionStatus.INTEGRITY);
             }
             default -> throw new ProtocolException("a frame of unknown operation " + operation);
         }
@@ -257,6 +291,9 @@ final class InboundFrames {
                 || length > WorkRequest.WORD_BYTES
                 || (operation != FrameHeader.PUT && length < WorkRequest.WORD_BYTES)) {
             throw new ProtocolException("a word of " + length + " bytes");
+        }
+        if (!operandsAreIntact(at)) {
+            return CompletionStatus.INTEGRITY;
         }
         WorkRequest.Operation what = switch (operation) {
             case FrameHeader.PUT -> WorkRequest.Operation.PUT;
@@ -286,6 +323,10 @@ final class InboundFrames {
         } finally {
             region.release();
         }
+    }
+
+    private boolean operandsAreIntact(long at) {
+        return payloadSum == null || FrameHeader.operandSum(staging, at, scratch.sum()) == announcedSum;
     }
 
     private CompletionStatus acquire(
@@ -343,6 +384,9 @@ final class InboundFrames {
     private void payloadEnds() {
         Payload ended = payload;
         payload = Payload.NONE;
+        if (payloadSum != null && !dropping && payloadSum.value() != announcedSum) {
+            status = CompletionStatus.INTEGRITY;
+        }
         target = MemorySegment.NULL;
         if (ended == Payload.READ_DATA) {
             sink.readDone(status);

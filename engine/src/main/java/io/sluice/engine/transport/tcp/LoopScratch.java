@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.tcp;
 
+import io.sluice.engine.transport.MemoryChecksum;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,6 +16,19 @@ final class LoopScratch {
     // the collector gives it back when the last lane is gone
     private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
     private final MemorySegment vector = Arena.ofAuto().allocate((long) VECTOR_ENTRIES * ENTRY_BYTES, 16);
+
+    private final byte[] piece = new byte[MemoryChecksum.PIECE_BYTES];
+    private final MemoryChecksum sum = new MemoryChecksum(piece);
+
+    /** For a checksum that begins and ends within a call. */
+    MemoryChecksum sum() {
+        return sum;
+    }
+
+    /** For a checksum that goes on from call to call. */
+    MemoryChecksum newSum() {
+        return new MemoryChecksum(piece);
+    }
 
     /** Where small frames are received. */
     MemorySegment staging() {

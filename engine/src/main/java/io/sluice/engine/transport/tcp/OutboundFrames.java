@@ -2,6 +2,7 @@ package io.sluice.engine.transport.tcp;
 
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.MemoryChecksum;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -13,11 +14,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutboundFrames {
     private static final int INITIAL = 64;
-    private static final int SLOT_BYTES = FrameHeader.LONGEST_BYTES;
+    private static final int SLOT_BYTES = FrameHeader.LONGEST_BYTES + FrameHeader.SUMS_BYTES;
+    // frames get their sums shortly before they leave: the first should not wait until those of all are known
+    private static final long SUMMED_AT_ONCE = 1 << 20;
+
+    // null: the connection has no checksums
+    private final @Nullable MemoryChecksum sum;
+    private final int sumsBytes;
 
     private byte[] operations = new byte[INITIAL];
     private long[] payloadAddresses = new long[INITIAL];
     private long[] payloadLengths = new long[INITIAL];
+    // where there are checksums: the memory that the address is of, as it is read for them
+    private @Nullable MemorySegment[] payloads = new @Nullable MemorySegment[INITIAL];
+    private long[] payloadOffsets = new long[INITIAL];
     // of READ_DATA: the region that is leased until the frame has left
     private @Nullable ExposedRegion[] leases = new @Nullable ExposedRegion[INITIAL];
     private MemorySegment headers = allocate(INITIAL);
@@ -25,6 +35,13 @@ final class OutboundFrames {
     private long head;
     private long tail;
     private long sentOfHead;
+    // the first frame that has no sums yet
+    private long unsummed;
+
+    OutboundFrames(@Nullable MemoryChecksum sum) {
+        this.sum = sum;
+        this.sumsBytes = sum == null ? 0 : FrameHeader.SUMS_BYTES;
+    }
 
     private static MemorySegment allocate(int frames) {
         return Arena.ofAuto().allocate((long) frames * SLOT_BYTES, Long.BYTES);
@@ -61,6 +78,13 @@ final class OutboundFrames {
         tail++;
     }
 
+    /** Says where the payload of the frame that was added last is read for its checksum. */
+    void payloadIn(MemorySegment memory, long offset) {
+        int slot = (int) (tail - 1) & mask;
+        payloads[slot] = memory;
+        payloadOffsets[slot] = offset;
+    }
+
     /** Adds a frame with the longer header and no payload. */
     void addWord(
             int operation, long handle, long key, long epoch, long offset, long length, long operand, long expected) {
@@ -74,6 +98,8 @@ final class OutboundFrames {
         byte[] newOperations = new byte[larger];
         long[] newAddresses = new long[larger];
         long[] newLengths = new long[larger];
+        @Nullable MemorySegment[] newPayloads = new @Nullable MemorySegment[larger];
+        long[] newOffsets = new long[larger];
         @Nullable ExposedRegion[] newLeases = new @Nullable ExposedRegion[larger];
         MemorySegment newHeaders = allocate(larger);
         for (long i = head; i < tail; i++) {
@@ -82,24 +108,59 @@ final class OutboundFrames {
             newOperations[to] = operations[from];
             newAddresses[to] = payloadAddresses[from];
             newLengths[to] = payloadLengths[from];
+            newPayloads[to] = payloads[from];
+            newOffsets[to] = payloadOffsets[from];
             newLeases[to] = leases[from];
             MemorySegment.copy(headers, headerAt(from), newHeaders, headerAt(to), SLOT_BYTES);
         }
         operations = newOperations;
         payloadAddresses = newAddresses;
         payloadLengths = newLengths;
+        payloads = newPayloads;
+        payloadOffsets = newOffsets;
         leases = newLeases;
         headers = newHeaders;
         mask = larger - 1;
     }
 
-    /** Describes what is to be sent next; returns the number of entries. */
+    private int headerBytes(int slot) {
+        return FrameHeader.bytes(operations[slot]) + sumsBytes;
+    }
+
+    private void writeSums(int slot, MemoryChecksum with) {
+        MemorySegment memory = payloads[slot];
+        int payloadSum = 0;
+        if (memory != null) {
+            with.reset();
+            with.update(memory, payloadOffsets[slot], payloadLengths[slot]);
+            payloadSum = with.value();
+        } else if (FrameHeader.bytes(operations[slot]) == FrameHeader.LONGEST_BYTES) {
+            payloadSum = FrameHeader.operandSum(headers, headerAt(slot), with);
+        }
+        FrameHeader.writeSums(headers, headerAt(slot), payloadSum, with);
+    }
+
+    /**
+     * Describes what is to be sent next; returns the number of entries.
+     *
+     * @throws IllegalStateException if memory was freed that a checksum is to be made of
+     * @throws InternalError if it is of a mapped file that was cut short
+     */
     int fill(LoopScratch scratch) {
         int entries = 0;
         long skip = sentOfHead;
+        long summed = 0;
         for (long i = head; i < tail && entries + 2 <= LoopScratch.VECTOR_ENTRIES; i++) {
             int slot = (int) i & mask;
-            int header = FrameHeader.bytes(operations[slot]);
+            if (sum != null && i >= unsummed) {
+                if (summed >= SUMMED_AT_ONCE) {
+                    break;
+                }
+                writeSums(slot, sum);
+                summed += payloadLengths[slot];
+                unsummed = i + 1;
+            }
+            int header = headerBytes(slot);
             if (skip < header) {
                 scratch.vectorEntry(entries++, headers.address() + headerAt(slot) + skip, header - skip);
                 skip = header;
@@ -130,7 +191,7 @@ final class OutboundFrames {
      */
     long sent(long bytes) {
         int slot = (int) head & mask;
-        long size = FrameHeader.bytes(operations[slot]) + payloadLengths[slot];
+        long size = headerBytes(slot) + payloadLengths[slot];
         long sum = sentOfHead + bytes;
         if (sum < size) {
             sentOfHead = sum;
@@ -150,6 +211,7 @@ final class OutboundFrames {
         int slot = (int) head & mask;
         ExposedRegion lease = leases[slot];
         leases[slot] = null;
+        payloads[slot] = null;
         head++;
         sentOfHead = 0;
         return lease;
@@ -164,6 +226,7 @@ final class OutboundFrames {
                 leases[slot] = null;
                 operations[slot] = FrameHeader.REFUSED;
                 payloadLengths[slot] = 0;
+                payloads[slot] = null;
                 FrameHeader.write(
                         headers,
                         headerAt(slot),
@@ -174,6 +237,9 @@ final class OutboundFrames {
                         0,
                         0,
                         0);
+                if (sum != null && i < unsummed) {
+                    writeSums(slot, sum);
+                }
                 lease.release();
             }
         }

@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.tcp;
 
+import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
@@ -16,7 +17,10 @@ final class TcpEndpoint implements Endpoint {
     static final int MAX_REQUESTS = 4096;
 
     private static final byte VERSION = 1;
-    private static final int OFFER_BYTES = 6;
+    private static final int OFFER_BYTES = 7;
+    // version, lanes, requests: an offer of the first version ends here, and has no flags
+    private static final int SHORTEST_OFFER_BYTES = 6;
+    private static final int CHECKSUMS_FLAG = 1;
     private static final int MAX_LANES = 16;
 
     private final EndpointContext context;
@@ -42,6 +46,7 @@ final class TcpEndpoint implements Endpoint {
                 .put(VERSION)
                 .put((byte) context.options().lanes())
                 .putInt(MAX_REQUESTS)
+                .put((byte) (context.integrity() == Integrity.CRC32C ? CHECKSUMS_FLAG : 0))
                 .array();
     }
 
@@ -49,12 +54,18 @@ final class TcpEndpoint implements Endpoint {
     public void begin(byte[] peerOffer) {
         // a later version may add to its offer, never take away
         ByteBuffer offer = ByteBuffer.wrap(peerOffer);
-        if (offer.remaining() < OFFER_BYTES || offer.get() < VERSION) {
+        if (offer.remaining() < SHORTEST_OFFER_BYTES || offer.get() < VERSION) {
             context.failed(new ProtocolException("the peer's tcp offer is damaged"));
             return;
         }
         int count = Math.min(offer.get(), context.options().lanes());
         peerMaxRequests = Math.min(offer.getInt(), MAX_REQUESTS);
+        int flags = offer.hasRemaining() ? offer.get() : 0;
+        if ((flags & CHECKSUMS_FLAG) != (context.integrity() == Integrity.CRC32C ? CHECKSUMS_FLAG : 0)) {
+            context.failed(new ProtocolException("the peer's tcp offer is not what was agreed on: integrity "
+                    + context.integrity()));
+            return;
+        }
         if (count < 1 || count > MAX_LANES || peerMaxRequests < 1) {
             context.failed(new ProtocolException("the peer's tcp offer is out of range"));
             return;

@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.tcp;
 
 import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
@@ -20,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * wait for the peer's answers. {@link InboundFrames} reads the other direction.
  */
 final class TcpLane implements InboundFrames.Sink {
+    private static final String MEMORY_FREED = "memory was freed while it was registered and being sent";
+
     private final TcpEndpoint endpoint;
     private final EndpointContext context;
     private final LoopScratch scratch;
@@ -27,7 +30,7 @@ final class TcpLane implements InboundFrames.Sink {
     private final int index;
     private final int maxOutstanding;
     private final EventLoop.Watch watch;
-    private final OutboundFrames out = new OutboundFrames();
+    private final OutboundFrames out;
     private final InboundFrames in;
     private final Runnable flush = this::flush;
 
@@ -75,6 +78,7 @@ final class TcpLane implements InboundFrames.Sink {
             Sockets.setSendBuffer(descriptor, buffer);
             Sockets.setReceiveBuffer(descriptor, buffer);
         }
+        this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch.sum() : null);
         this.in = new InboundFrames(context, scratch, descriptor, this);
         this.lastProgress = context.loop().now();
         try {
@@ -108,6 +112,7 @@ final class TcpLane implements InboundFrames.Sink {
                         request,
                         request.localAddress(),
                         request.length());
+                out.payloadIn(request.local(), request.localOffset());
                 if (request.hasSignal()) {
                     RemoteKey signal = request.signal();
                     out.addWord(
@@ -190,7 +195,14 @@ final class TcpLane implements InboundFrames.Sink {
         }
         acknowledge();
         while (!out.isEmpty()) {
-            long sent = Sockets.sendVector(descriptor, scratch.vectorAddress(), out.fill(scratch));
+            int entries;
+            try {
+                entries = out.fill(scratch);
+            } catch (IllegalStateException | InternalError gone) {
+                fail(MEMORY_FREED);
+                return;
+            }
+            long sent = Sockets.sendVector(descriptor, scratch.vectorAddress(), entries);
             if (sent == -Errno.EAGAIN) {
                 awaitingRoom = true;
                 watch.interest(true, true);
@@ -198,7 +210,7 @@ final class TcpLane implements InboundFrames.Sink {
             }
             if (sent == -Errno.EFAULT) {
                 // the frame's length is promised already, so the stream cannot go on
-                fail("memory was freed while it was registered and being sent");
+                fail(MEMORY_FREED);
                 return;
             }
             if (sent < 0) {
@@ -330,6 +342,7 @@ final class TcpLane implements InboundFrames.Sink {
                 region.segment().address() + offset,
                 length,
                 region);
+        out.payloadIn(region.segment(), offset);
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.sluice.engine.transport.reordering;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
@@ -221,6 +222,11 @@ final class LinkedEndpoints implements AutoCloseable {
         @Override
         public EngineOptions options() {
             return options;
+        }
+
+        @Override
+        public Integrity integrity() {
+            return Integrity.NONE;
         }
 
         @Override

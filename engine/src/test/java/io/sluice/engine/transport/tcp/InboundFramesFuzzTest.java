@@ -7,6 +7,7 @@ import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.FuzzSeed;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.Patience;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
@@ -170,6 +171,11 @@ class InboundFramesFuzzTest {
         @Override
         public EngineOptions options() {
             return EngineOptions.defaults();
+        }
+
+        @Override
+        public Integrity integrity() {
+            return Integrity.NONE;
         }
 
         @Override

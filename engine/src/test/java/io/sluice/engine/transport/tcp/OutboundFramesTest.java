@@ -29,7 +29,7 @@ class OutboundFramesTest {
 
     private final MemorySegment memory = Arena.ofAuto().allocate(MEMORY);
     private final LoopScratch scratch = new LoopScratch();
-    private final OutboundFrames frames = new OutboundFrames();
+    private final OutboundFrames frames = new OutboundFrames(null);
     private final ByteArrayOutputStream wire = new ByteArrayOutputStream();
     private final ByteArrayOutputStream expected = new ByteArrayOutputStream();
 

@@ -6,6 +6,7 @@ import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
@@ -192,6 +193,11 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     @Override
     public EngineOptions options() {
         return options;
+    }
+
+    @Override
+    public Integrity integrity() {
+        return Integrity.NONE;
     }
 
     @Override

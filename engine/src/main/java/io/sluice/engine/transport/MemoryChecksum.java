@@ -1,0 +1,66 @@
+package io.sluice.engine.transport;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.zip.CRC32C;
+
+/**
+ * A running CRC-32C over memory. The bytes are copied to a small array first, which stays in the processor's nearest cache: so
+ * memory that was freed or cut short raises an exception, as with any copy, and regions of any size can be read. Allocates
+ * nothing after it was made. Not for use by several threads.
+ */
+public final class MemoryChecksum {
+    /** The size of the array that {@link #MemoryChecksum(byte[])} takes. */
+    public static final int PIECE_BYTES = 16 * 1024;
+
+    private final CRC32C sum = new CRC32C();
+    private final byte[] piece;
+
+    /** With an array of its own. */
+    public MemoryChecksum() {
+        this(new byte[PIECE_BYTES]);
+    }
+
+    /**
+     * With an array that others of the same thread use too.
+     *
+     * @param piece for copies, within a call alone
+     */
+    public MemoryChecksum(byte[] piece) {
+        this.piece = piece;
+    }
+
+    /** Begins anew: the checksum of nothing is 0. */
+    public void reset() {
+        sum.reset();
+    }
+
+    /**
+     * Goes on over more bytes.
+     *
+     * @param from where they lie
+     * @param offset the first of them
+     * @param length how many
+     * @throws IllegalStateException if the memory was freed
+     * @throws InternalError if it is of a mapped file that was cut short
+     */
+    public void update(MemorySegment from, long offset, long length) {
+        long at = offset;
+        long end = offset + length;
+        while (at < end) {
+            int part = (int) Math.min(end - at, piece.length);
+            MemorySegment.copy(from, ValueLayout.JAVA_BYTE, at, piece, 0, part);
+            sum.update(piece, 0, part);
+            at += part;
+        }
+    }
+
+    /**
+     * What has come out so far.
+     *
+     * @return the CRC-32C in all 32 bits
+     */
+    public int value() {
+        return (int) sum.getValue();
+    }
+}

@@ -1,0 +1,28 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.TransportUnderTest;
+import java.util.Map;
+
+/** The same promises where each frame carries checksums. */
+class TcpChecksumsContractTest extends TransportContract {
+    @Override
+    public TransportUnderTest transport() {
+        return new TransportUnderTest() {
+            @Override
+            public String name() {
+                return "tcp";
+            }
+
+            @Override
+            public boolean isVariant() {
+                return true;
+            }
+
+            @Override
+            public Map<String, String> environment() {
+                return Map.of("SLUICE_TRANSPORTS", name(), "SLUICE_LANES", "2", "SLUICE_INTEGRITY", "crc32c");
+            }
+        };
+    }
+}
