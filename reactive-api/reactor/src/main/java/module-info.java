@@ -16,6 +16,7 @@ module io.sluice.reactor {
     exports io.sluice.reactor;
     exports io.sluice.reactor.blocks;
     exports io.sluice.reactor.observation;
+    exports io.sluice.reactor.recovery;
 
     provides BlockHoundIntegration with
             PollersUnderBlockHound;

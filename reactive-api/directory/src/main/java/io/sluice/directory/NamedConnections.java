@@ -1,5 +1,6 @@
 package io.sluice.directory;
 
+import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.engine.Connection;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
@@ -38,7 +39,7 @@ public final class NamedConnections {
      *
      * @param directory where names are looked up
      * @param engine that connects
-     * @param options how to try again
+     * @param options how to try again: pauses and the number of failures; what waits, and the circuit breaker, are of no concern here
      * @return connects when asked to
      */
     public static NamedConnections of(Directory directory, ReactiveTransferEngine engine, ReconnectOptions options) {

@@ -1,5 +1,6 @@
 package io.sluice.directory;
 
+import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.reactor.ReactiveConnection;
 import java.time.Duration;
@@ -21,7 +22,6 @@ final class NamedTarget {
     private final String name;
     private final ReconnectOptions options;
     private final Function<EngineEntry, Mono<ReactiveConnection>> connect;
-    private final Backoff backoff;
     /** Whether the name is in the directory, as far as is known. */
     private final Sinks.Many<Boolean> presence = Sinks.many().replay().latestOrDefault(false);
     /** Made, and not closed: a cancel may come while one is handed on, where nobody takes it any more. */
@@ -40,7 +40,6 @@ final class NamedTarget {
         this.name = name;
         this.options = options;
         this.connect = connect;
-        this.backoff = new Backoff(options.minBackoff(), options.maxBackoff());
     }
 
     Flux<ReactiveConnection> connections() {
@@ -118,7 +117,7 @@ final class NamedTarget {
 
     /** Connects, if the name is there, and lasts as long as the connection. */
     private Flux<ReactiveConnection> cycle(EngineEntry entry) {
-        Mono<?> pause = failures == 0 ? Mono.empty() : Mono.delay(backoff.after(failures));
+        Mono<?> pause = failures == 0 ? Mono.empty() : Mono.delay(options.pauseAfter(failures));
         Mono<ReactiveConnection> attempt = pause.then(
                         presence.asFlux().filter(there -> there).next())
                 .then(Mono.defer(() -> connectTo(entry)))

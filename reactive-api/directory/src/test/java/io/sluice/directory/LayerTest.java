@@ -19,6 +19,7 @@ class LayerTest {
                     "io.sluice.directory..",
                     "io.sluice.engine",
                     "io.sluice.reactor",
+                    "io.sluice.reactor.recovery",
                     "java..",
                     "org.jspecify..",
                     "org.reactivestreams..",

@@ -1,5 +1,6 @@
 package io.sluice.directory;
 
+import io.sluice.reactor.recovery.ReconnectOptions;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;

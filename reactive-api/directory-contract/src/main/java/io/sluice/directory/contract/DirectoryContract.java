@@ -16,7 +16,7 @@ import io.sluice.directory.EngineNotFoundException;
 import io.sluice.directory.NameTakenException;
 import io.sluice.directory.NamedConnections;
 import io.sluice.directory.Publication;
-import io.sluice.directory.ReconnectOptions;
+import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.MemoryRegion;

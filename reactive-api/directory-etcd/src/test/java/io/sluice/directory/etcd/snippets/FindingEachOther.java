@@ -5,7 +5,7 @@ import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import io.sluice.directory.NamedConnections;
 import io.sluice.directory.Publication;
-import io.sluice.directory.ReconnectOptions;
+import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.directory.etcd.EtcdDirectory;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.reactor.ReactiveConnection;

@@ -1,0 +1,34 @@
+package io.sluice.reactor.recovery;
+
+import java.io.Serial;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The peer has failed so often that it is left alone for a while. Nothing was submitted. */
+public final class CircuitOpenException extends NotConnectedException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    private final Duration remaining;
+
+    /**
+     * Makes one.
+     *
+     * @param message what happened, and where it helps what to do
+     * @param remaining how long the circuit stays open
+     * @param cause the failure that opened it, or {@code null}
+     */
+    public CircuitOpenException(String message, Duration remaining, @Nullable Throwable cause) {
+        super(message, cause);
+        this.remaining = remaining;
+    }
+
+    /**
+     * When to come back.
+     *
+     * @return how long the circuit stays open from when this was made
+     */
+    public Duration remaining() {
+        return remaining;
+    }
+}

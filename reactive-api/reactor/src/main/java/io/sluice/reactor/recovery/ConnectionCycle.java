@@ -1,0 +1,265 @@
+package io.sluice.reactor.recovery;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectionClosedException;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.ConnectionState;
+import io.sluice.reactor.ReactiveConnection;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Sinks;
+
+/**
+ * One connection after the other to a peer. What happens is a task, one at a time, so that nothing here needs a lock; whoever
+ * finds an open connection looks at one volatile field and goes.
+ */
+final class ConnectionCycle {
+    private final Mono<ReactiveConnection> connect;
+    private final ReconnectOptions options;
+    private final LongSupplier nanoTime;
+    private final CircuitBreaker breaker;
+    private final SerialTasks tasks = new SerialTasks();
+    private final WaitingSubscribers waiting = new WaitingSubscribers();
+    private final Sinks.Many<Reconnection> events = Sinks.many().multicast().directBestEffort();
+    private final Sinks.Many<ReactiveConnection> connections = Sinks.many().replay().latest();
+    private final Sinks.Empty<Void> closed = Sinks.empty();
+    private final AtomicLong made = new AtomicLong();
+    private final Disposable.Swap attempt = Disposables.swap();
+    private final Disposable.Swap probe = Disposables.swap();
+
+    private volatile @Nullable ReactiveConnection current;
+    private volatile ReconnectingState state = ReconnectingState.IDLE;
+    private int failures;
+    private long upSince;
+    private long downSince;
+    private @Nullable Throwable lastFailure;
+
+    ConnectionCycle(Mono<ReactiveConnection> connect, ReconnectOptions options, LongSupplier nanoTime) {
+        this.connect = connect;
+        this.options = options;
+        this.nanoTime = nanoTime;
+        this.breaker = new CircuitBreaker(options.circuitBreaker(), nanoTime);
+    }
+
+    /** The connection, if there is one and it takes new transfers. */
+    @Nullable ReactiveConnection openNow() {
+        ReactiveConnection now = current;
+        return now != null && now.connection().state() == ConnectionState.OPEN ? now : null;
+    }
+
+    /** The connection that is open, or the next one. */
+    Mono<ReactiveConnection> connection() {
+        return Mono.defer(() -> {
+            ReactiveConnection now = openNow();
+            return now != null ? Mono.just(now) : Mono.create(sink -> tasks.run(() -> await(sink)));
+        });
+    }
+
+    ReconnectingState state() {
+        return state;
+    }
+
+    long made() {
+        return made.get();
+    }
+
+    CircuitBreaker breaker() {
+        return breaker;
+    }
+
+    Flux<Reconnection> events() {
+        return events.asFlux();
+    }
+
+    Flux<ReactiveConnection> connections() {
+        return connections.asFlux();
+    }
+
+    void start() {
+        tasks.run(this::startOnce);
+    }
+
+    Mono<Void> close() {
+        return Mono.defer(() -> {
+            tasks.run(this::closeOnce);
+            return closed.asMono();
+        });
+    }
+
+    private void startOnce() {
+        if (state == ReconnectingState.IDLE) {
+            downSince = nanoTime.getAsLong();
+            dialAfter(Duration.ZERO);
+        }
+    }
+
+    private void closeOnce() {
+        if (state == ReconnectingState.CLOSED) {
+            return;
+        }
+        state = ReconnectingState.CLOSED;
+        attempt.dispose();
+        probe.dispose();
+        ReactiveConnection last = current;
+        current = null;
+        waiting.tellAll(subscriber -> subscriber.error(closedHere()));
+        events.tryEmitComplete();
+        connections.tryEmitComplete();
+        if (last == null) {
+            closed.tryEmitEmpty();
+        } else {
+            last.close().subscribe(nothing -> {}, closed::tryEmitError, closed::tryEmitEmpty);
+        }
+    }
+
+    private void await(MonoSink<ReactiveConnection> subscriber) {
+        ReactiveConnection now = openNow();
+        if (now != null) {
+            subscriber.success(now);
+        } else if (state == ReconnectingState.CLOSED) {
+            subscriber.error(closedHere());
+        } else if (state == ReconnectingState.GIVEN_UP) {
+            subscriber.error(new NotConnectedException(
+                    "connecting was given up after " + failures + " failures in a row", lastFailure));
+        } else if (breaker.state() == CircuitState.OPEN) {
+            subscriber.error(circuitOpen());
+        } else {
+            startOnce();
+            enqueue(subscriber);
+        }
+    }
+
+    private void enqueue(MonoSink<ReactiveConnection> subscriber) {
+        if (options.maxWait().isZero()) {
+            subscriber.error(new NotConnectedException("there is no connection at the moment", lastFailure));
+        } else if (waiting.size() >= options.maxWaiting()) {
+            subscriber.error(new NotConnectedException(
+                    "there is no connection, and " + waiting.size() + " wait for one already", lastFailure));
+        } else {
+            waiting.add(subscriber, options.maxWait(), () -> tasks.run(() -> expire(subscriber)));
+            subscriber.onCancel(() -> tasks.run(() -> waiting.remove(subscriber)));
+        }
+    }
+
+    private void expire(MonoSink<ReactiveConnection> subscriber) {
+        if (waiting.remove(subscriber)) {
+            subscriber.error(
+                    new NotConnectedException("there was no connection within " + options.maxWait(), lastFailure));
+        }
+    }
+
+    private void dialAfter(Duration pause) {
+        state = ReconnectingState.CONNECTING;
+        attempt.update(Mono.delay(pause)
+                .then(Mono.defer(this::dial))
+                .subscribe(connection -> tasks.run(() -> connected(connection)), error -> tasks.run(() -> failed(error))));
+    }
+
+    private Mono<ReactiveConnection> dial() {
+        // Its time is over by now, as the pause was as long.
+        breaker.tryAcquire();
+        return connect.switchIfEmpty(
+                Mono.error(() -> new ConnectFailedException("what should connect has ended without a connection")));
+    }
+
+    private void connected(ReactiveConnection connection) {
+        if (state == ReconnectingState.CLOSED) {
+            connection.close().subscribe(nothing -> {}, ignored -> {});
+            return;
+        }
+        upSince = nanoTime.getAsLong();
+        made.incrementAndGet();
+        current = connection;
+        state = ReconnectingState.CONNECTED;
+        if (breaker.state() == CircuitState.HALF_OPEN) {
+            probe.update(Mono.delay(options.circuitBreaker().probeTime())
+                    .subscribe(over -> tasks.run(() -> probed(connection))));
+        }
+        connection
+                .ended()
+                .subscribe(
+                        nothing -> {},
+                        error -> tasks.run(() -> ended(connection, error)),
+                        () -> tasks.run(() -> ended(
+                                connection, new ConnectionLostException("the connection was closed, by either side"))));
+        events.tryEmitNext(new Reconnection.Connected(connection, failures, Duration.ofNanos(upSince - downSince)));
+        connections.tryEmitNext(connection);
+        waiting.tellAll(subscriber -> subscriber.success(connection));
+    }
+
+    private void probed(ReactiveConnection connection) {
+        if (current == connection && connection.connection().state() == ConnectionState.OPEN) {
+            breaker.succeeded();
+            events.tryEmitNext(new Reconnection.CircuitClosed());
+        }
+    }
+
+    private void ended(ReactiveConnection connection, Throwable error) {
+        if (current != connection) {
+            return;
+        }
+        current = null;
+        downSince = nanoTime.getAsLong();
+        Duration lasted = Duration.ofNanos(downSince - upSince);
+        // One that ends at once, again and again, is no better than one that is refused.
+        failures = lasted.compareTo(options.maxBackoff()) >= 0 ? 0 : failures + 1;
+        again(error, pause -> new Reconnection.Lost(error, lasted, pause));
+    }
+
+    private void failed(Throwable error) {
+        if (state == ReconnectingState.CONNECTING) {
+            failures++;
+            again(error, pause -> new Reconnection.AttemptFailed(error, failures, pause));
+        }
+    }
+
+    private void again(Throwable error, Function<Duration, Reconnection> event) {
+        lastFailure = error;
+        breaker.failed();
+        if (options.maxFailures() > 0 && failures >= options.maxFailures()) {
+            giveUp(error, event.apply(Duration.ZERO));
+            return;
+        }
+        Duration pause = options.pauseAfter(Math.max(1, failures));
+        Duration refused = breaker.remaining();
+        boolean open = refused.compareTo(Duration.ZERO) > 0;
+        Duration longer = refused.compareTo(pause) > 0 ? refused : pause;
+        dialAfter(longer);
+        events.tryEmitNext(event.apply(longer));
+        if (open) {
+            events.tryEmitNext(new Reconnection.CircuitOpened(error, longer));
+            waiting.tellAll(subscriber -> subscriber.error(circuitOpen()));
+        }
+    }
+
+    private void giveUp(Throwable error, Reconnection last) {
+        state = ReconnectingState.GIVEN_UP;
+        events.tryEmitNext(last);
+        events.tryEmitNext(new Reconnection.GivenUp(error));
+        events.tryEmitComplete();
+        NotConnectedException given =
+                new NotConnectedException("connecting was given up after " + failures + " failures in a row", error);
+        connections.tryEmitError(given);
+        waiting.tellAll(subscriber -> subscriber.error(given));
+    }
+
+    private CircuitOpenException circuitOpen() {
+        Duration remaining = breaker.remaining();
+        return new CircuitOpenException(
+                "the peer has failed so often that it is left alone for " + remaining.toMillis() + " ms more",
+                remaining,
+                lastFailure);
+    }
+
+    private static ConnectionClosedException closedHere() {
+        return new ConnectionClosedException("the reconnecting connection is closed");
+    }
+}

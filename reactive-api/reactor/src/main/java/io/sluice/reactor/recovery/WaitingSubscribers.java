@@ -1,0 +1,43 @@
+package io.sluice.reactor.recovery;
+
+import io.sluice.reactor.ReactiveConnection;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import reactor.core.Disposable;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Schedulers;
+
+/** Those that wait for a connection, in the order in which they came, each with a timer. For one thread at a time. */
+final class WaitingSubscribers {
+    private final Map<MonoSink<ReactiveConnection>, Disposable> timers = new LinkedHashMap<>();
+
+    int size() {
+        return timers.size();
+    }
+
+    void add(MonoSink<ReactiveConnection> subscriber, Duration most, Runnable expired) {
+        timers.put(subscriber, Schedulers.parallel().schedule(expired, most.toNanos(), TimeUnit.NANOSECONDS));
+    }
+
+    /** Whether it has still been waiting. */
+    boolean remove(MonoSink<ReactiveConnection> subscriber) {
+        Disposable timer = timers.remove(subscriber);
+        if (timer == null) {
+            return false;
+        }
+        timer.dispose();
+        return true;
+    }
+
+    /** Tells everybody, of whom none waits any longer. */
+    void tellAll(Consumer<MonoSink<ReactiveConnection>> what) {
+        List<MonoSink<ReactiveConnection>> told = List.copyOf(timers.keySet());
+        timers.values().forEach(Disposable::dispose);
+        timers.clear();
+        told.forEach(what);
+    }
+}

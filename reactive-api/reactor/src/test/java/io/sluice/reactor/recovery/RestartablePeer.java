@@ -1,0 +1,82 @@
+package io.sluice.reactor.recovery;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferEngine;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A process with an engine and one region, to be killed and started again. */
+final class RestartablePeer implements AutoCloseable {
+    static final String REGION = "target";
+    static final int BYTES = 1 << 20;
+
+    private final String transport;
+    private final int port;
+    private final File log;
+    private Process process;
+
+    RestartablePeer(String transport, int port, Path folder) throws IOException {
+        this.transport = transport;
+        this.port = port;
+        this.log = folder.resolve("peer.txt").toFile();
+        this.process = start();
+    }
+
+    /** What the process runs: until standard input ends. */
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        EngineOptions options = EngineOptions.builder()
+                .transports(List.of(arguments[0]))
+                .listen("127.0.0.1", Integer.parseInt(arguments[1]))
+                .build();
+        try (TransferEngine engine = TransferEngine.open(options)) {
+            // Whoever connects already finds no region yet.
+            Thread.sleep(50);
+            engine.allocate(BYTES, RegionOptions.readWrite().named(REGION));
+            InputStream input = System.in;
+            while (input.read() >= 0) {}
+        }
+    }
+
+    void kill() {
+        process.destroyForcibly();
+        try {
+            if (!process.waitFor(30, TimeUnit.SECONDS)) {
+                throw new AssertionError("it was killed and lives");
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    void restart() throws IOException {
+        kill();
+        process = start();
+    }
+
+    private Process start() throws IOException {
+        return new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx64m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Djava.io.tmpdir=" + log.getParent(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        RestartablePeer.class.getName(),
+                        transport,
+                        Integer.toString(port))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log))
+                .start();
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+}
