@@ -92,6 +92,7 @@ final class DemoCommand implements Callable<Integer> {
                 transport.engineOptions().listenNowhere().build(),
                 transport.names(),
                 null,
+                null,
                 json);
         try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
             introduce(poolBytes);

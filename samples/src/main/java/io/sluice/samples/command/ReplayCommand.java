@@ -111,6 +111,17 @@ final class ReplayCommand implements Callable<Integer> {
     private @Nullable EngineAddress connect;
 
     @Option(
+            names = "--reconnect",
+            paramLabel = "TIME",
+            converter = DurationText.class,
+            description = {
+                "With --connect: when the decode process is lost, wait at most so long for it to come back, such as 30s, and"
+                        + " move the requests that were under way anew.",
+                "Default: the run ends with an error."
+            })
+    private @Nullable Duration patience;
+
+    @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "1",
@@ -150,10 +161,18 @@ final class ReplayCommand implements Callable<Integer> {
                 transport.engineOptions().listenNowhere().build(),
                 transport.names(),
                 connect,
+                patience(),
                 json);
         try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
             return new ReplayRun(settings, watched, termination, spec.commandLine(), summary -> {}).run();
         }
+    }
+
+    private @Nullable Duration patience() {
+        if (patience != null && connect == null) {
+            throw CommandFailure.usage("--reconnect is for a decode process that somebody starts again: give --connect, too");
+        }
+        return patience;
     }
 
     private TraceChoice traceChoice() {

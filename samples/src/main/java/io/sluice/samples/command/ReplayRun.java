@@ -5,7 +5,9 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.decode.PoolMemory;
 import io.sluice.samples.kvcache.PageGeometry;
+import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.prefill.PrefillSession;
+import io.sluice.samples.prefill.RecoveringMover;
 import io.sluice.samples.replay.Replay;
 import io.sluice.samples.replay.TraceChoice;
 import io.sluice.samples.report.ProgressLine;
@@ -98,7 +100,7 @@ final class ReplayRun {
     private int run(TransferEngine engine, DecodeSide decode, Function<PageGeometry, TraceSource> trace)
             throws IOException {
         try {
-            PrefillSession session = await(connect(ReactiveTransferEngine.from(engine), decode));
+            PageMover session = await(connect(ReactiveTransferEngine.from(engine), decode));
             if (session == null) {
                 throw CommandFailure.failed("interrupted before the first request");
             }
@@ -125,17 +127,22 @@ final class ReplayRun {
         return DecodeProcess.start(options, termination);
     }
 
-    private Mono<PrefillSession> connect(ReactiveTransferEngine engine, DecodeSide decode) {
+    private Mono<? extends PageMover> connect(ReactiveTransferEngine engine, DecodeSide decode) {
+        Duration patience = settings.patience();
+        if (patience != null) {
+            return RecoveringMover.open(
+                    engine, engine.connect(decode.address()), settings.model(), settings.seed(), patience);
+        }
         return engine.connect(decode.address())
                 .flatMap(connection -> PrefillSession.open(engine, connection, settings.model(), settings.seed()));
     }
 
     /** What a Mono gives; {@code null} if the program is to end first. */
-    private <T> @Nullable T await(Mono<T> mono) {
+    private <T> @Nullable T await(Mono<? extends T> mono) {
         return mono.takeUntilOther(termination.requested()).block();
     }
 
-    private int run(PrefillSession session, TraceSource trace) throws IOException {
+    private int run(PageMover session, TraceSource trace) throws IOException {
         Replay replay = new Replay(session, trace, settings.plan());
         ProgressLine line = new ProgressLine(System.err, ProgressLine.onTerminal());
         Disposable refresh = Flux.interval(REFRESH).subscribe(tick -> line.update(replay.progress()));

@@ -7,6 +7,7 @@ import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.replay.ReplayPlan;
 import io.sluice.samples.replay.TraceChoice;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param engine settings of the prefill side's engine, which does not listen
  * @param transports for the decode process that is started; none for the default
  * @param decode where a decode side runs already, or {@code null} to start one
+ * @param patience how long to wait for a decode side that is gone before giving up, or {@code null} to give up at once
  * @param json where the summary goes as JSON, or {@code null}
  */
 record ReplaySettings(
@@ -34,4 +36,5 @@ record ReplaySettings(
         EngineOptions engine,
         List<String> transports,
         @Nullable EngineAddress decode,
+        @Nullable Duration patience,
         @Nullable Path json) {}

@@ -47,7 +47,7 @@ record PageBatch(RequestWrite request, int layer, int start, int end) {
             int seal = PageSeal.of(page, request.requestId, pages.blockHash(i), pages.pageInBlock(i), layer);
             PageSeal.store(memory, buffer.sealsAt() + (long) (i - start) * PageSeal.BYTES, seal);
         }
-        request.filled(layer, end);
+        request.filled(layer, start, end);
         return runs(buffer);
     }
 

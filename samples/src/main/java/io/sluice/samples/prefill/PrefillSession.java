@@ -1,5 +1,6 @@
 package io.sluice.samples.prefill;
 
+import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.SluiceException;
 import io.sluice.reactor.ReactiveConnection;
@@ -13,15 +14,18 @@ import io.sluice.samples.kvcache.PageFiller;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.kvcache.TokenLayout;
 import io.sluice.samples.trace.TraceRequest;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.LongAdder;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /** A conversation with one decode side, over one connection. Several requests may be under way at once. Any thread. */
-public final class PrefillSession {
+public final class PrefillSession implements PageMover {
+
+    private static final Duration LAST_PAGE = Duration.ofSeconds(5);
 
     private final ReactiveConnection connection;
     private final DecodeClient decode;
@@ -29,7 +33,7 @@ public final class PrefillSession {
     private final StagingArea staging;
     private final PageFiller filler;
     private final Scheduler compute;
-    private final LongAdder bytesMoved = new LongAdder();
+    private final MoveCounters counters;
     private final AtomicBoolean separate = new AtomicBoolean();
 
     private PrefillSession(
@@ -38,13 +42,15 @@ public final class PrefillSession {
             DecodeMemory target,
             StagingArea staging,
             PageFiller filler,
-            Scheduler compute) {
+            Scheduler compute,
+            MoveCounters counters) {
         this.connection = connection;
         this.decode = decode;
         this.target = target;
         this.staging = staging;
         this.filler = filler;
         this.compute = compute;
+        this.counters = counters;
     }
 
     /**
@@ -58,6 +64,15 @@ public final class PrefillSession {
      */
     public static Mono<PrefillSession> open(
             ReactiveTransferEngine engine, ReactiveConnection connection, ModelPreset model, long seed) {
+        return open(engine, connection, model, seed, new MoveCounters());
+    }
+
+    static Mono<PrefillSession> open(
+            ReactiveTransferEngine engine,
+            ReactiveConnection connection,
+            ModelPreset model,
+            long seed,
+            MoveCounters counters) {
         return Mono.defer(() -> {
             Scheduler compute = computeScheduler();
             // Replies are handled there, too: they come on a poller, which is not to sort page ids.
@@ -72,7 +87,8 @@ public final class PrefillSession {
                             target,
                             StagingArea.allocate(engine, model.pageBytes()),
                             new PageFiller(seed),
-                            compute));
+                            compute,
+                            counters));
         });
     }
 
@@ -89,33 +105,28 @@ public final class PrefillSession {
         return Schedulers.newParallel("prefill-compute", threads, true);
     }
 
-    /** Layout of the decode side's page pool. */
+    @Override
     public PageGeometry geometry() {
         return target.geometry();
     }
 
-    /** The transport that carries the pages. */
+    @Override
     public String transport() {
         return connection.connection().transport();
     }
 
-    /** The connection's credits. */
-    public InFlightWindow window() {
-        return connection.connection().window();
+    @Override
+    public InFlightFigures inFlight() {
+        InFlightWindow window = connection.connection().window();
+        return new InFlightFigures(window.operations(), window.maxOperationsSeen(), window.maxBytesSeen());
     }
 
-    /** Bytes acknowledged so far: of pages, and of the seal of each. */
+    @Override
     public long bytesMoved() {
-        return bytesMoved.sum();
+        return counters.bytesMoved().sum();
     }
 
-    /**
-     * Moves what the decode side lacks of a request's pages, and has it checked.
-     *
-     * @param requestId unique in this session
-     * @param phases whether filling and writing overlap. If not, this is for one request at a time; another one fails
-     *     with {@link IllegalStateException}
-     */
+    @Override
     public Mono<RequestOutcome> replay(long requestId, TraceRequest request, Phases phases) {
         Mono<RequestOutcome> outcome = outcome(requestId, request, phases);
         return phases == Phases.SEPARATE ? alone(outcome) : outcome;
@@ -142,12 +153,13 @@ public final class PrefillSession {
                 assignment,
                 target.geometry().slots());
         RequestWrite write =
-                new RequestWrite(requestId, pages, connection, target, staging, filler, compute, bytesMoved);
+                new RequestWrite(requestId, pages, connection, target, staging, filler, compute, counters.bytesMoved());
         Mono<Result> result = decode.result(requestId);
         return write.run(phases)
                 .then(decode.last(requestId))
                 .then(Mono.fromSupplier(() -> transferNanos(write)))
-                .flatMap(nanos -> result.map(checked -> outcome(request, write, checked, nanos)));
+                .flatMap(nanos -> result.map(checked -> outcome(request, write, checked, nanos)))
+                .doFinally(end -> counters.pagesAbandoned().add(end == SignalType.ON_COMPLETE ? 0 : write.pagesFilled()));
     }
 
     private static long transferNanos(RequestWrite write) {
@@ -168,8 +180,31 @@ public final class PrefillSession {
                 transferNanos);
     }
 
+    @Override
+    public RecoveryFigures recovery() {
+        return new RecoveryFigures(0, 0, counters.pagesAbandoned().sum());
+    }
+
+    /** Ends when the connection does, whoever ends it. */
+    Mono<Void> broken() {
+        return connection
+                .ended()
+                .then(Mono.error(() -> new ConnectionLostException("the decode side has closed the connection")));
+    }
+
     /** Ends the session: closes the connection. */
+    @Override
     public Mono<Void> close() {
         return connection.close().doFinally(signal -> compute.dispose());
+    }
+
+    /** Gives back what the session of a connection that has ended still holds. */
+    Mono<Void> release() {
+        // Who fills a page at this moment is let finish before its memory goes.
+        return compute.disposeGracefully()
+                .timeout(LAST_PAGE)
+                .onErrorComplete()
+                .then(connection.quiesced().onErrorComplete())
+                .then(Mono.fromFuture(() -> staging.region().close()));
     }
 }

@@ -30,6 +30,7 @@ final class RequestWrite {
     final PageFiller filler;
     final Scheduler compute;
     private final LongAdder bytesMoved;
+    private final LongAdder pagesFilled = new LongAdder();
     private final LongAdder pagesMoved = new LongAdder();
     private final LongAdder writeNanos = new LongAdder();
     private volatile long lastFilledNanos;
@@ -96,6 +97,11 @@ final class RequestWrite {
                 .then();
     }
 
+    /** Pages that were filled and handed over to be written, whatever became of them, over all layers. */
+    long pagesFilled() {
+        return pagesFilled.sum();
+    }
+
     /** Pages that were written and acknowledged, over all layers. */
     long pagesMoved() {
         return pagesMoved.sum();
@@ -111,8 +117,9 @@ final class RequestWrite {
         return lastFilledNanos;
     }
 
-    /** Some pages of a layer are filled. */
-    void filled(int layer, int endOfPages) {
+    /** Some pages of a layer are filled, and are written next. */
+    void filled(int layer, int startOfPages, int endOfPages) {
+        pagesFilled.add(endOfPages - startOfPages);
         if (layer == target.geometry().layers() - 1 && endOfPages == pages.count()) {
             lastFilledNanos = System.nanoTime();
         }

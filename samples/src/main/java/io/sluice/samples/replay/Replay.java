@@ -1,7 +1,8 @@
 package io.sluice.samples.replay;
 
 import io.sluice.samples.prefill.Phases;
-import io.sluice.samples.prefill.PrefillSession;
+import io.sluice.samples.prefill.PageMover;
+import io.sluice.samples.prefill.RecoveryFigures;
 import io.sluice.samples.report.Progress;
 import io.sluice.samples.report.ReplaySummary;
 import io.sluice.samples.trace.TraceRequest;
@@ -21,7 +22,7 @@ public final class Replay {
 
     private static final int REQUESTS_IN_FLIGHT = 8;
 
-    private final PrefillSession session;
+    private final PageMover session;
     private final TraceSource trace;
     private final ReplayPlan plan;
     private final ReplayTally tally = new ReplayTally();
@@ -29,11 +30,11 @@ public final class Replay {
     /**
      * Prepares; nothing happens yet.
      *
-     * @param session with the decode side
+     * @param session moves the pages
      * @param trace the requests; used by one thread at a time
      * @param plan how much of it, and when
      */
-    public Replay(PrefillSession session, TraceSource trace, ReplayPlan plan) {
+    public Replay(PageMover session, TraceSource trace, ReplayPlan plan) {
         this.session = session;
         this.trace = trace;
         this.plan = plan;
@@ -87,7 +88,7 @@ public final class Replay {
                 tally.requests(),
                 plan.requests() == Long.MAX_VALUE ? Progress.UNKNOWN : plan.requests(),
                 session.bytesMoved(),
-                session.window().operations(),
+                session.inFlight().operations(),
                 tally.pagesMoved(),
                 tally.pagesReused());
     }
@@ -99,6 +100,7 @@ public final class Replay {
      * @param interrupted whether the replay was broken off
      */
     public ReplaySummary summary(String model, boolean interrupted) {
+        RecoveryFigures recovery = session.recovery();
         return new ReplaySummary(
                 model,
                 session.transport(),
@@ -113,7 +115,10 @@ public final class Replay {
                 tally.seconds(),
                 plan.phases() == Phases.SEPARATE ? tally.writeSeconds() : null,
                 tally.transferMillis(),
-                session.window().maxOperationsSeen(),
-                session.window().maxBytesSeen());
+                session.inFlight().maxOperations(),
+                session.inFlight().maxBytes(),
+                recovery.reconnects(),
+                recovery.requestsRepeated(),
+                recovery.pagesRepeated());
     }
 }

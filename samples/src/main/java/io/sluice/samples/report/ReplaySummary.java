@@ -26,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  * @param transferMillis how long transfers took
  * @param maxInflightOps most operations seen in flight at once
  * @param maxInflightBytes most bytes seen in flight at once
+ * @param reconnects how often the connection was lost and made anew
+ * @param requestsRepeated requests that were under way then and were moved anew
+ * @param pagesRepeated pages of theirs that had been written until then, with whatever outcome, over all layers; they are not
+ *     among the pages moved
  */
 @JsonPropertyOrder({
     "model",
@@ -45,7 +49,10 @@ import org.jspecify.annotations.Nullable;
     "write_gigabytes_per_second",
     "transfer_ms",
     "max_inflight_ops_seen",
-    "max_inflight_bytes_seen"
+    "max_inflight_bytes_seen",
+    "reconnects",
+    "requests_repeated",
+    "pages_repeated"
 })
 public record ReplaySummary(
         @JsonProperty("model") String model,
@@ -65,7 +72,10 @@ public record ReplaySummary(
 
         @JsonProperty("transfer_ms") TransferMillis transferMillis,
         @JsonProperty("max_inflight_ops_seen") long maxInflightOps,
-        @JsonProperty("max_inflight_bytes_seen") long maxInflightBytes) {
+        @JsonProperty("max_inflight_bytes_seen") long maxInflightBytes,
+        @JsonProperty("reconnects") long reconnects,
+        @JsonProperty("requests_repeated") long requestsRepeated,
+        @JsonProperty("pages_repeated") long pagesRepeated) {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -37,6 +37,11 @@ public final class ReplaySummaryTable {
         table.row(
                 "most in flight",
                 count(summary.maxInflightOps()) + " operations, " + ByteSize.format(summary.maxInflightBytes()));
+        if (summary.reconnects() > 0) {
+            table.row("reconnects", count(summary.reconnects()));
+            table.row("requests repeated", count(summary.requestsRepeated()));
+            table.row("pages repeated", count(summary.pagesRepeated()));
+        }
         return table.text.toString();
     }
 

@@ -187,7 +187,7 @@ class MetricsProgramTest {
         }
     }
 
-    private static String url(SluiceProcess program) {
+    static String url(SluiceProcess program) {
         await().atMost(SluiceProcess.BOUND)
                 .until(() -> !program.handle().isAlive()
                         || URL.matcher(program.err()).find());
@@ -196,7 +196,7 @@ class MetricsProgramTest {
         return matcher.group(1);
     }
 
-    private static HttpResponse<String> get(String url) throws IOException, InterruptedException {
+    static HttpResponse<String> get(String url) throws IOException, InterruptedException {
         try (HttpClient client = HttpClient.newHttpClient()) {
             return client.send(
                     HttpRequest.newBuilder(URI.create(url))
@@ -206,7 +206,7 @@ class MetricsProgramTest {
         }
     }
 
-    private static double sum(String scrape, String series) {
+    static double sum(String scrape, String series) {
         Pattern pattern = Pattern.compile("(?m)^" + series + " (\\S+)$");
         return pattern.matcher(scrape)
                 .results()

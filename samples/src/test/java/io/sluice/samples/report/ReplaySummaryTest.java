@@ -29,10 +29,14 @@ class ReplaySummaryTest {
             null,
             new TransferMillis(0.1, 0.25, 1.5, 12.3456),
             256,
-            64L << 20);
+            64L << 20,
+            3,
+            7,
+            192);
 
     private static final ReplaySummary NOTHING =
-            new ReplaySummary("m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, new TransferMillis(0, 0, 0, 0), 0, 0);
+            new ReplaySummary("m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, new TransferMillis(0, 0, 0, 0), 0, 0, 0, 0,
+                    0);
 
     @Test
     void jsonHasTheFieldsInSnakeCase() throws JsonProcessingException {
@@ -57,7 +61,10 @@ class ReplaySummaryTest {
                         "gigabytes_per_second",
                         "transfer_ms",
                         "max_inflight_ops_seen",
-                        "max_inflight_bytes_seen");
+                        "max_inflight_bytes_seen",
+                        "reconnects",
+                        "requests_repeated",
+                        "pages_repeated");
         assertThat(json).doesNotContain("\n");
         assertThat(node.get("model").asText()).isEqualTo("llama-3.1-8b");
         assertThat(node.get("transport").asText()).isEqualTo("shm");
@@ -76,6 +83,9 @@ class ReplaySummaryTest {
                 .isEqualTo("{\"p50\":0.1,\"p90\":0.25,\"p99\":1.5,\"max\":12.3456}");
         assertThat(node.get("max_inflight_ops_seen").asLong()).isEqualTo(256);
         assertThat(node.get("max_inflight_bytes_seen").asLong()).isEqualTo(64L << 20);
+        assertThat(node.get("reconnects").asLong()).isEqualTo(3);
+        assertThat(node.get("requests_repeated").asLong()).isEqualTo(7);
+        assertThat(node.get("pages_repeated").asLong()).isEqualTo(192);
     }
 
     @Test
@@ -95,7 +105,10 @@ class ReplaySummaryTest {
                 1.5,
                 new TransferMillis(1, 1, 1, 1),
                 1,
-                1);
+                1,
+                0,
+                0,
+                0);
         JsonNode node = new ObjectMapper().readTree(separate.toJson());
         assertThat(node.get("write_seconds").asDouble()).isEqualTo(1.5);
         assertThat(node.get("write_gigabytes_per_second").asDouble()).isCloseTo(2, within(1e-9));
@@ -150,6 +163,9 @@ class ReplaySummaryTest {
                 transfer p99         1.500 ms
                 transfer max         12.346 ms
                 most in flight       256 operations, 64 MiB
+                reconnects           3
+                requests repeated    7
+                pages repeated       192
                 """);
             assertThat(ReplaySummaryTable.render(NOTHING))
                     .contains("0 (interrupted)")
