@@ -271,7 +271,7 @@ public final class EngineOptions {
     /**
      * See {@link Builder#priorityAging(Duration)}.
      *
-     * @return how much later a transfer of the next higher priority must be submitted to go second
+     * @return how much later a transfer of the next higher priority must be submitted to take turns with one that waits
      */
     public Duration priorityAging() {
         return settings.priorityAging;
@@ -723,8 +723,8 @@ public final class EngineOptions {
         }
 
         /**
-         * How priorities age: a waiting transfer goes before one of the next higher priority that was submitted more than
-         * this later. Default 100 ms; {@code SLUICE_PRIORITY_AGING}.
+         * How priorities age: a waiting transfer takes turns with those of the next higher priority that were submitted more
+         * than this later. Default 100 ms; {@code SLUICE_PRIORITY_AGING}.
          *
          * @param time zero (priorities mean nothing) to an hour
          * @return this

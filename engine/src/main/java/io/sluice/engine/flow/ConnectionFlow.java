@@ -54,6 +54,8 @@ public final class ConnectionFlow {
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final Runnable run = this::run;
     private volatile @Nullable ConnectionEnd end;
+    // what is submitted meets this: the end, or that it is near
+    private volatile @Nullable ConnectionEnd refusal;
     private final @Nullable CallerThreadTransfers callerThread;
     private final FlowCounters counters;
     private final RefusedSubmissions refused;
@@ -66,9 +68,9 @@ public final class ConnectionFlow {
 
     // the poller's
     private final SendQueue queue;
-    private int unquietTransfers;
+    private long unquietRuns;
     private final ArrayDeque<UnquietRun> unquietInOrder = new ArrayDeque<>();
-    private final List<Inquiry> quiescenceAwaited = new ArrayList<>();
+    private final ArrayDeque<QuiescenceAwaited> quiescenceAwaited = new ArrayDeque<>();
     private final List<Inquiry> visibilityAwaited = new ArrayList<>();
     private final WriteGroups groups = new WriteGroups();
     private final NotificationQueue notifications;
@@ -228,11 +230,11 @@ public final class ConnectionFlow {
 
     /** Submits a transfer that the calling thread holds. */
     void submitHeld(FlowTransfer transfer) {
-        ConnectionEnd ended = end;
-        if (ended != null) {
-            refused.count(transfer, ended.error());
+        ConnectionEnd refusing = refusal;
+        if (refusing != null) {
+            refused.count(transfer, refusing.error());
             transfer.letGo();
-            throw ended.error();
+            throw refusing.error();
         }
         CallerThreadTransfers here = callerThread;
         if (here != null && pending.get() == 0 && transfer instanceof DataTransfer data && here.carryOut(data)) {
@@ -418,11 +420,8 @@ public final class ConnectionFlow {
     private void answer(Inquiry inquiry) {
         switch (inquiry.subject()) {
             case QUIESCENCE -> {
-                if (unquietTransfers == 0) {
-                    inquiry.complete(null);
-                } else {
-                    quiescenceAwaited.add(inquiry);
-                }
+                quiescenceAwaited.addLast(new QuiescenceAwaited(inquiry, unquietRuns));
+                releaseQuiescenceAwaited();
             }
             case FLUSH -> {
                 groups.close(inquiry);
@@ -487,7 +486,6 @@ public final class ConnectionFlow {
     void elementDone(DataTransfer transfer, int element, @Nullable SluiceException error, long postedAt) {
         if (transfer.hasEnded()) {
             if (transfer.isQuiet()) {
-                unquietTransfers--;
                 CompletableFuture<Void> waitedFor = transfer.takeQuiescence();
                 leaveGroups(transfer);
                 transfer.rest();
@@ -531,11 +529,14 @@ public final class ConnectionFlow {
     }
 
     /** A run that ended with something still posted. */
-    private record UnquietRun(FlowTransfer transfer, int run, long since) {
+    private record UnquietRun(FlowTransfer transfer, int run, long since, long number) {
         boolean isOver() {
             return transfer.run() != run || transfer.isQuiet();
         }
     }
+
+    /** An inquiry, and the last run that it is about: what ends later may stay posted for all it cares. */
+    private record QuiescenceAwaited(Inquiry inquiry, long upTo) {}
 
     private void terminate(FlowTransfer transfer, @Nullable SluiceException error) {
         Observers told = observers;
@@ -548,8 +549,8 @@ public final class ConnectionFlow {
             pending.decrementAndGet();
         }
         if (!transfer.isQuiet()) {
-            unquietTransfers++;
-            unquietInOrder.addLast(new UnquietRun(transfer, transfer.run(), loop.now()));
+            unquietRuns++;
+            unquietInOrder.addLast(new UnquietRun(transfer, transfer.run(), loop.now(), unquietRuns));
             transfer.endRun(false);
             transfer.signal(error);
             return;
@@ -600,11 +601,16 @@ public final class ConnectionFlow {
      * @return true if the endpoint has to be closed to end it
      */
     public boolean isQuiescenceOverdue(long now, long timeoutNanos) {
+        UnquietRun oldest = oldestUnquiet();
+        return oldest != null && now - oldest.since() > timeoutNanos;
+    }
+
+    private @Nullable UnquietRun oldestUnquiet() {
         UnquietRun oldest;
         while ((oldest = unquietInOrder.peekFirst()) != null && oldest.isOver()) {
             unquietInOrder.removeFirst();
         }
-        return oldest != null && now - oldest.since() > timeoutNanos;
+        return oldest;
     }
 
     /**
@@ -618,10 +624,14 @@ public final class ConnectionFlow {
     }
 
     private void releaseQuiescenceAwaited() {
-        if (unquietTransfers == 0 && !quiescenceAwaited.isEmpty()) {
-            List<Inquiry> awaited = List.copyOf(quiescenceAwaited);
-            quiescenceAwaited.clear();
-            awaited.forEach(inquiry -> inquiry.complete(null));
+        QuiescenceAwaited next;
+        while ((next = quiescenceAwaited.peekFirst()) != null) {
+            UnquietRun oldest = oldestUnquiet();
+            if (oldest != null && oldest.number() <= next.upTo()) {
+                return;
+            }
+            quiescenceAwaited.removeFirst();
+            next.inquiry().complete(null);
         }
     }
 
@@ -701,6 +711,17 @@ public final class ConnectionFlow {
     // ---- the end ----
 
     /**
+     * Takes nothing new from here on; what was submitted goes on. Something that is being submitted at this moment may still come.
+     *
+     * @param why what is said to whoever submits
+     */
+    public void refuse(ConnectionEnd why) {
+        if (refusal == null) {
+            refusal = why;
+        }
+    }
+
+    /**
      * The connection has ended: everything that is not posted ends now. What is posted, the closed endpoint completes.
      *
      * @param why the reason
@@ -708,6 +729,7 @@ public final class ConnectionFlow {
     public void stop(ConnectionEnd why) {
         if (end == null) {
             end = why;
+            refusal = why;
             // before the end of what it waits for lets it go
             for (WriteGroup.Follower follower : groups.followers()) {
                 if (follower instanceof Inquiry inquiry && inquiry.subject() == Inquiry.Subject.QUIET) {

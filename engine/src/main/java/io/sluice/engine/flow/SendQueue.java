@@ -136,7 +136,9 @@ final class SendQueue {
         }
         DataTransfer transfer;
         while ((transfer = waiting.next()) != null) {
-            if (!addChunk(transfer)) {
+            if (addChunk(transfer)) {
+                waiting.tookTurn();
+            } else {
                 // the credit it lacks may be held by one that it has overtaken half-way
                 DataTransfer begun = transfer.current() == null ? waiting.nextBegun() : null;
                 if (begun == null || !addChunk(begun)) {

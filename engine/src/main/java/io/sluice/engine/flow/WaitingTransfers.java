@@ -5,9 +5,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transfers of a connection that have something to post. Within a priority they go in the order in which they came; among
- * the first of each priority the one goes that was submitted first, when each step down counts as having come an aging time
- * later. So a transfer overtakes only what is younger than a bound, and nothing starves. On the poller's thread.
+ * The transfers of a connection that have something to post. Within a priority they go in the order in which they came. Among
+ * the first of each priority the most urgent one goes, unless another is overdue: it was submitted first, when each step down
+ * counts as having come an aging time later. What is overdue and what is most urgent take turns, chunk by chunk. So nothing
+ * starves; and however much is overdue, something urgent waits for no more than one chunk of it at a time. On the poller's thread.
  */
 final class WaitingTransfers {
     private static final int PRIORITIES = TransferPriority.values().length;
@@ -15,6 +16,10 @@ final class WaitingTransfers {
     private final @Nullable DataTransfer[] first = new @Nullable DataTransfer[PRIORITIES];
     private final @Nullable DataTransfer[] last = new @Nullable DataTransfer[PRIORITIES];
     private final long agingNanos;
+    private boolean overduesTurn = true;
+    // of the last look
+    private boolean contested;
+    private boolean overdueChosen;
 
     WaitingTransfers(Duration aging) {
         agingNanos = aging.toNanos();
@@ -96,14 +101,30 @@ final class WaitingTransfers {
     /** The one whose turn it is, or null. */
     @Nullable
     DataTransfer next() {
-        DataTransfer chosen = null;
+        DataTransfer urgent = null;
+        DataTransfer oldest = null;
         for (DataTransfer transfer : first) {
+            if (transfer == null) {
+                continue;
+            }
+            if (urgent == null) {
+                urgent = transfer;
+            }
             // by difference, as such times must be compared
-            if (transfer != null && (chosen == null || transfer.due - chosen.due < 0)) {
-                chosen = transfer;
+            if (oldest == null || transfer.due - oldest.due < 0) {
+                oldest = transfer;
             }
         }
-        return chosen;
+        contested = oldest != urgent;
+        overdueChosen = contested && (overduesTurn || agingNanos == 0);
+        return overdueChosen ? oldest : urgent;
+    }
+
+    /** A chunk of the one that {@link #next} gave was taken. */
+    void tookTurn() {
+        if (contested) {
+            overduesTurn = !overdueChosen;
+        }
     }
 
     /** One that was overtaken with an element half posted, and so holds the credit that another may wait for; or null. */

@@ -110,6 +110,29 @@ class WaitingTransfersTest {
     }
 
     @Test
+    void whatIsOverdueAndWhatIsUrgentTakeTurns() throws InterruptedException {
+        WaitingTransfers waiting = new WaitingTransfers(Duration.ofMillis(1));
+        List<DataTransfer> old = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            old.add(submitted(i % 2 == 0 ? TransferPriority.LOW : TransferPriority.NORMAL));
+        }
+        Thread.sleep(10);
+        List<DataTransfer> urgent = List.of(
+                submitted(TransferPriority.HIGH), submitted(TransferPriority.HIGH), submitted(TransferPriority.HIGH));
+        old.forEach(waiting::append);
+        urgent.forEach(waiting::append);
+        List<DataTransfer> order = new ArrayList<>();
+        DataTransfer next;
+        while ((next = waiting.next()) != null) {
+            waiting.remove(next);
+            waiting.tookTurn();
+            order.add(next);
+        }
+        assertThat(order).hasSize(7).containsAll(old);
+        assertThat(List.of(order.get(1), order.get(3), order.get(5))).isEqualTo(urgent);
+    }
+
+    @Test
     void insertedTakesThePlaceOfItsSubmission() {
         WaitingTransfers waiting = new WaitingTransfers(AN_HOUR);
         DataTransfer first = submitted(TransferPriority.NORMAL);
