@@ -1,5 +1,6 @@
 package io.sluice.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -178,6 +179,18 @@ public interface Connection extends TransferOperations<Transfer> {
      * @return completes normally if either side closes it, with {@link ConnectionLostException} if the peer is lost
      */
     CompletionStage<Void> ended();
+
+    /**
+     * Closes the connection in order. From now on neither side takes new transfers: here they are refused with
+     * {@link ConnectionClosedException}, at the peer, which is told, with {@link ConnectionLostException}. When those of both sides
+     * that were submitted before have ended, or the time is over, the connection closes as by {@link #close()}.
+     *
+     * @param patience the most time for that, 0 or more
+     * @return completes when it is closed and quiescent: after the given time, and a little more than the liveness time-out, at the
+     *     latest. A second call may shorten the time
+     * @throws IllegalArgumentException if the time is negative
+     */
+    CompletableFuture<Void> shutdown(Duration patience);
 
     /**
      * Closes the connection: what has not ended ends with {@link ConnectionClosedException} (a write of which parts were

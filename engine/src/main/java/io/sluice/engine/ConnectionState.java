@@ -4,6 +4,8 @@ package io.sluice.engine;
 public enum ConnectionState {
     /** Both sides agreed; transfers run. */
     OPEN,
+    /** Being shut down by either side: what was submitted runs on, and nothing new is taken. */
+    DRAINING,
     /** Closed by either side, in order. */
     CLOSED,
     /** The peer was lost. */

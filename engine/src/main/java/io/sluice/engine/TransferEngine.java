@@ -3,6 +3,7 @@ package io.sluice.engine;
 import io.sluice.engine.progress.PollerThread;
 import io.sluice.engine.session.LocalEngine;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -211,6 +212,17 @@ public interface TransferEngine extends AutoCloseable {
      *     {@link ConnectionClosedException} if the engine is closed, {@link SluiceException} if a poller has failed
      */
     CompletableFuture<Void> cycled();
+
+    /**
+     * Closes the engine in order: takes no new connections, {@linkplain Connection#shutdown shuts down} those that are open, all at
+     * a time, and then closes as by {@link #closeAsync()}.
+     *
+     * @param patience the most time for what is under way, 0 or more
+     * @return completes when nothing of the engine touches memory any more: after the given time, and a little more than the
+     *     liveness time-out, at the latest
+     * @throws IllegalArgumentException if the time is negative
+     */
+    CompletableFuture<Void> shutdown(Duration patience);
 
     /**
      * Ends all connections, then the regions, then the pollers.

@@ -63,6 +63,7 @@ public final class LocalEngine implements TransferEngine {
     private static final int MAX_BOOTSTRAPS = 256;
     private static final int MIN_CONTROL_BYTES = 128 * 1024;
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
+    private static final Duration MOST_PATIENCE = Duration.ofDays(365);
 
     private final EngineOptions options;
     private final byte @Nullable [] token;
@@ -95,6 +96,7 @@ public final class LocalEngine implements TransferEngine {
     private final UnfinishedWork unfinished = new UnfinishedWork();
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
     private final AtomicBoolean closing = new AtomicBoolean();
+    private volatile boolean shuttingDown;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     // for what may block: host names, giving memory back
     private final ExecutorService housekeeping;
@@ -295,7 +297,7 @@ public final class LocalEngine implements TransferEngine {
     }
 
     boolean hasRoomForConnection() {
-        return sessions.get() < options.maxConnections() && !closing.get();
+        return sessions.get() < options.maxConnections() && !closing.get() && !shuttingDown;
     }
 
     /** False if there are as many connections as may be, those that are being set up included. */
@@ -316,7 +318,7 @@ public final class LocalEngine implements TransferEngine {
     void connectionOpened(PeerSession session) {
         PeerConnection connection = session.connection();
         open.put(session, connection);
-        if (closing.get()) {
+        if (closing.get() || shuttingDown) {
             session.poller().execute(session::closeHere);
         }
         if (!session.initiator()) {
@@ -469,6 +471,9 @@ public final class LocalEngine implements TransferEngine {
         if (closing.get()) {
             return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is closed"));
         }
+        if (shuttingDown) {
+            return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is being shut down"));
+        }
         if (!hasRoomForConnection()) {
             return CompletableFuture.failedFuture(
                     new ConnectFailedException("this engine has as many connections as maxConnections allows"));
@@ -558,13 +563,36 @@ public final class LocalEngine implements TransferEngine {
     }
 
     @Override
+    public CompletableFuture<Void> shutdown(Duration patience) {
+        if (patience.isNegative()) {
+            throw new IllegalArgumentException("nothing is waited for during " + patience);
+        }
+        shuttingDown = true;
+        stopListening();
+        CompletableFuture<?>[] ends = open.values().stream()
+                .map(connection -> connection.shutdown(patience))
+                .toArray(CompletableFuture<?>[]::new);
+        return CompletableFuture.allOf(ends)
+                .handle((nothing, error) -> closeAsync())
+                .thenCompose(end -> end);
+    }
+
+    private void stopListening() {
+        PeerListener bound = listener;
+        if (bound != null) {
+            pollers.getFirst().execute(bound::close);
+        }
+    }
+
+    /** A time that can be added to one of the clock's. */
+    static long boundedNanos(Duration time) {
+        return time.compareTo(MOST_PATIENCE) < 0 ? time.toNanos() : MOST_PATIENCE.toNanos();
+    }
+
+    @Override
     public CompletableFuture<Void> closeAsync() {
         if (closing.compareAndSet(false, true)) {
-            Poller first = pollers.getFirst();
-            PeerListener bound = listener;
-            if (bound != null) {
-                first.execute(bound::close);
-            }
+            stopListening();
             CompletableFuture<?>[] ends =
                     open.values().stream().map(PeerConnection::close).toArray(CompletableFuture<?>[]::new);
             CompletableFuture.allOf(ends)

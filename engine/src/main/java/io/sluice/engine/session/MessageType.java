@@ -26,6 +26,10 @@ final class MessageType {
     static final int GIVE_UP = 26;
     /** From endpoint to endpoint. */
     static final int TRANSPORT = 27;
+    /** The sender is going to close, and takes nothing new; the receiver is not to begin anything either. */
+    static final int DRAIN = 28;
+    /** The answer: nothing of this side is under way any more. */
+    static final int DRAINED = 29;
 
     private MessageType() {}
 }

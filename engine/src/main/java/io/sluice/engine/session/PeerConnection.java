@@ -23,6 +23,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.flow.ElementPlan;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -297,6 +298,15 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
     @Override
     public CompletionStage<Void> ended() {
         return session.ended().copy();
+    }
+
+    @Override
+    public CompletableFuture<Void> shutdown(Duration patience) {
+        if (patience.isNegative()) {
+            throw new IllegalArgumentException("nothing is waited for during " + patience);
+        }
+        session.poller().execute(() -> session.shutdown(LocalEngine.boundedNanos(patience)));
+        return session.quiescent().copy();
     }
 
     @Override

@@ -81,6 +81,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
     private boolean peerReady;
     private boolean open;
     private @Nullable ConnectionEnd over;
+    private @Nullable Drain drain;
     private boolean notifyProgressDue;
     private int tick;
     private long missedHeartbeats;
@@ -406,6 +407,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
             case MessageType.NOTIFY -> notified(bytes(body));
             case MessageType.TRANSPORT -> endpoint.received(body);
             case MessageType.NOTIFY_PROGRESS -> notifyProgressed(body);
+            case MessageType.DRAIN -> drainAsked(PeerText.read(body));
+            case MessageType.DRAINED -> peerDrained();
             case MessageType.GOODBYE ->
                 end(new ConnectionEnd(
                         ConnectionEnd.Kind.CLOSED_BY_PEER,
@@ -625,6 +628,65 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         closeHere();
     }
 
+    // ---- the end in order ----
+
+    /** Closes the connection when what is under way has ended, or the time is over. */
+    void shutdown(long patienceNanos) {
+        if (over != null) {
+            return;
+        }
+        if (!open) {
+            closeHere();
+            return;
+        }
+        Drain begun = beginDrain(new ConnectionEnd(
+                ConnectionEnd.Kind.CLOSED_HERE, "the connection is being shut down on this side", null));
+        if (begun.close(patienceNanos) && over == null) {
+            control.send(MessageType.DRAIN, "it is being shut down".getBytes(StandardCharsets.UTF_8));
+            control.flushNow();
+        }
+    }
+
+    private void drainAsked(String reason) {
+        beginDrain(new ConnectionEnd(
+                        ConnectionEnd.Kind.CLOSED_BY_PEER, "the peer closes the connection: " + reason, null))
+                .asked();
+    }
+
+    private void peerDrained() {
+        Drain begun = drain;
+        if (begun == null || !begun.peerDrained()) {
+            throw new ProtocolException("the peer answers what it was not asked");
+        }
+    }
+
+    private Drain beginDrain(ConnectionEnd why) {
+        Drain known = drain;
+        if (known != null) {
+            return known;
+        }
+        Drain begun = new Drain(this, loop, flow);
+        drain = begun;
+        connection.moveTo(ConnectionState.DRAINING);
+        flow.refuse(why);
+        Observers told = engine.observers();
+        if (told != null) {
+            told.connectionChanged(connection, ConnectionState.DRAINING, why.reason());
+        }
+        return begun;
+    }
+
+    /** Nothing of this side is under way any more. */
+    void tellDrained() {
+        control.send(MessageType.DRAINED, EMPTY);
+        control.flushNow();
+    }
+
+    /** What was waited for has ended, or will not be waited for any longer. */
+    void closeDrained() {
+        end(new ConnectionEnd(ConnectionEnd.Kind.CLOSED_HERE, "the connection was shut down on this side", null));
+    }
+
     void closeHere() {
         end(new ConnectionEnd(ConnectionEnd.Kind.CLOSED_HERE, "the connection was closed on this side", null));
     }
@@ -640,6 +702,9 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         loop.disarm(openDeadline);
         loop.disarm(ticker);
         loop.disarm(goodbyeGrace);
+        if (drain != null) {
+            loop.disarm(drain);
+        }
         flow.stop(why);
         // each step must be taken, whatever becomes of the others: somebody waits for each
         step(() -> sayGoodbye(why)); // before the lanes close, so that the peer learns of it in this order

@@ -46,4 +46,5 @@ public abstract class TransportContract
                 VectoredContract,
                 VolumeContract,
                 MetricsContract,
-                ObserverContract {}
+                ObserverContract,
+                ShutdownContract {}

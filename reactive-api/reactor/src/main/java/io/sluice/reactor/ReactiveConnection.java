@@ -21,6 +21,7 @@ import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
@@ -582,6 +583,17 @@ public final class ReactiveConnection {
      */
     public Mono<Void> ended() {
         return signalled(FutureMono.of("ended", connection::ended));
+    }
+
+    /**
+     * Closes the connection in order, when what is under way has ended; see {@link Connection#shutdown}.
+     *
+     * @param patience the most time for that, 0 or more
+     * @return completes when it is closed and quiescent
+     */
+    public Mono<Void> shutdown(Duration patience) {
+        Objects.requireNonNull(patience, "patience");
+        return signalled(FutureMono.of("shutdown", () -> connection.shutdown(patience)));
     }
 
     /**

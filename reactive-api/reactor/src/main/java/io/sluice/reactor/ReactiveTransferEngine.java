@@ -15,6 +15,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -274,6 +275,21 @@ public final class ReactiveTransferEngine {
                         OverflowStrategy.IGNORE)
                 .onBackpressureBuffer(engine.options().maxConnections())
                 .takeUntilOther(closed.asMono());
+    }
+
+    /**
+     * Closes the engine in order, when what is under way on its connections has ended; see {@link TransferEngine#shutdown}.
+     *
+     * @param patience the most time for that, 0 or more
+     * @return completes when nothing of the engine touches memory any more
+     */
+    public Mono<Void> shutdown(Duration patience) {
+        Objects.requireNonNull(patience, "patience");
+        return FutureMono.of("shutdown", () -> {
+            CompletableFuture<Void> end = engine.shutdown(patience);
+            closed.tryEmitEmpty();
+            return end;
+        });
     }
 
     /**

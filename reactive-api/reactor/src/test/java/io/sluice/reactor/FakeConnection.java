@@ -20,6 +20,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOperations;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -54,6 +55,7 @@ final class FakeConnection implements Connection, InFlightWindow {
     final AtomicInteger detaches = new AtomicInteger();
     final AtomicInteger flushes = new AtomicInteger();
     final AtomicInteger quiets = new AtomicInteger();
+    final AtomicInteger shutdowns = new AtomicInteger();
     final AtomicInteger closes = new AtomicInteger();
     final FakeNotifications notifications = new FakeNotifications();
     volatile TransferOptions lastOptions;
@@ -293,6 +295,12 @@ final class FakeConnection implements Connection, InFlightWindow {
     @Override
     public CompletionStage<Void> ended() {
         return ended;
+    }
+
+    @Override
+    public CompletableFuture<Void> shutdown(Duration patience) {
+        shutdowns.incrementAndGet();
+        return closed;
     }
 
     @Override

@@ -86,6 +86,9 @@ final class DecodeCommand implements Callable<Integer> {
     @Mixin
     private final TransportOption transport = new TransportOption();
 
+    @Mixin
+    private final DrainOption drain = new DrainOption();
+
     @Spec
     private CommandSpec spec = CommandSpec.create();
 
@@ -110,7 +113,8 @@ final class DecodeCommand implements Callable<Integer> {
             say("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
                     + " for " + model.model().name());
             sessions(node)
-                    .takeUntilOther(StandardInput.endOr(termination, untilInputEnds))
+                    .takeUntilOther(StandardInput.endOr(termination, untilInputEnds)
+                            .then(drain.drain(engine, termination)))
                     .doOnNext(this::report)
                     .blockLast();
             return ExitCodes.OK;

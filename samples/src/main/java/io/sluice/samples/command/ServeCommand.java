@@ -96,6 +96,9 @@ final class ServeCommand implements Callable<Integer> {
     private final TransportOption transport = new TransportOption();
 
     @Mixin
+    private final DrainOption drain = new DrainOption();
+
+    @Mixin
     private final MetricsOption metrics = new MetricsOption();
 
     @Spec
@@ -125,7 +128,9 @@ final class ServeCommand implements Callable<Integer> {
             watched.watch(engine);
             ready.set(ReadyFile.of(engine.address(), memory.descriptor()));
             say("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());
-            StandardInput.endOr(termination, untilInputEnds).block();
+            StandardInput.endOr(termination, untilInputEnds)
+                    .then(drain.drain(engine, termination))
+                    .block();
             return ExitCodes.OK;
         }
     }

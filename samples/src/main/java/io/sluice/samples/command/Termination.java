@@ -23,6 +23,7 @@ final class Termination implements AutoCloseable {
     private final CountDownLatch finished = new CountDownLatch(1);
     private final Thread hook = new Thread(this::terminate, "termination");
     private volatile boolean asked;
+    private volatile Duration more = Duration.ZERO;
 
     private Termination() {}
 
@@ -43,12 +44,18 @@ final class Termination implements AutoCloseable {
         return asked;
     }
 
+    /** The command takes as much longer to end; to be said before its end is requested. */
+    void waitLonger(Duration time) {
+        more = time;
+    }
+
     private void terminate() {
         asked = true;
         requested.tryEmitEmpty();
         try {
-            if (!finished.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-                LOG.warn("not all could be closed in order within {} s", PATIENCE.toSeconds());
+            long seconds = PATIENCE.plus(more).toSeconds();
+            if (!finished.await(seconds, TimeUnit.SECONDS)) {
+                LOG.warn("not all could be closed in order within {} s", seconds);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.StartEvent;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferResult;
+import java.util.concurrent.CompletableFuture;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
@@ -73,6 +78,57 @@ class ServeProgramTest {
                     .isEqualTo(-1);
         } finally {
             engine.engine().close();
+        }
+    }
+
+    @Test
+    void drainsBeforeItEnds() throws IOException {
+        Path ready = folder.resolve("ready.json");
+        try (SluiceProcess serve = SluiceProcess.start(
+                folder,
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--memory",
+                "1MiB",
+                "--drain",
+                "40s",
+                "--ready-file",
+                ready.toString())) {
+            await().atMost(SluiceProcess.BOUND)
+                    .until(() -> !serve.handle().isAlive()
+                            || (Files.exists(ready) && Files.readString(ready).startsWith("{")));
+            JsonNode json = SluiceProcess.json(ready);
+            ReactiveTransferEngine engine = ReactiveTransferEngine.open(
+                    EngineOptions.builder().listenNowhere().build());
+            try {
+                ReactiveConnection connection = engine.connect(EngineAddress.fromBytes(bytes(json, "address")))
+                        .block(SluiceProcess.BOUND);
+                RemoteRegion remote = connection
+                        .attach(RegionDescriptor.fromBytes(bytes(json, "region")))
+                        .block(SluiceProcess.BOUND);
+                MemoryRegion local = engine.allocate(BYTES, RegionOptions.local());
+                CompletableFuture<Void> goOn = new CompletableFuture<>();
+                CompletableFuture<TransferResult> held = connection
+                        .write(
+                                local,
+                                0,
+                                remote,
+                                0,
+                                BYTES,
+                                TransferOptions.defaults().startAfter(StartEvent.of(goOn)))
+                        .toFuture();
+                serve.signal("TERM");
+                await().atMost(SluiceProcess.BOUND)
+                        .until(() -> connection.connection().state() == ConnectionState.DRAINING);
+                assertThat(serve.handle().isAlive()).isTrue();
+                goOn.complete(null);
+                assertThat(held).succeedsWithin(SluiceProcess.BOUND);
+                assertThat(serve.awaitEnd()).as(serve::toString).isEqualTo(143);
+                connection.ended().block(SluiceProcess.BOUND);
+            } finally {
+                engine.engine().close();
+            }
         }
     }
 

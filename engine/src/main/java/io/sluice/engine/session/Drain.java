@@ -1,0 +1,78 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.flow.ConnectionFlow;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.transport.Deadline;
+
+/**
+ * The orderly end of a connection: what is under way on both sides is waited for, and then whoever wants it closed closes it. It
+ * looks again every millisecond, so that no transfer has to tell. On the connection's loop.
+ */
+final class Drain extends Deadline {
+    private static final long CHECK_NANOS = 1_000_000;
+
+    private final PeerSession session;
+    private final Poller loop;
+    private final ConnectionFlow flow;
+    private boolean closing;
+    private long closeAt;
+    private boolean askedByPeer;
+    private boolean answered;
+    private boolean peerDrained;
+
+    Drain(PeerSession session, Poller loop, ConnectionFlow flow) {
+        this.session = session;
+        this.loop = loop;
+        this.flow = flow;
+    }
+
+    /**
+     * This side wants the connection closed.
+     *
+     * @param patienceNanos the most time until then; the shortest counts
+     * @return whether that is news
+     */
+    boolean close(long patienceNanos) {
+        boolean first = !closing;
+        long at = loop.now() + patienceNanos;
+        closeAt = first || at - closeAt < 0 ? at : closeAt;
+        closing = true;
+        check();
+        return first;
+    }
+
+    /** The peer wants the connection closed. */
+    void asked() {
+        askedByPeer = true;
+        check();
+    }
+
+    /**
+     * The peer has nothing under way any more.
+     *
+     * @return false if nobody has asked it
+     */
+    boolean peerDrained() {
+        peerDrained = true;
+        return closing;
+    }
+
+    @Override
+    protected void expired() {
+        check();
+    }
+
+    private void check() {
+        boolean drained = flow.pending() == 0;
+        if (drained && askedByPeer && !answered) {
+            answered = true;
+            session.tellDrained();
+        }
+        if (closing && ((drained && peerDrained) || loop.now() - closeAt >= 0)) {
+            session.closeDrained();
+        } else if (closing || !answered) {
+            loop.disarm(this);
+            loop.arm(this, loop.now() + CHECK_NANOS);
+        }
+    }
+}
