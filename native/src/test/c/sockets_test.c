@@ -82,6 +82,7 @@ static void check_options(void) {
     int client, server;
     connect_pair(false, &client, &server);
     CHECK_SAME(sluice_socket_set_no_delay(client, true), 0);
+    CHECK_SAME(sluice_socket_set_reset_on_close(client), 0);
     CHECK_SAME(sluice_socket_set_quick_ack(client, true), 0);
     CHECK_SAME(sluice_socket_set_keep_alive(client, true), 0);
     CHECK_SAME(sluice_socket_set_send_buffer(client, 64 * 1024), 0);

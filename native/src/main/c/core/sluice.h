@@ -43,6 +43,7 @@ int sluice_socket_set_receive_buffer(int fd, int bytes);
 int sluice_socket_set_quick_ack(int fd, bool on);
 int sluice_socket_set_keep_alive(int fd, bool on);
 int sluice_socket_set_user_timeout(int fd, int milliseconds);
+int sluice_socket_set_reset_on_close(int fd);
 int sluice_socket_shutdown(int fd);
 int sluice_socket_close(int fd);
 int sluice_socket_unacknowledged_bytes(int fd);

@@ -178,6 +178,11 @@ int sluice_socket_set_user_timeout(int fd, int milliseconds) {
     return set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, milliseconds);
 }
 
+int sluice_socket_set_reset_on_close(int fd) {
+    struct linger none = {.l_onoff = 1, .l_linger = 0};
+    return sluice_result(setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none));
+}
+
 int sluice_socket_shutdown(int fd) {
     return sluice_result(shutdown(fd, SHUT_RDWR));
 }

@@ -26,8 +26,8 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
         int bytes = host.getBytes(StandardCharsets.UTF_8).length;
         if (bytes == 0
                 || bytes > MAX_HOST_BYTES
-                || host.indexOf('#') >= 0
-                || host.chars().anyMatch(c -> c <= ' ')) {
+                // brackets belong to the text form, and would not be read back as they were
+                || host.chars().anyMatch(c -> c <= ' ' || c == '#' || c == '[' || c == ']')) {
             throw new IllegalArgumentException("'" + host + "' is not a host name or address");
         }
         if (port < 1 || port > 65_535) {

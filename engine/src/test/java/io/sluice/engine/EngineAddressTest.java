@@ -69,6 +69,7 @@ class EngineAddressTest {
         assertThatThrownBy(() -> EngineAddress.of("h".repeat(256), 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> EngineAddress.of("ü".repeat(128), 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> EngineAddress.of("a\nb", 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> EngineAddress.of("[::1]", 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> EngineAddress.of("a", 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> EngineAddress.of("a", 65_536)).isInstanceOf(IllegalArgumentException.class);
     }

@@ -112,6 +112,15 @@ public final class Sockets {
     public static native int setNoDelay(int fd, boolean on);
 
     /**
+     * Has {@link #close(int)} reset the connection ({@code SO_LINGER} of zero): what is unsent or unread is thrown away,
+     * and neither side's port stays taken in {@code TIME_WAIT}. For where the peer is known to want nothing more.
+     *
+     * @param fd the socket
+     * @return 0 or {@code -errno}
+     */
+    public static native int setResetOnClose(int fd);
+
+    /**
      * Fixes the size of the send buffer ({@code SO_SNDBUF}); the kernel then no longer tunes it, doubles the value for
      * its own book-keeping, and caps it at {@code net.core.wmem_max} without an error.
      *

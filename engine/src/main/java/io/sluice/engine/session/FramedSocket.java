@@ -151,6 +151,14 @@ final class FramedSocket {
         }
     }
 
+    /** The peer has said goodbye and wants nothing more: what is queued is dropped, and no port stays taken for it. */
+    void reset() {
+        if (!closed) {
+            Sockets.setResetOnClose(descriptor);
+            discard();
+        }
+    }
+
     /** Gives the descriptor on; nothing is queued or half read. */
     int release() {
         if (closed || !queued.isEmpty() || in.position() != 0) {

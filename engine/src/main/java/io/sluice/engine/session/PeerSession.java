@@ -750,6 +750,9 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
     private void sayGoodbye(ConnectionEnd why) {
         if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
             Farewell.say(engine, loop, control, why.reason());
+        } else if (why.kind() == ConnectionEnd.Kind.CLOSED_BY_PEER) {
+            endpoint.peerClosed();
+            control.reset();
         } else {
             if (!open && why.cause() instanceof TransportUnavailableException) {
                 control.send(MessageType.REJECT, why.reason().getBytes(StandardCharsets.UTF_8));

@@ -188,6 +188,12 @@ public interface Endpoint {
     }
 
     /**
+     * The peer has said goodbye, so that nothing is owed to it any more; {@link #close()} follows. Sockets are then reset
+     * rather than closed in order: the side that closes first would keep each of their ports for a minute.
+     */
+    default void peerClosed() {}
+
+    /**
      * Ends everything: each accepted request is completed, and nothing touches memory once {@link #isQuiescent()}. Calling it
      * again does nothing.
      */

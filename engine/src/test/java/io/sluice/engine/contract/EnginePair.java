@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 final class EnginePair implements AutoCloseable {
     private static final TransferOptions NO_DEADLINE = TransferOptions.defaults();
 
-    private final boolean registersMemory;
+    private final TransportUnderTest transport;
     private final TransferEngine initiator;
     private final TransferEngine target;
     private final Connection connection;
@@ -30,7 +30,7 @@ final class EnginePair implements AutoCloseable {
             TransferEngine target,
             Connection connection,
             Connection accepted) {
-        this.registersMemory = transport.registersItsMemory();
+        this.transport = transport;
         this.initiator = initiator;
         this.target = target;
         this.connection = connection;
@@ -117,8 +117,8 @@ final class EnginePair implements AutoCloseable {
     }
 
     private MemoryRegion memory(TransferEngine engine, long bytes, RegionOptions options) {
-        return registersMemory
-                ? engine.register(Arena.ofAuto().allocate(bytes, Long.BYTES), options)
+        return transport.registersItsMemory()
+                ? engine.register(transport.memory(bytes), options)
                 : engine.allocate(bytes, options);
     }
 

@@ -210,18 +210,25 @@ final class PeerProcess implements AutoCloseable {
         signal("CONT");
     }
 
+    /** Lets it have no more of a resource than this from now on, as {@code prlimit} calls it. */
+    void limit(String resource, long most) {
+        run("prlimit --pid " + process.pid() + " --" + resource + "=" + most + ":");
+    }
+
     private void signal(String name) {
+        run("kill -" + name + " " + process.pid());
+    }
+
+    private static void run(String command) {
         try {
-            Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid())
-                    .inheritIO()
-                    .start();
-            assertThat(kill.waitFor(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(kill.exitValue()).as("exit status of kill -%s", name).isZero();
+            Process shell = new ProcessBuilder("sh", "-c", command).inheritIO().start();
+            assertThat(shell.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(shell.exitValue()).as("exit status of %s", command).isZero();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new AssertionError("interrupted while sending a signal", e);
+            throw new AssertionError("interrupted while running a command", e);
         }
     }
 

@@ -1,6 +1,8 @@
 package io.sluice.engine.contract;
 
 import io.sluice.engine.EngineOptions;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /** What the contract must know of a transport to test it. What differs by transport is said here and nowhere else. */
@@ -132,6 +134,16 @@ public interface TransportUnderTest {
      */
     default boolean registersItsMemory() {
         return false;
+    }
+
+    /**
+     * Memory for a region that is registered, aligned for words.
+     *
+     * @param bytes how much
+     * @return it lives as long as it is reachable
+     */
+    default MemorySegment memory(long bytes) {
+        return Arena.ofAuto().allocate(bytes, Long.BYTES);
     }
 
     /**

@@ -7,6 +7,7 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.fuzz.Mutation;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;

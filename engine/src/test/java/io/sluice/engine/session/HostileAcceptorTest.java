@@ -11,6 +11,7 @@ import io.sluice.engine.OpenDescriptors;
 import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.fuzz.Mutation;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

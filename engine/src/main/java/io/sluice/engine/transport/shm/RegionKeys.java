@@ -77,7 +77,10 @@ record RegionKeys(
                 keys.getLong(),
                 (flags & HUGE_PAGES) != 0,
                 keys.getLong());
-        boolean inside = read.start >= 0 && sliceBytes >= 0 && read.start <= read.fileBytes - sliceBytes;
+        if (read.fileBytes < 0 || read.start < 0) {
+            throw new ProtocolException("the keys of a region have a negative length or start");
+        }
+        boolean inside = sliceBytes >= 0 && read.start <= read.fileBytes - sliceBytes;
         if (read.way == Way.MAPPED && !inside) {
             throw new ProtocolException("a slice leaves its region");
         }

@@ -578,6 +578,11 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     }
 
     @Override
+    public void peerClosed() {
+        wire.peerClosed();
+    }
+
+    @Override
     public void close() {
         if (closed) {
             return;

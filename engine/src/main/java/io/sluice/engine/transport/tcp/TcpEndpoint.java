@@ -178,6 +178,15 @@ final class TcpEndpoint implements Endpoint {
     }
 
     @Override
+    public void peerClosed() {
+        for (TcpLane lane : lanes) {
+            if (lane != null) {
+                lane.peerClosed();
+            }
+        }
+    }
+
+    @Override
     public void close() {
         if (closed) {
             return;

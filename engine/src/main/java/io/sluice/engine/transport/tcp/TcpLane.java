@@ -468,6 +468,13 @@ final class TcpLane implements InboundFrames.Sink {
         }
     }
 
+    /** Nothing is owed to the peer any more. */
+    void peerClosed() {
+        if (!closed) {
+            Sockets.setResetOnClose(descriptor);
+        }
+    }
+
     void close() {
         if (closed) {
             return;

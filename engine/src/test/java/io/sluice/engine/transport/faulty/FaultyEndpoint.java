@@ -1,0 +1,270 @@
+package io.sluice.engine.transport.faulty;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportMetrics.PathState;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WireCounter;
+import io.sluice.engine.transport.WorkRequest;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stands between the engine and another endpoint: takes fewer requests than it is given, hands completions over late and out of
+ * order, and breaks.
+ */
+final class FaultyEndpoint implements Endpoint, EndpointContext {
+    private final EndpointContext context;
+    private final Endpoint endpoint;
+    private final Faults faults;
+    private final Set<Held> held = new LinkedHashSet<>();
+    private boolean offeredAgain;
+    private boolean broken;
+    private boolean closed;
+
+    FaultyEndpoint(EndpointContext context, Function<EndpointContext, Endpoint> opening, Faults faults) {
+        this.context = context;
+        this.faults = faults;
+        this.endpoint = opening.apply(this);
+    }
+
+    /** A completion that has come and is not told yet. */
+    private final class Held extends Deadline {
+        private final WorkRequest request;
+        private final CompletionStatus status;
+
+        Held(WorkRequest request, CompletionStatus status) {
+            this.request = request;
+            this.status = status;
+        }
+
+        @Override
+        protected void expired() {
+            held.remove(this);
+            context.completed(request, status);
+        }
+    }
+
+    // ---- faults ----
+
+    @Override
+    public int post(WorkRequest[] batch, int from, int count) {
+        int accepted = faults.accepted(count);
+        if (accepted < count && !offeredAgain) {
+            offeredAgain = true;
+            context.loop().execute(() -> {
+                offeredAgain = false;
+                context.postable();
+            });
+        }
+        return accepted == 0 ? 0 : endpoint.post(batch, from, accepted);
+    }
+
+    @Override
+    public void completed(WorkRequest request, CompletionStatus status) {
+        long hold = closed ? 0 : faults.holdNanos();
+        if (hold == 0) {
+            context.completed(request, status);
+        } else {
+            Held late = new Held(request, status);
+            held.add(late);
+            context.loop().arm(late, context.loop().now() + hold);
+        }
+        if (!broken && faults.breaksNow()) {
+            broken = true;
+            context.loop().execute(() -> context.failed(new SluiceException("the path breaks, as the seed wants it")));
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        endpoint.close();
+        for (Held late : List.copyOf(held)) {
+            context.loop().disarm(late);
+            late.expired();
+        }
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        return endpoint.isQuiescent() && held.isEmpty();
+    }
+
+    // ---- the endpoint's ----
+
+    @Override
+    public byte[] offer() {
+        return endpoint.offer();
+    }
+
+    @Override
+    public void begin(byte[] peerOffer) {
+        endpoint.begin(peerOffer);
+    }
+
+    @Override
+    public void laneOpened(int index, int descriptor) {
+        endpoint.laneOpened(index, descriptor);
+    }
+
+    @Override
+    public byte[] keysOf(long handle, ExposedRegion region) {
+        return endpoint.keysOf(handle, region);
+    }
+
+    @Override
+    public RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
+        return endpoint.remoteKey(handle, descriptor, keys);
+    }
+
+    @Override
+    public void prepare(List<RemoteKey> keys, Consumer<@Nullable SluiceException> done) {
+        endpoint.prepare(keys, done);
+    }
+
+    @Override
+    public void detached(RemoteKey key) {
+        endpoint.detached(key);
+    }
+
+    @Override
+    public void exposureEnded(long handle) {
+        endpoint.exposureEnded(handle);
+    }
+
+    @Override
+    public void received(ByteBuffer message) {
+        endpoint.received(message);
+    }
+
+    @Override
+    public @Nullable NotificationSender notificationSender() {
+        return endpoint.notificationSender();
+    }
+
+    @Override
+    public void makeVisible(Runnable done) {
+        endpoint.makeVisible(done);
+    }
+
+    @Override
+    public void regionClosing() {
+        endpoint.regionClosing();
+    }
+
+    @Override
+    public boolean holdsClosedLease() {
+        return endpoint.holdsClosedLease();
+    }
+
+    @Override
+    public @Nullable String stuckLane(long now, long timeoutNanos) {
+        return endpoint.stuckLane(now, timeoutNanos);
+    }
+
+    @Override
+    public int lanes(PathState state) {
+        return endpoint.lanes(state);
+    }
+
+    @Override
+    public int rails(PathState state) {
+        return endpoint.rails(state);
+    }
+
+    @Override
+    public void peerClosed() {
+        endpoint.peerClosed();
+    }
+
+    // ---- the context's ----
+
+    @Override
+    public EventLoop loop() {
+        return context.loop();
+    }
+
+    @Override
+    public EngineOptions options() {
+        return context.options();
+    }
+
+    @Override
+    public boolean initiator() {
+        return context.initiator();
+    }
+
+    @Override
+    public @Nullable ExposedRegion exposed(long handle) {
+        return context.exposed(handle);
+    }
+
+    @Override
+    public void openLanes(int count) {
+        context.openLanes(count);
+    }
+
+    @Override
+    public void send(byte[] message) {
+        context.send(message);
+    }
+
+    @Override
+    public void notified(byte[] payload) {
+        context.notified(payload);
+    }
+
+    @Override
+    public void notificationsSendable() {
+        context.notificationsSendable();
+    }
+
+    @Override
+    public void wordsChanged() {
+        context.wordsChanged();
+    }
+
+    @Override
+    public void established() {
+        context.established();
+    }
+
+    @Override
+    public void postable() {
+        context.postable();
+    }
+
+    @Override
+    public void failed(SluiceException error) {
+        context.failed(error);
+    }
+
+    @Override
+    public void served(WorkRequest.Operation operation, long bytes) {
+        context.served(operation, bytes);
+    }
+
+    @Override
+    public void refused() {
+        context.refused();
+    }
+
+    @Override
+    public void count(WireCounter counter, long delta) {
+        context.count(counter, delta);
+    }
+}

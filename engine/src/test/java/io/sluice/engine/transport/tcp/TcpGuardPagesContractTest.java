@@ -1,0 +1,36 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.GuardedMemory;
+import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.TransportUnderTest;
+import java.lang.foreign.MemorySegment;
+import org.junit.jupiter.api.Tag;
+
+/** The same promises with every region between two pages that nobody may touch. */
+@Tag("soak")
+class TcpGuardPagesContractTest extends TransportContract {
+    @Override
+    public TransportUnderTest transport() {
+        return new TransportUnderTest() {
+            @Override
+            public String name() {
+                return "tcp";
+            }
+
+            @Override
+            public boolean isVariant() {
+                return true;
+            }
+
+            @Override
+            public boolean registersItsMemory() {
+                return true;
+            }
+
+            @Override
+            public MemorySegment memory(long bytes) {
+                return GuardedMemory.allocate(bytes);
+            }
+        };
+    }
+}
