@@ -36,6 +36,13 @@ final class SluiceProcess implements AutoCloseable {
     }
 
     static SluiceProcess start(Path folder, Map<String, String> environment, String... arguments) throws IOException {
+        return startOn(System.getProperty("java.class.path"), folder, environment, arguments);
+    }
+
+    /** The same on another class path. */
+    static SluiceProcess startOn(
+            String classPath, Path folder, Map<String, String> environment, String... arguments)
+            throws IOException {
         List<String> command = new ArrayList<>();
         if (Files.isExecutable(Path.of("/usr/bin/env"))) {
             // Whoever runs the tests in the background may have them ignore SIGINT, and a process inherits that.
@@ -49,7 +56,7 @@ final class SluiceProcess implements AutoCloseable {
                 "-Xcheck:jni",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath,
                 SluiceCommand.class.getName()));
         command.addAll(List.of(arguments));
         Path out = Files.createTempFile(folder, "out", ".txt");

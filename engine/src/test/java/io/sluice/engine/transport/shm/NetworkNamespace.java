@@ -42,6 +42,12 @@ final class NetworkNamespace implements AutoCloseable {
                 && run("ip", "-n", name, "link", "set", "lo", "up");
     }
 
+    /** Makes what leaves by the cable late and lossy; false where the kernel has no {@code netem}. */
+    boolean impair(int delayMillis, int lossPercent) {
+        return run(
+                "tc", "qdisc", "add", "dev", cable, "root", "netem", "delay", delayMillis + "ms", "loss", lossPercent + "%");
+    }
+
     /** How to start a program in it. */
     List<String> command() {
         return List.of("ip", "netns", "exec", name);

@@ -73,8 +73,8 @@ final class FaultyPath implements AutoCloseable {
         }
 
         private void begin() {
-            Thread.ofVirtual().start(() -> forward(near, far, outward));
-            Thread.ofVirtual().start(() -> forward(far, near, inward));
+            Thread.ofPlatform().daemon().start(() -> forward(near, far, outward));
+            Thread.ofPlatform().daemon().start(() -> forward(far, near, inward));
         }
 
         /** Bytes that have passed: the initiator's, or the target's. */

@@ -62,8 +62,8 @@ final class FaultyEndpoint implements Endpoint, EndpointContext {
 
     @Override
     public int post(WorkRequest[] batch, int from, int count) {
-        int accepted = faults.accepted(count);
-        if (accepted < count && !offeredAgain) {
+        int accepted = broken ? 0 : faults.accepted(count);
+        if (accepted < count && !offeredAgain && !broken) {
             offeredAgain = true;
             context.loop().execute(() -> {
                 offeredAgain = false;
@@ -75,6 +75,11 @@ final class FaultyEndpoint implements Endpoint, EndpointContext {
 
     @Override
     public void completed(WorkRequest request, CompletionStatus status) {
+        if (broken && !closed) {
+            // nobody tells any more how it ended
+            held.add(new Held(request, CompletionStatus.FLUSHED));
+            return;
+        }
         long hold = closed ? 0 : faults.holdNanos();
         if (hold == 0) {
             context.completed(request, status);
