@@ -1,6 +1,7 @@
 package io.sluice.engine;
 
 import io.sluice.engine.transport.TransportOptions;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -332,13 +333,30 @@ public final class EngineOptions {
     }
 
     /**
-     * The shared secret, if there is one; a copy.
+     * See {@link Builder#token(byte[])}.
      *
-     * @return the secret's bytes, or {@code null}
+     * @return a copy of the secret's bytes, or {@code null} if there is none or it comes from elsewhere
      */
     public byte @Nullable [] token() {
-        byte[] token = settings.token;
-        return token == null ? null : token.clone();
+        return settings.tokens instanceof FixedToken fixed ? fixed.token().secret() : null;
+    }
+
+    /**
+     * See {@link Builder#tokens(TokenSource)}.
+     *
+     * @return where the tokens come from, or {@code null} if there are none
+     */
+    public @Nullable TokenSource tokens() {
+        return settings.tokens;
+    }
+
+    /**
+     * See {@link Builder#authorizer(PeerAuthorizer)}.
+     *
+     * @return who decides, or {@code null} if every authenticated peer may do everything
+     */
+    public @Nullable PeerAuthorizer authorizer() {
+        return settings.authorizer;
     }
 
     /**
@@ -355,7 +373,7 @@ public final class EngineOptions {
     public String toString() {
         return "EngineOptions[listen=" + settings.listenHost + ":" + settings.listenPort + ", transports="
                 + settings.transports + ", window=" + settings.windowOperations + " operations/" + settings.windowBytes
-                + " bytes, lanes=" + settings.lanes + ", authenticated=" + (settings.token != null) + "]";
+                + " bytes, lanes=" + settings.lanes + ", authenticated=" + (settings.tokens != null) + "]";
     }
 
     /** Collects settings. Not for use by several threads. */
@@ -390,7 +408,8 @@ public final class EngineOptions {
         private Duration priorityAging = Duration.ofMillis(100);
         private Integrity integrity = Integrity.NONE;
         private int socketBufferBytes;
-        private byte @Nullable [] token;
+        private @Nullable TokenSource tokens;
+        private @Nullable PeerAuthorizer authorizer;
         private boolean allowUnauthenticatedPeers;
         private Map<Class<? extends TransportOptions>, TransportOptions> transportOptions = Map.of();
         private Map<String, String> variables = Map.of();
@@ -425,7 +444,8 @@ public final class EngineOptions {
             priorityAging = other.priorityAging;
             integrity = other.integrity;
             socketBufferBytes = other.socketBufferBytes;
-            token = other.token;
+            tokens = other.tokens;
+            authorizer = other.authorizer;
             allowUnauthenticatedPeers = other.allowUnauthenticatedPeers;
             transportOptions = Map.copyOf(other.transportOptions);
             variables = Map.copyOf(other.variables);
@@ -775,10 +795,42 @@ public final class EngineOptions {
          * @return this
          */
         public Builder token(byte[] secret) {
-            if (secret.length < 16) {
-                throw new IllegalArgumentException("a token is at least 16 bytes; this one has " + secret.length);
-            }
-            this.token = secret.clone();
+            return tokens(TokenSource.of(Token.of(secret)));
+        }
+
+        /**
+         * A file of tokens, which can be rotated while the engine runs; see {@link TokenSource#file}. Default: none;
+         * {@code SLUICE_TOKEN_FILE}. It takes the place of a {@linkplain #token token} that was given before, and the other way
+         * round.
+         *
+         * @param file looked at when the engine opens, and from then on when there is a handshake
+         * @return this
+         */
+        public Builder tokenFile(Path file) {
+            return tokens(TokenSource.file(file));
+        }
+
+        /**
+         * Where tokens come from; see {@link #token} for what they guard. Default: none. What was said of tokens before counts no
+         * more.
+         *
+         * @param source asked when the engine opens, and from then on at each handshake
+         * @return this
+         */
+        public Builder tokens(TokenSource source) {
+            this.tokens = Objects.requireNonNull(source, "source");
+            return this;
+        }
+
+        /**
+         * Who decides which peers may connect, and which regions they may look up and attach. Default: nobody, and every
+         * authenticated peer may do everything; no variable. {@link AllowedPeers} is one that goes by names.
+         *
+         * @param authorizer asked on pollers
+         * @return this
+         */
+        public Builder authorizer(PeerAuthorizer authorizer) {
+            this.authorizer = Objects.requireNonNull(authorizer, "authorizer");
             return this;
         }
 
@@ -859,6 +911,12 @@ public final class EngineOptions {
             from.text("SLUICE_INTEGRITY", this::integrity);
             from.size("SLUICE_SOCKET_BUFFER_BYTES", bytes -> socketBufferBytes(Math.toIntExact(bytes)));
             from.secret("SLUICE_TOKEN", this::token);
+            from.text("SLUICE_TOKEN_FILE", file -> {
+                if (from.has("SLUICE_TOKEN")) {
+                    throw new IllegalArgumentException("SLUICE_TOKEN is set as well; take one of the two away");
+                }
+                tokenFile(Path.of(file));
+            });
             from.flag("SLUICE_ALLOW_UNAUTHENTICATED_PEERS", this::allowUnauthenticatedPeers);
             return this;
         }

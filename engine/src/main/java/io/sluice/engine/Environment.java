@@ -30,6 +30,12 @@ public final class Environment {
         this.variables = variables;
     }
 
+    /** Whether a variable says anything. */
+    boolean has(String name) {
+        String value = variables.get(name);
+        return value != null && !value.isBlank();
+    }
+
     /** Takes a host and a port. */
     interface HostAndPort {
         void set(String host, int port);

@@ -5,6 +5,7 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
@@ -90,6 +91,12 @@ final class FramedSocket {
 
     boolean isClosed() {
         return closed;
+    }
+
+    /** Where it leads to; null if that cannot be told. */
+    @Nullable
+    InetSocketAddress peerAddress() {
+        return closed ? null : SocketAddresses.peer(descriptor);
     }
 
     /** When the peer's last bytes came, as {@link System#nanoTime()}. Any thread. */

@@ -3,8 +3,10 @@ package io.sluice.engine.session;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.Token;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
 import java.nio.ByteBuffer;
@@ -31,6 +33,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private final long deadline;
 
     private boolean over;
+    private boolean greeted;
     private @Nullable SessionSecret secret;
     private @Nullable PeerTerms terms;
     private @Nullable String transportName;
@@ -60,22 +63,29 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     @Override
     public void message(int type, ByteBuffer body) {
-        try {
+        orReject(() -> {
             switch (type) {
                 case MessageType.HELLO -> hello(body);
                 case MessageType.AUTHENTICATE -> authenticated(body);
                 case MessageType.LANE -> lane(body);
                 default -> throw new ProtocolException("a message of type " + type + " in the bootstrap");
             }
+        });
+    }
+
+    private void orReject(Runnable step) {
+        try {
+            step.run();
         } catch (SluiceException e) {
             reject(Rejection.MALFORMED, String.valueOf(e.getMessage()));
         }
     }
 
     private void hello(ByteBuffer body) {
-        if (terms != null) {
+        if (greeted) {
             throw new ProtocolException("the peer says hello twice");
         }
+        greeted = true;
         byte[] helloBytes = new byte[body.remaining()];
         body.duplicate().get(helloBytes);
         FieldReader fields = new FieldReader(body);
@@ -84,11 +94,11 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             reject(Rejection.WRONG_ENGINE, "another engine than the expected one listens here: it has been restarted");
             return;
         }
-        byte[] token = engine.token();
-        if ((fields.number(Tag.AUTHENTICATION, 0, 1) == 1) != (token != null)) {
+        boolean hasTokens = engine.credentials().hasTokens();
+        if ((fields.number(Tag.AUTHENTICATION, 0, 1) == 1) != hasTokens) {
             reject(
                     Rejection.AUTHENTICATION,
-                    token == null ? "this engine has no token, and yours has" : "this engine asks for a token");
+                    hasTokens ? "this engine asks for a token" : "this engine has no token, and yours has");
             return;
         }
         boolean knowsIntegrity = fields.optional(Tag.INTEGRITY) != null;
@@ -99,6 +109,27 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                             + engine.options().integrity() + "); yours is of an earlier version");
             return;
         }
+        byte[] nonce = fields.bytes(Tag.NONCE, NonceSource.BYTES);
+        if (!hasTokens) {
+            choose(helloBytes, fields, null);
+            return;
+        }
+        engine.credentials().load(loop, tokens -> {
+            Token token = TokenHint.find(tokens, fields.optional(Tag.TOKEN_HINT), nonce);
+            if (over) {
+                return;
+            }
+            if (token == null) {
+                reject(
+                        Rejection.AUTHENTICATION,
+                        tokens.isEmpty() ? "this engine has no token to compare with now" : "the token is wrong");
+                return;
+            }
+            orReject(() -> choose(helloBytes, fields, token));
+        });
+    }
+
+    private void choose(byte[] helloBytes, FieldReader fields, @Nullable Token token) {
         if (!engine.hasRoomForConnection()) {
             reject(Rejection.BUSY, "this engine has as many connections as maxConnections allows");
             return;
@@ -118,13 +149,12 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         welcome(helloBytes, fields, token, chosen);
     }
 
-    private void welcome(byte[] helloBytes, FieldReader fields, byte @Nullable [] token, String chosen) {
+    private void welcome(byte[] helloBytes, FieldReader fields, @Nullable Token token, String chosen) {
         EngineOptions options = engine.options();
         EngineId peer = fields.engineId(Tag.ENGINE_ID);
         OpenTransport transport = Objects.requireNonNull(engine.transports().get(chosen));
         String reason = FallBack.log(engine.transports(), transport, "engine " + peer, fields);
         long peerEpoch = fields.number(Tag.EPOCH, Long.MIN_VALUE, Long.MAX_VALUE);
-        fields.bytes(Tag.NONCE, NonceSource.BYTES);
         byte[] connectionId = Arrays.copyOf(engine.nonces().draw(), Welcome.CONNECTION_ID_BYTES);
         FieldWriter answer = new FieldWriter()
                 .put(Tag.ENGINE_ID, FieldReader.toBytes(engine.id()))
@@ -144,12 +174,14 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             answer.put(Tag.INTEGRITY, IntegrityTerms.write(integrity));
         }
         byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(answer.toBytes())));
-        SessionSecret derived = new SessionSecret(token, helloBytes, unproven);
+        SessionSecret derived = new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven);
         secret = derived;
         transportName = chosen;
         terms = new PeerTerms(
                 false,
                 peer,
+                new PeerIdentity(
+                        peer, socket.peerAddress(), token == null ? null : token.name(), null, List.of()),
                 peerEpoch,
                 connectionId,
                 derived,
@@ -176,6 +208,10 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         byte[] proof = fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES);
         if (!SessionSecret.matches(derived.initiatorProof(), proof)) {
             reject(Rejection.AUTHENTICATION, "the token is wrong");
+            return;
+        }
+        if (!engine.rightsOf(agreed.identity()).mayConnect()) {
+            reject(Rejection.NOT_AUTHORIZED, "this engine does not let " + agreed.identity().names() + " connect");
             return;
         }
         byte[] offer = fields.bytes(Tag.OFFER);

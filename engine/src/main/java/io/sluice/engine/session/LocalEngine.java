@@ -10,6 +10,7 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
@@ -66,7 +67,7 @@ public final class LocalEngine implements TransferEngine {
     private static final Duration MOST_PATIENCE = Duration.ofDays(365);
 
     private final EngineOptions options;
-    private final byte @Nullable [] token;
+    private final Credentials credentials;
     private final EngineId id = EngineId.random();
     private final long epoch = new SecureRandom().nextLong();
     private final DescriptorKeys descriptorKeys = new DescriptorKeys(id, epoch);
@@ -106,7 +107,7 @@ public final class LocalEngine implements TransferEngine {
     private LocalEngine(EngineOptions options) {
         NativeLibrary.ensureAvailable();
         this.options = options;
-        this.token = options.token();
+        this.credentials = new Credentials(options);
         this.observers = Observers.of(options);
         this.engineWindow = new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes());
         this.transports = Transports.open(options);
@@ -175,7 +176,7 @@ public final class LocalEngine implements TransferEngine {
         } catch (UnknownHostException e) {
             throw new SluiceException("cannot listen on '" + host + "': the name is not known", e);
         }
-        if (!address.isLoopbackAddress() && token == null && !options.allowUnauthenticatedPeers()) {
+        if (!address.isLoopbackAddress() && !credentials.hasTokens() && !options.allowUnauthenticatedPeers()) {
             throw new SluiceException(
                     "refusing to listen on " + host + " without a token: whoever reaches the port could"
                             + " connect. Set a token (SLUICE_TOKEN), or listen on 127.0.0.1, or, where the network itself keeps"
@@ -218,8 +219,12 @@ public final class LocalEngine implements TransferEngine {
         return engineWindow;
     }
 
-    byte @Nullable [] token() {
-        return token;
+    Credentials credentials() {
+        return credentials;
+    }
+
+    RegionRights rightsOf(PeerIdentity peer) {
+        return new RegionRights(options.authorizer(), peer);
     }
 
     /** What the connections of a transport on a poller count into. */

@@ -7,8 +7,10 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.Token;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
@@ -47,6 +49,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private @Nullable InetSocketAddress address;
     private @Nullable FramedSocket socket;
     private byte[] hello = {};
+    private @Nullable Token token;
     private @Nullable PeerSession session;
     private boolean over;
 
@@ -69,13 +72,18 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     private void resolve() {
         try {
+            List<Token> tokens = engine.credentials().load();
             List<InetAddress> found = List.of(InetAddress.getAllByName(target.host()));
             loop.execute(() -> {
+                token = tokens.isEmpty() ? null : tokens.getFirst();
                 hosts = found;
                 tryNextHost();
             });
         } catch (UnknownHostException e) {
             loop.execute(() -> fail(new ConnectFailedException("the host name of " + target + " is not known", e)));
+        } catch (RuntimeException e) {
+            loop.execute(() -> fail(new AuthenticationException(
+                    "this engine has nothing now to prove itself with to " + target + ": " + e.getMessage(), e)));
         }
     }
 
@@ -108,10 +116,11 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     @Override
     public void connected() {
         EngineOptions options = engine.options();
+        byte[] nonce = engine.nonces().draw();
         FieldWriter fields = new FieldWriter()
                 .put(Tag.ENGINE_ID, FieldReader.toBytes(engine.id()))
                 .put(Tag.EPOCH, engine.epoch())
-                .put(Tag.NONCE, engine.nonces().draw())
+                .put(Tag.NONCE, nonce)
                 .put(
                         Tag.TRANSPORTS,
                         engine.transports().names().stream()
@@ -122,8 +131,11 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
                 .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
                 .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
-                .put(Tag.AUTHENTICATION, engine.token() == null ? 0 : 1)
+                .put(Tag.AUTHENTICATION, token == null ? 0 : 1)
                 .put(Tag.INTEGRITY, IntegrityTerms.write(options.integrity()));
+        if (token != null) {
+            fields.put(Tag.TOKEN_HINT, TokenHint.of(token, nonce));
+        }
         EngineId expected = target.engineId();
         if (expected != null) {
             fields.put(Tag.EXPECTED_ENGINE_ID, FieldReader.toBytes(expected));
@@ -161,16 +173,21 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                     + ": the address is of an engine that is not there any more");
         }
         boolean peerAuthenticates = fields.number(Tag.AUTHENTICATION, 0, 1) == 1;
-        byte[] token = engine.token();
         if (peerAuthenticates != (token != null)) {
             throw new AuthenticationException(
                     token == null
                             ? target + " asks for a token, and this engine has none"
                             : "this engine has a token, and " + target + " does not ask for one");
         }
-        SessionSecret secret = new SessionSecret(token, hello, Welcome.unproven(fields));
+        SessionSecret secret = new SessionSecret(token == null ? null : token.secret(), hello, Welcome.unproven(fields));
         if (!SessionSecret.matches(secret.acceptorProof(), fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES))) {
             throw new AuthenticationException(target + " does not know this engine's token");
+        }
+        PeerIdentity identity = new PeerIdentity(
+                peer, address, token == null ? null : token.name(), null, List.of());
+        if (!engine.rightsOf(identity).mayConnect()) {
+            throw new AuthenticationException(
+                    "this engine's authorizer does not let it connect to " + identity.names() + " at " + target);
         }
         String transportName = fields.text(Tag.TRANSPORT);
         OpenTransport transport = engine.transports().get(transportName);
@@ -188,6 +205,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         PeerTerms terms = new PeerTerms(
                 true,
                 peer,
+                identity,
                 fields.number(Tag.EPOCH, Long.MIN_VALUE, Long.MAX_VALUE),
                 fields.bytes(Tag.CONNECTION_ID, Welcome.CONNECTION_ID_BYTES),
                 secret,

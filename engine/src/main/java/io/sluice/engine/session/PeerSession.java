@@ -155,7 +155,14 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
                 terms.notificationCredits());
         this.transfers = new TransferFactory(flow);
         this.exposures = new ExposureTable(options.maxAttachedRegions());
-        this.regions = new RegionExchange(engine, connection, transport.index(), endpoint, exposures, control);
+        this.regions = new RegionExchange(
+                engine,
+                connection,
+                transport.index(),
+                endpoint,
+                exposures,
+                control,
+                engine.rightsOf(terms.identity()));
         this.inbox = new NotificationInbox(options.notificationCredits(), this::notifyProgress);
     }
 

@@ -2,6 +2,7 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.EngineId;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.PeerIdentity;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param initiator whether this side connected
  * @param peer the other engine
+ * @param identity what is known of it beside
  * @param peerEpoch its run
  * @param connectionId 16 random bytes of the acceptor's
  * @param secret what both sides derived
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 record PeerTerms(
         boolean initiator,
         EngineId peer,
+        PeerIdentity identity,
         long peerEpoch,
         byte[] connectionId,
         SessionSecret secret,

@@ -1,10 +1,12 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.InvalidDescriptorException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
+import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
@@ -17,6 +19,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +40,7 @@ final class RegionExchange {
     private static final int WRONG_ENGINE = 4;
     private static final int TOO_MANY = 5;
     private static final int NOT_FOUND = 6;
+    private static final int NOT_AUTHORIZED = 7;
 
     private final LocalEngine engine;
     private final Connection connection;
@@ -44,6 +48,7 @@ final class RegionExchange {
     private final Endpoint endpoint;
     private final ExposureTable exposures;
     private final FramedSocket control;
+    private final RegionRights rights;
     private final Map<Long, PendingRequest> pending = new LinkedHashMap<>();
     private long nextRequest;
 
@@ -53,13 +58,15 @@ final class RegionExchange {
             int transport,
             Endpoint endpoint,
             ExposureTable exposures,
-            FramedSocket control) {
+            FramedSocket control,
+            RegionRights rights) {
         this.engine = engine;
         this.connection = connection;
         this.transport = transport;
         this.endpoint = endpoint;
         this.exposures = exposures;
         this.control = control;
+        this.rights = rights;
     }
 
     // ---- asking ----
@@ -157,12 +164,17 @@ final class RegionExchange {
         ask(request, MessageType.LOOKUP, body, new PendingRequest(now) {
             @Override
             void answered(ByteBuffer answer) {
-                if (answer.remaining() == 1 && answer.get() == NOT_FOUND) {
+                int status = need(answer, 1).get();
+                if ((status == NOT_FOUND || status == NOT_AUTHORIZED) && !answer.hasRemaining()) {
                     result.completeExceptionally(
-                            new RegionNotFoundException("the peer has no region named '" + name + "'"));
+                            status == NOT_AUTHORIZED
+                                    ? new RemoteAccessException(
+                                            RemoteAccessException.Reason.ACCESS_DENIED,
+                                            "the peer does not let this engine use a region named '" + name + "'")
+                                    : new RegionNotFoundException("the peer has no region named '" + name + "'"));
                     return;
                 }
-                if (answer.remaining() != 1 + RegionDescriptor.BYTES || answer.get() != OK) {
+                if (status != OK || answer.remaining() != RegionDescriptor.BYTES) {
                     throw new ProtocolException("the answer to a look-up is damaged");
                 }
                 byte[] bytes = new byte[RegionDescriptor.BYTES];
@@ -256,6 +268,10 @@ final class RegionExchange {
             refuse(answer, REGION_CLOSED);
             return;
         }
+        if (!rights.of(region.name(), descriptor.access()).containsAll(descriptor.access())) {
+            refuse(answer, NOT_AUTHORIZED);
+            return;
+        }
         Exposure exposure = new Exposure(region, descriptor, transport);
         long handle = exposures.add(exposure);
         if (handle < 0) {
@@ -293,15 +309,22 @@ final class RegionExchange {
         long request = need(body, 8).getLong();
         byte[] text = new byte[body.remaining()];
         body.get(text);
-        LocalRegion region = engine.region(new String(text, StandardCharsets.UTF_8));
+        String name = new String(text, StandardCharsets.UTF_8);
+        LocalRegion region = engine.region(name);
+        Set<Access> granted = region == null ? Set.of() : rights.of(name, region.access());
         ByteBuffer answer;
-        if (region == null || !region.isOpen() || region.access().isEmpty()) {
+        if (!rights.mayLookUp(name)) {
+            // the same whether there is such a region or not: who may not use it need not know
+            answer = ByteBuffer.allocate(9).putLong(request).put((byte) NOT_AUTHORIZED);
+        } else if (region == null || !region.isOpen() || region.access().isEmpty()) {
             answer = ByteBuffer.allocate(9).putLong(request).put((byte) NOT_FOUND);
+        } else if (granted.isEmpty()) {
+            answer = ByteBuffer.allocate(9).putLong(request).put((byte) NOT_AUTHORIZED);
         } else {
             answer = ByteBuffer.allocate(9 + RegionDescriptor.BYTES)
                     .putLong(request)
                     .put((byte) OK)
-                    .put(region.descriptor().toBytes());
+                    .put(region.descriptor(granted).toBytes());
         }
         control.answer(MessageType.LOOKUP_RESULT, answer.array());
     }
@@ -321,6 +344,10 @@ final class RegionExchange {
             case TOO_MANY ->
                 new SluiceException("the peer lets no more regions be attached on this connection;"
                         + " detach some, or raise its maxAttachedRegions");
+            case NOT_AUTHORIZED ->
+                new RemoteAccessException(
+                        RemoteAccessException.Reason.ACCESS_DENIED,
+                        "the peer does not let this engine use " + descriptor + " with the rights it gives");
             default -> new InvalidDescriptorException("the peer did not issue " + descriptor);
         };
     }

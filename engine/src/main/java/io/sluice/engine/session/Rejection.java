@@ -16,6 +16,9 @@ final class Rejection {
     static final int MALFORMED = 5;
     static final int UNABLE = 6;
     static final int INTEGRITY = 16;
+    // 9 to 15: authentication
+    static final int NOT_AUTHORIZED = 9;
+    static final int TLS_MISMATCH = 10;
 
     private Rejection() {}
 
@@ -27,7 +30,7 @@ final class Rejection {
         FieldReader fields = new FieldReader(body);
         String message = from + " rejects the connection: " + PeerText.read(fields.bytes(Tag.MESSAGE));
         return switch ((int) fields.number(Tag.CODE, 0, Integer.MAX_VALUE)) {
-            case AUTHENTICATION -> new AuthenticationException(message);
+            case AUTHENTICATION, NOT_AUTHORIZED, TLS_MISMATCH -> new AuthenticationException(message);
             case NO_COMMON_TRANSPORT -> new TransportUnavailableException(message);
             case UNABLE -> new ConnectFailedException(message, new TransportUnavailableException(message));
             default -> new ConnectFailedException(message);

@@ -31,7 +31,7 @@ final class SessionSecret {
     }
 
     /** An HMAC takes a key and the same key with zeros after it for one; their digests differ. */
-    private static byte[] digest(byte[] token) {
+    static byte[] digest(byte[] token) {
         try {
             return MessageDigest.getInstance("SHA-256").digest(token);
         } catch (GeneralSecurityException e) {

@@ -22,5 +22,8 @@ final class Tag {
     static final int TRANSPORTS_REACH = 18;
     static final int INTEGRITY = 32;
 
+    // authentication
+    static final int TOKEN_HINT = 48;
+
     private Tag() {}
 }

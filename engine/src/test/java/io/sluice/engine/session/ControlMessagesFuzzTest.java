@@ -3,8 +3,10 @@ package io.sluice.engine.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
@@ -74,6 +76,10 @@ class ControlMessagesFuzzTest {
         @Override
         public void disarm(Deadline deadline) {}
     }
+
+    /** Nobody has said what a peer may not do. */
+    private static final RegionRights EVERYTHING =
+            new RegionRights(null, new PeerIdentity(EngineId.random(), null, null, null, List.of()));
 
     private static final class NobodyCares implements FramedSocket.Handler {
         @Override
@@ -167,7 +173,8 @@ class ControlMessagesFuzzTest {
                 new FramedSocket(new StillLoop(), descriptorOfSocket, false, false, 1 << 20, new NobodyCares());
         try {
             ExposureTable exposures = new ExposureTable(4);
-            RegionExchange exchange = new RegionExchange(engine, connection, 0, endpoint, exposures, control);
+            RegionExchange exchange = new RegionExchange(
+                    engine, connection, 0, endpoint, exposures, control, EVERYTHING);
             CompletableFuture<RegionDescriptor> found = new CompletableFuture<>();
             ByteBuffer body = ByteBuffer.wrap(input);
             switch (body.hasRemaining() ? body.get() & 3 : 0) {

@@ -403,7 +403,7 @@ public class TransferClientOptions {
      * @return whether peers have to prove that they know it
      */
     public boolean hasToken() {
-        return engine.token() != null;
+        return engine.tokens() != null;
     }
 
     /**

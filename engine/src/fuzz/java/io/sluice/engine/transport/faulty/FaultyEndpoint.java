@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.faulty;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
@@ -201,6 +202,11 @@ final class FaultyEndpoint implements Endpoint, EndpointContext {
     @Override
     public EventLoop loop() {
         return context.loop();
+    }
+
+    @Override
+    public Integrity integrity() {
+        return context.integrity();
     }
 
     @Override

@@ -1,0 +1,89 @@
+package io.sluice.engine;
+
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A secret that engines share, and by which they prove to each other that they may connect. Immutable. {@link #toString()}
+ * leaves the secret out. It can be guessed at by whoever has recorded a handshake, so it should be random: 32 bytes of
+ * {@code openssl rand -base64 32}, not a word.
+ */
+public final class Token {
+    /** The fewest bytes of a secret. */
+    public static final int MIN_BYTES = 16;
+
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._@/-]{1,64}");
+
+    private final @Nullable String name;
+    private final byte[] secret;
+
+    private Token(@Nullable String name, byte[] secret) {
+        if (secret.length < MIN_BYTES) {
+            throw new IllegalArgumentException(
+                    "a token is at least " + MIN_BYTES + " bytes; this one has " + secret.length);
+        }
+        this.name = name;
+        this.secret = secret.clone();
+    }
+
+    /**
+     * A token without a name.
+     *
+     * @param secret at least {@value #MIN_BYTES} bytes, copied
+     * @return the token
+     */
+    public static Token of(byte[] secret) {
+        return new Token(null, secret);
+    }
+
+    /**
+     * A token that tells who uses it: the accepting engine knows a peer by the name of the token that the peer has proved to
+     * know ({@link PeerIdentity#tokenName()}).
+     *
+     * @param name 1 to 64 letters, digits or {@code . _ @ / -}; not a secret
+     * @param secret at least {@value #MIN_BYTES} bytes, copied
+     * @return the token
+     */
+    public static Token named(String name, byte[] secret) {
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException("a token's name has 1 to 64 letters, digits or . _ @ / -");
+        }
+        return new Token(name, secret);
+    }
+
+    /** Reads {@code name:secret} or {@code secret}; what stands before the first colon is a name if it could be one. */
+    static Token parse(String text) {
+        int colon = text.indexOf(':');
+        String before = colon < 0 ? "" : text.substring(0, colon);
+        if (colon == 0 || NAME.matcher(before).matches()) {
+            byte[] secret = text.substring(colon + 1).strip().getBytes(StandardCharsets.UTF_8);
+            return new Token(before.isEmpty() ? null : before, secret);
+        }
+        return of(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /**
+     * The name.
+     *
+     * @return the name, or {@code null} if it has none
+     */
+    public @Nullable String name() {
+        return name;
+    }
+
+    /**
+     * The secret.
+     *
+     * @return a copy of its bytes
+     */
+    public byte[] secret() {
+        return secret.clone();
+    }
+
+    /** Leaves the secret out. */
+    @Override
+    public String toString() {
+        return name == null ? "Token[unnamed]" : "Token[" + name + "]";
+    }
+}

@@ -1,0 +1,5 @@
+/** Key material that is read anew when it changes, and TLS over sockets that do not block. Internal. */
+@NullMarked
+package io.sluice.engine.security;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,72 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.Token;
+import io.sluice.engine.TokenSource;
+import io.sluice.engine.transport.EventLoop;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What an engine proves itself by, and what it accepts of others. It may come from files or a vault, so no poller asks for it. */
+final class Credentials {
+    private static final Logger LOG = LoggerFactory.getLogger(Credentials.class);
+
+    private final @Nullable TokenSource tokens;
+    // of a source that has nothing to wait for
+    private final @Nullable List<Token> fixed;
+
+    /** Asks for all of it once, so that what is wrong with it is found when the engine opens. */
+    Credentials(EngineOptions options) {
+        tokens = options.tokens();
+        byte[] one = options.token();
+        fixed = tokens == null ? List.of() : one == null ? null : List.of(Token.of(one));
+        load();
+    }
+
+    /** Whether peers must know a token. */
+    boolean hasTokens() {
+        return tokens != null;
+    }
+
+    /** Those of this moment, none if none are asked for. Not on a poller. */
+    List<Token> load() {
+        TokenSource source = tokens;
+        if (source == null) {
+            return List.of();
+        }
+        List<Token> found = List.copyOf(source.tokens());
+        if (found.isEmpty() || found.size() > TokenSource.MAX_TOKENS) {
+            throw new SluiceException("the source of tokens gives " + found.size() + " tokens, and not 1 to "
+                    + TokenSource.MAX_TOKENS);
+        }
+        return found;
+    }
+
+    /**
+     * Those of this moment, on the loop's thread; inside this call if there is nothing to wait for.
+     *
+     * @param then gets them, or none if they are not to be had, though they are asked for
+     */
+    void load(EventLoop loop, Consumer<List<Token>> then) {
+        List<Token> known = fixed;
+        if (known != null) {
+            then.accept(known);
+            return;
+        }
+        Thread.ofVirtual().name("sluice-tokens").start(() -> {
+            List<Token> found;
+            try {
+                found = load();
+            } catch (RuntimeException e) {
+                LOG.warn("the tokens are not to be had, so nobody can be authenticated", e);
+                found = List.of();
+            }
+            List<Token> loaded = found;
+            loop.execute(() -> then.accept(loaded));
+        });
+    }
+}
