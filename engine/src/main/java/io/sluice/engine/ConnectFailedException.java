@@ -4,7 +4,7 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /** No connection could be made: the address does not answer, refuses, or speaks another protocol. */
-public final class ConnectFailedException extends SluiceException {
+public sealed class ConnectFailedException extends SluiceException permits LimitExceededException {
     @Serial
     private static final long serialVersionUID = 1L;
 

@@ -124,6 +124,21 @@ public interface EngineMetrics {
     long pendingOverflows();
 
     /**
+     * Sockets that peers have opened and that became neither connections nor lanes.
+     *
+     * @param reason why
+     * @return the count
+     */
+    long handshakesRefused(RefusalReason reason);
+
+    /**
+     * Sockets that peers have opened and that are not connections or lanes yet.
+     *
+     * @return 0 to {@link EngineOptions#maxHalfOpen()}
+     */
+    int halfOpen();
+
+    /**
      * Regions open now.
      *
      * @return the count

@@ -198,6 +198,51 @@ public final class EngineOptions {
     }
 
     /**
+     * See {@link Builder#maxHandshakesPerSecond(int)}.
+     *
+     * @return handshakes a second
+     */
+    public int maxHandshakesPerSecond() {
+        return settings.maxHandshakesPerSecond;
+    }
+
+    /**
+     * See {@link Builder#maxHalfOpen(int)}.
+     *
+     * @return sockets
+     */
+    public int maxHalfOpen() {
+        return settings.maxHalfOpen;
+    }
+
+    /**
+     * See {@link Builder#handshakeTimeout(Duration)}.
+     *
+     * @return the time-out
+     */
+    public Duration handshakeTimeout() {
+        return settings.handshakeTimeout;
+    }
+
+    /**
+     * See {@link Builder#maxServedRequests(int)}.
+     *
+     * @return requests a connection
+     */
+    public int maxServedRequests() {
+        return settings.maxServedRequests;
+    }
+
+    /**
+     * See {@link Builder#servedWindowBytes(long)}.
+     *
+     * @return bytes a connection
+     */
+    public long servedWindowBytes() {
+        return settings.servedWindowBytes;
+    }
+
+    /**
      * See {@link Builder#lanes(int)}.
      *
      * @return lanes a connection
@@ -394,6 +439,11 @@ public final class EngineOptions {
         private long engineWindowBytes = 1L << 30;
         private int maxPending = 65_536;
         private int maxConnections = 4096;
+        private int maxHandshakesPerSecond = 2000;
+        private int maxHalfOpen = 256;
+        private Duration handshakeTimeout = Duration.ofSeconds(10);
+        private int maxServedRequests = 4096;
+        private long servedWindowBytes = 256L << 20;
         private int lanes = 1;
         private Duration livenessTimeout = Duration.ofSeconds(10);
         private Duration connectTimeout = Duration.ofSeconds(10);
@@ -430,6 +480,11 @@ public final class EngineOptions {
             engineWindowBytes = other.engineWindowBytes;
             maxPending = other.maxPending;
             maxConnections = other.maxConnections;
+            maxHandshakesPerSecond = other.maxHandshakesPerSecond;
+            maxHalfOpen = other.maxHalfOpen;
+            handshakeTimeout = other.handshakeTimeout;
+            maxServedRequests = other.maxServedRequests;
+            servedWindowBytes = other.servedWindowBytes;
             lanes = other.lanes;
             livenessTimeout = other.livenessTimeout;
             connectTimeout = other.connectTimeout;
@@ -606,6 +661,67 @@ public final class EngineOptions {
          */
         public Builder maxConnections(int count) {
             this.maxConnections = (int) between("maxConnections", count, 1, 1 << 20);
+            return this;
+        }
+
+        /**
+         * Handshakes that peers may begin in a second, lanes apart; so many may come at once. What comes beyond is refused with
+         * {@link LimitExceededException}. Default 2,000; {@code SLUICE_MAX_HANDSHAKES_PER_SECOND}.
+         *
+         * @param count 1 to 1,000,000
+         * @return this
+         */
+        public Builder maxHandshakesPerSecond(int count) {
+            this.maxHandshakesPerSecond = (int) between("maxHandshakesPerSecond", count, 1, 1_000_000);
+            return this;
+        }
+
+        /**
+         * Sockets that peers have opened and that are not connections or lanes yet. When there are so many, others wait in the
+         * kernel's queue, and those that have taken longest, half a second at least, are refused with
+         * {@link LimitExceededException}. Default 256; {@code SLUICE_MAX_HALF_OPEN}.
+         *
+         * @param count 1 to 65,536
+         * @return this
+         */
+        public Builder maxHalfOpen(int count) {
+            this.maxHalfOpen = (int) between("maxHalfOpen", count, 1, 65_536);
+            return this;
+        }
+
+        /**
+         * How long a peer that connects may take to prove that it may, from its socket's first moment on: bytes that trickle in
+         * gain no time. Default 10 s, and 3 s for the first message; {@code SLUICE_HANDSHAKE_TIMEOUT}.
+         *
+         * @param time 10 ms to 1 h
+         * @return this
+         */
+        public Builder handshakeTimeout(Duration time) {
+            this.handshakeTimeout = between("handshakeTimeout", time, Duration.ofMillis(10), Duration.ofHours(1));
+            return this;
+        }
+
+        /**
+         * Requests of a peer that may wait for their answers on a connection, on tcp. The peer is told, and one that asks for
+         * more is not read from until answers have gone. Default 4,096; {@code SLUICE_MAX_SERVED_REQUESTS}.
+         *
+         * @param count 1 to 1,048,576
+         * @return this
+         */
+        public Builder maxServedRequests(int count) {
+            this.maxServedRequests = (int) between("maxServedRequests", count, 1, 1 << 20);
+            return this;
+        }
+
+        /**
+         * Bytes that a peer may have asked for and not taken yet on a connection, on tcp; as {@link #maxServedRequests}. A single
+         * answer may be longer. Default 256 MiB; {@code SLUICE_SERVED_WINDOW_BYTES}.
+         *
+         * @param bytes at least 64 KiB
+         * @return this
+         */
+        public Builder servedWindowBytes(long bytes) {
+            this.servedWindowBytes = between("servedWindowBytes", bytes, MIN_WINDOW_BYTES, 1L << 40);
             return this;
         }
 
@@ -897,6 +1013,11 @@ public final class EngineOptions {
             from.size("SLUICE_ENGINE_WINDOW_BYTES", this::engineWindowBytes);
             from.number("SLUICE_MAX_PENDING", this::maxPending);
             from.number("SLUICE_MAX_CONNECTIONS", this::maxConnections);
+            from.number("SLUICE_MAX_HANDSHAKES_PER_SECOND", this::maxHandshakesPerSecond);
+            from.number("SLUICE_MAX_HALF_OPEN", this::maxHalfOpen);
+            from.time("SLUICE_HANDSHAKE_TIMEOUT", this::handshakeTimeout);
+            from.number("SLUICE_MAX_SERVED_REQUESTS", this::maxServedRequests);
+            from.size("SLUICE_SERVED_WINDOW_BYTES", this::servedWindowBytes);
             from.number("SLUICE_LANES", this::lanes);
             from.time("SLUICE_LIVENESS_TIMEOUT", this::livenessTimeout);
             from.time("SLUICE_CONNECT_TIMEOUT", this::connectTimeout);

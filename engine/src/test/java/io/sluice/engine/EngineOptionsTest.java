@@ -28,6 +28,11 @@ class EngineOptionsTest {
         assertThat(options.windowOperations()).isEqualTo(256);
         assertThat(options.windowBytes()).isEqualTo(64L << 20);
         assertThat(options.maxPending()).isEqualTo(65_536);
+        assertThat(options.maxHandshakesPerSecond()).isEqualTo(2000);
+        assertThat(options.maxHalfOpen()).isEqualTo(256);
+        assertThat(options.handshakeTimeout()).isEqualTo(Duration.ofSeconds(10));
+        assertThat(options.maxServedRequests()).isEqualTo(4096);
+        assertThat(options.servedWindowBytes()).isEqualTo(256L << 20);
         assertThat(options.lanes()).isEqualTo(1);
         assertThat(options.livenessTimeout()).isEqualTo(Duration.ofSeconds(10));
         assertThat(options.integrity()).isEqualTo(Integrity.NONE);
@@ -49,6 +54,11 @@ class EngineOptionsTest {
                         Map.entry("SLUICE_ENGINE_WINDOW_BYTES", "2GiB"),
                         Map.entry("SLUICE_MAX_PENDING", "19"),
                         Map.entry("SLUICE_MAX_CONNECTIONS", "20"),
+                        Map.entry("SLUICE_MAX_HANDSHAKES_PER_SECOND", "23"),
+                        Map.entry("SLUICE_MAX_HALF_OPEN", "24"),
+                        Map.entry("SLUICE_HANDSHAKE_TIMEOUT", "4s"),
+                        Map.entry("SLUICE_MAX_SERVED_REQUESTS", "25"),
+                        Map.entry("SLUICE_SERVED_WINDOW_BYTES", "7MiB"),
                         Map.entry("SLUICE_LANES", "4"),
                         Map.entry("SLUICE_LIVENESS_TIMEOUT", "1500ms"),
                         Map.entry("SLUICE_CONNECT_TIMEOUT", "PT2.5S"),
@@ -76,6 +86,11 @@ class EngineOptionsTest {
         assertThat(options.engineWindowBytes()).isEqualTo(2L << 30);
         assertThat(options.maxPending()).isEqualTo(19);
         assertThat(options.maxConnections()).isEqualTo(20);
+        assertThat(options.maxHandshakesPerSecond()).isEqualTo(23);
+        assertThat(options.maxHalfOpen()).isEqualTo(24);
+        assertThat(options.handshakeTimeout()).isEqualTo(Duration.ofSeconds(4));
+        assertThat(options.maxServedRequests()).isEqualTo(25);
+        assertThat(options.servedWindowBytes()).isEqualTo(7L << 20);
         assertThat(options.lanes()).isEqualTo(4);
         assertThat(options.livenessTimeout()).isEqualTo(Duration.ofMillis(1500));
         assertThat(options.connectTimeout()).isEqualTo(Duration.ofMillis(2500));
@@ -119,6 +134,9 @@ class EngineOptionsTest {
         "SLUICE_MAX_NOTIFICATION_BYTES, 2MiB",
         "SLUICE_SOCKET_BUFFER_BYTES, 8GiB",
         "SLUICE_LANES, 17",
+        "SLUICE_MAX_HALF_OPEN, 0",
+        "SLUICE_HANDSHAKE_TIMEOUT, 1ms",
+        "SLUICE_SERVED_WINDOW_BYTES, 1",
         "SLUICE_LIVENESS_TIMEOUT, 10",
         "SLUICE_LIVENESS_TIMEOUT, 1ms",
         "SLUICE_LIVENESS_TIMEOUT, soon",

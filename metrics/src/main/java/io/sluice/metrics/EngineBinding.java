@@ -13,6 +13,7 @@ import io.sluice.engine.EngineMetrics.Outcome;
 import io.sluice.engine.ErrorKind;
 import io.sluice.engine.PollerMetrics;
 import io.sluice.engine.PortMetrics;
+import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.TransportMetrics.PathState;
 import java.lang.System.Logger;
@@ -133,6 +134,14 @@ final class EngineBinding {
         meters.gauge(EngineMeter.PENDING, tags, metrics, EngineMetrics::pending);
         meters.gauge(EngineMeter.PENDING_LIMIT, tags, metrics, EngineMetrics::pendingLimit);
         meters.counter(EngineMeter.PENDING_OVERFLOW, tags, metrics, EngineMetrics::pendingOverflows);
+        for (RefusalReason reason : RefusalReason.values()) {
+            meters.counter(
+                    EngineMeter.HANDSHAKES_REFUSED,
+                    tags.and("reason", lower(reason)),
+                    metrics,
+                    figures -> figures.handshakesRefused(reason));
+        }
+        meters.gauge(EngineMeter.HALF_OPEN, tags, metrics, EngineMetrics::halfOpen);
         meters.gauge(EngineMeter.REGIONS, tags, metrics, EngineMetrics::regions);
         meters.gauge(EngineMeter.REGION_BYTES, tags, metrics, EngineMetrics::regionBytes);
         meters.gauge(EngineMeter.LOCKED_BYTES, tags, metrics, EngineMetrics::lockedBytes);

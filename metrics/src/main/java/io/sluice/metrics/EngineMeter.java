@@ -103,6 +103,16 @@ public enum EngineMeter {
             "transport"),
     /** Requests of peers that were refused. */
     SERVED_REFUSED("sluice.served.refused", Type.COUNTER, "", "Requests of peers that were refused", "transport"),
+    /** Sockets of peers that were refused. */
+    HANDSHAKES_REFUSED(
+            "sluice.handshakes.refused",
+            Type.COUNTER,
+            "",
+            "Sockets that peers opened and that became neither connections nor lanes, by reason",
+            "reason"),
+    /** Sockets of peers that are neither connections nor lanes yet. */
+    HALF_OPEN(
+            "sluice.half.open", Type.GAUGE, "", "Sockets that peers have opened and that are not connections or lanes yet"),
     /** Open regions. */
     REGIONS("sluice.regions", Type.GAUGE, "", "Open regions"),
     /** Bytes of the open regions. */

@@ -7,6 +7,7 @@ import io.sluice.engine.LatencyHistogram;
 import io.sluice.engine.PeerMetrics;
 import io.sluice.engine.PollerMetrics;
 import io.sluice.engine.PortMetrics;
+import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TransportMetrics;
 import java.lang.reflect.Proxy;
 import java.util.List;
@@ -166,6 +167,16 @@ final class FakeMetrics implements EngineMetrics {
     @Override
     public long pendingOverflows() {
         return 0;
+    }
+
+    @Override
+    public long handshakesRefused(RefusalReason reason) {
+        return reason.ordinal() + 1;
+    }
+
+    @Override
+    public int halfOpen() {
+        return 6;
     }
 
     @Override

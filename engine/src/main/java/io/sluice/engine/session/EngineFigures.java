@@ -6,6 +6,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PeerMetrics;
 import io.sluice.engine.PollerMetrics;
 import io.sluice.engine.PortMetrics;
+import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.flow.FlowCounters;
 import io.sluice.engine.progress.Poller;
@@ -91,6 +92,16 @@ final class EngineFigures implements EngineMetrics {
     @Override
     public long pendingOverflows() {
         return engine.pendingOverflows().sum();
+    }
+
+    @Override
+    public long handshakesRefused(RefusalReason reason) {
+        return engine.handshakes().refusals(reason);
+    }
+
+    @Override
+    public int halfOpen() {
+        return engine.handshakes().halfOpen();
     }
 
     @Override

@@ -99,6 +99,11 @@ final class FramedSocket {
         return closed ? null : SocketAddresses.peer(descriptor);
     }
 
+    /** Whether a part of a message has come, and its rest has not. */
+    boolean isInsideMessage() {
+        return in.position() > 0;
+    }
+
     /** When the peer's last bytes came, as {@link System#nanoTime()}. Any thread. */
     long lastReceived() {
         return lastReceived;

@@ -5,6 +5,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RefusalReason;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Token;
 import io.sluice.engine.progress.Poller;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The accepting side of a socket that says nothing of itself yet: it becomes a control channel (HELLO) or a lane (LANE), or
- * is closed within the connect time-out. Until the peer has proved that it may connect, it costs a few kilobytes at most.
+ * is closed within the handshake time-out. Until the peer has proved that it may connect, it costs a few kilobytes at most.
  */
 final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Unfinished {
     private static final Logger LOG = LoggerFactory.getLogger(IncomingBootstrap.class);
@@ -30,6 +31,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private final LocalEngine engine;
     private final Poller loop;
     private final FramedSocket socket;
+    private final long begunAt;
     private final long deadline;
 
     private boolean over;
@@ -41,7 +43,9 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private IncomingBootstrap(LocalEngine engine, Poller loop, int descriptor) {
         this.engine = engine;
         this.loop = loop;
-        this.deadline = loop.now() + engine.options().connectTimeout().toNanos();
+        this.begunAt = loop.now();
+        // from the beginning: bytes that trickle in gain no time
+        this.deadline = begunAt + engine.options().handshakeTimeout().toNanos();
         // exact: if it is a lane, what follows its first message belongs to the transport
         this.socket = new FramedSocket(loop, descriptor, false, true, MAX_BODY, this);
     }
@@ -53,11 +57,12 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             bootstrap = new IncomingBootstrap(engine, loop, descriptor);
         } catch (SluiceException e) {
             LOG.debug("an accepted socket comes too late", e);
-            engine.bootstrapEnded();
+            engine.handshakes().neverBegan();
             return;
         }
         // one that says nothing must not take the place of those that do
-        loop.arm(bootstrap, Math.min(bootstrap.deadline, loop.now() + SILENCE_NANOS));
+        loop.arm(bootstrap, Math.min(bootstrap.deadline, bootstrap.begunAt + SILENCE_NANOS));
+        engine.handshakes().begins(bootstrap);
         engine.unfinished().begun(bootstrap);
     }
 
@@ -86,6 +91,10 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             throw new ProtocolException("the peer says hello twice");
         }
         greeted = true;
+        if (!engine.handshakes().admits(loop.now())) {
+            reject(Rejection.RATE, "more peers connect at once than this engine takes (maxHandshakesPerSecond)");
+            return;
+        }
         byte[] helloBytes = new byte[body.remaining()];
         body.duplicate().get(helloBytes);
         FieldReader fields = new FieldReader(body);
@@ -231,7 +240,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         finish();
         engine.expectLanes(session);
         socket.send(MessageType.ACCEPT, new FieldWriter().put(Tag.OFFER, own).toBytes());
-        session.begin(offer, deadline);
+        session.begin(offer, loop.now() + engine.options().connectTimeout().toNanos());
     }
 
     private void lane(ByteBuffer body) {
@@ -252,7 +261,13 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     private void reject(int code, String message) {
-        LOG.info("a connection was rejected: {}", message);
+        if (code == Rejection.RATE || code == Rejection.HALF_OPEN) {
+            // so many that they would fill the log
+            LOG.debug("a connection was rejected: {}", message);
+        } else {
+            LOG.info("a connection was rejected: {}", message);
+        }
+        engine.handshakes().refused(Rejection.reason(code));
         socket.send(MessageType.REJECT, Rejection.write(code, message));
         finish();
         socket.close();
@@ -261,20 +276,37 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
         LOG.debug("a socket was closed before it became a connection: {}", reason, cause);
+        if (cause instanceof ProtocolException || socket.isInsideMessage()) {
+            engine.handshakes().refused(RefusalReason.MALFORMED);
+        } else if (terms != null) {
+            engine.handshakes().refused(RefusalReason.ABANDONED);
+        }
         finish();
     }
 
     @Override
     protected void expired() {
+        engine.handshakes().refused(RefusalReason.TIMEOUT);
         finish();
         socket.close();
+    }
+
+    long begunAt() {
+        return begunAt;
+    }
+
+    /** Others wait, and this one has taken long. */
+    void crowdedOut() {
+        if (!over) {
+            reject(Rejection.HALF_OPEN, "too many peers are connecting at once (maxHalfOpen), and this one was slow");
+        }
     }
 
     private void finish() {
         if (!over) {
             over = true;
             loop.disarm(this);
-            engine.bootstrapEnded();
+            engine.handshakes().ended(this);
             engine.unfinished().finished(this);
         }
     }
@@ -287,7 +319,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     @Override
     public void abort() {
         if (!over) {
-            expired();
+            finish();
+            socket.close();
         }
     }
 }

@@ -61,7 +61,6 @@ import org.slf4j.LoggerFactory;
 public final class LocalEngine implements TransferEngine {
     private static final Logger LOG = LoggerFactory.getLogger(LocalEngine.class);
     private static final AtomicInteger ENGINES = new AtomicInteger();
-    private static final int MAX_BOOTSTRAPS = 256;
     private static final int MIN_CONTROL_BYTES = 128 * 1024;
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
     private static final Duration MOST_PATIENCE = Duration.ofDays(365);
@@ -85,7 +84,7 @@ public final class LocalEngine implements TransferEngine {
     private final EngineFigures figures;
     private final AtomicInteger nextPoller = new AtomicInteger();
     private final AtomicLong nextConnection = new AtomicLong(1);
-    private final AtomicInteger bootstraps = new AtomicInteger();
+    private final Handshakes handshakes;
     private final Map<ByteBuffer, PeerSession> sessionsByConnectionId = new ConcurrentHashMap<>();
     // from the end of their bootstrap on, and from their opening on
     private final Set<PeerSession> all = ConcurrentHashMap.newKeySet();
@@ -108,6 +107,7 @@ public final class LocalEngine implements TransferEngine {
         NativeLibrary.ensureAvailable();
         this.options = options;
         this.credentials = new Credentials(options);
+        this.handshakes = new Handshakes(options, System.nanoTime());
         this.observers = Observers.of(options);
         this.engineWindow = new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes());
         this.transports = Transports.open(options);
@@ -288,17 +288,9 @@ public final class LocalEngine implements TransferEngine {
         unfinished.abort(poller);
     }
 
-    /** False if too many sockets are between accept and bootstrap. */
-    boolean hasRoomForBootstrap() {
-        return bootstraps.get() < MAX_BOOTSTRAPS;
-    }
-
-    void bootstrapBegins() {
-        bootstraps.incrementAndGet();
-    }
-
-    void bootstrapEnded() {
-        bootstraps.decrementAndGet();
+    /** The sockets that are between accept and connection. */
+    Handshakes handshakes() {
+        return handshakes;
     }
 
     boolean hasRoomForConnection() {

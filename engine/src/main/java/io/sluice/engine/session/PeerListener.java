@@ -98,8 +98,9 @@ final class PeerListener {
 
     private void accept() {
         for (int i = 0; i < ACCEPTS_A_CYCLE; i++) {
-            if (!engine.hasRoomForBootstrap()) {
+            if (!engine.handshakes().hasRoom()) {
                 // they wait in the kernel's backlog, and are not turned away
+                engine.handshakes().makeRoom(loop.now());
                 rest(CROWDED_NANOS);
                 return;
             }
@@ -121,7 +122,7 @@ final class PeerListener {
                 rest(EXHAUSTED_NANOS);
                 return;
             }
-            engine.bootstrapBegins();
+            engine.handshakes().accepted();
             Poller home = engine.nextPoller();
             home.execute(() -> IncomingBootstrap.begin(engine, home, accepted));
         }

@@ -3,6 +3,8 @@ package io.sluice.engine.session;
 import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.EngineAddress;
+import io.sluice.engine.LimitExceededException;
+import io.sluice.engine.RefusalReason;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportUnavailableException;
 import java.nio.ByteBuffer;
@@ -15,6 +17,8 @@ final class Rejection {
     static final int BUSY = 4;
     static final int MALFORMED = 5;
     static final int UNABLE = 6;
+    static final int RATE = 7;
+    static final int HALF_OPEN = 8;
     static final int INTEGRITY = 16;
     // 9 to 15: authentication
     static final int NOT_AUTHORIZED = 9;
@@ -26,12 +30,27 @@ final class Rejection {
         return new FieldWriter().put(Tag.CODE, code).put(Tag.MESSAGE, message).toBytes();
     }
 
+    /** What a rejection counts as. */
+    static RefusalReason reason(int code) {
+        return switch (code) {
+            case AUTHENTICATION -> RefusalReason.AUTHENTICATION;
+            case NO_COMMON_TRANSPORT, UNABLE -> RefusalReason.TRANSPORT;
+            case WRONG_ENGINE -> RefusalReason.WRONG_ENGINE;
+            case BUSY -> RefusalReason.CONNECTIONS;
+            case RATE -> RefusalReason.RATE;
+            case HALF_OPEN -> RefusalReason.HALF_OPEN;
+            case INTEGRITY -> RefusalReason.INTEGRITY;
+            default -> RefusalReason.MALFORMED;
+        };
+    }
+
     static SluiceException read(ByteBuffer body, EngineAddress from) {
         FieldReader fields = new FieldReader(body);
         String message = from + " rejects the connection: " + PeerText.read(fields.bytes(Tag.MESSAGE));
         return switch ((int) fields.number(Tag.CODE, 0, Integer.MAX_VALUE)) {
             case AUTHENTICATION, NOT_AUTHORIZED, TLS_MISMATCH -> new AuthenticationException(message);
             case NO_COMMON_TRANSPORT -> new TransportUnavailableException(message);
+            case BUSY, RATE, HALF_OPEN -> new LimitExceededException(message);
             case UNABLE -> new ConnectFailedException(message, new TransportUnavailableException(message));
             default -> new ConnectFailedException(message);
         };

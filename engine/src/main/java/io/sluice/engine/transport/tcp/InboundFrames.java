@@ -95,6 +95,9 @@ final class InboundFrames {
 
         /** Whether the lane was closed by what a callback did. */
         boolean isClosed();
+
+        /** Whether the peer asks for so much that it should not be heard for now. */
+        boolean hasEnough();
     }
 
     InboundFrames(EndpointContext context, LoopScratch scratch, int descriptor, Sink sink) {
@@ -115,7 +118,7 @@ final class InboundFrames {
     /** Receives what is there, up to a fair share. */
     Received receive() throws SocketFailedException {
         Received result = Received.NOTHING;
-        for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed(); i++) {
+        for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed() && !sink.hasEnough(); i++) {
             boolean direct = payload != Payload.NONE && !dropping && payloadRemaining >= DIRECT_BYTES;
             long asked = direct ? askDirect() : askStaged();
             long received = direct

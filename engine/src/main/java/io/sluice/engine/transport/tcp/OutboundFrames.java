@@ -217,14 +217,20 @@ final class OutboundFrames {
         return lease;
     }
 
-    /** Turns the answers that read from closed regions, and have not begun to leave, into refusals. */
-    void refuseClosed() {
+    /**
+     * Turns the answers that read from closed regions, and have not begun to leave, into refusals.
+     *
+     * @return how many bytes need not leave any more
+     */
+    long refuseClosed() {
+        long dropped = 0;
         for (long i = sentOfHead == 0 ? head : head + 1; i < tail; i++) {
             int slot = (int) i & mask;
             ExposedRegion lease = leases[slot];
             if (lease != null && !lease.isOpen()) {
                 leases[slot] = null;
                 operations[slot] = FrameHeader.REFUSED;
+                dropped += payloadLengths[slot];
                 payloadLengths[slot] = 0;
                 payloads[slot] = null;
                 FrameHeader.write(
@@ -243,6 +249,7 @@ final class OutboundFrames {
                 lease.release();
             }
         }
+        return dropped;
     }
 
     /** Whether an answer that has begun to leave reads from a region that is closing. */

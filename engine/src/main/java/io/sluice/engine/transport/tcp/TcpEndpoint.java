@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /** One side of a connection: its lanes, and which of them a work request takes. */
 final class TcpEndpoint implements Endpoint {
-    /** Requests of the peer that may wait for their answers on one lane; an honest peer never has more. */
-    static final int MAX_REQUESTS = 4096;
+    /** Requests of this side's that wait for their answers on one lane, whatever the peer allows. */
+    private static final int MAX_REQUESTS = 4096;
 
     private static final byte VERSION = 1;
-    private static final int OFFER_BYTES = 7;
-    // version, lanes, requests: an offer of the first version ends here, and has no flags
+    private static final int OFFER_BYTES = 15;
+    // version, lanes, requests a lane: an offer of the first version ends here, without flags and window
     private static final int SHORTEST_OFFER_BYTES = 6;
     private static final int CHECKSUMS_FLAG = 1;
     private static final int MAX_LANES = 16;
@@ -27,7 +27,11 @@ final class TcpEndpoint implements Endpoint {
     private final LoopScratch scratch;
     private @Nullable TcpLane[] lanes = {};
     private int opened;
+    private final ServedWindow served;
     private int peerMaxRequests;
+    // what the peer lets this side have asked for, and what it has
+    private long peerWindowBytes;
+    private long askedBytes;
     private int next;
     private boolean refusedPost;
     private boolean closed;
@@ -38,6 +42,14 @@ final class TcpEndpoint implements Endpoint {
     TcpEndpoint(EndpointContext context, LoopScratch scratch) {
         this.context = context;
         this.scratch = scratch;
+        this.served = new ServedWindow(
+                requestsALane() * context.options().lanes(),
+                context.options().servedWindowBytes(),
+                this::servedRoomMade);
+    }
+
+    private int requestsALane() {
+        return Math.max(1, context.options().maxServedRequests() / context.options().lanes());
     }
 
     @Override
@@ -45,8 +57,9 @@ final class TcpEndpoint implements Endpoint {
         return ByteBuffer.allocate(OFFER_BYTES)
                 .put(VERSION)
                 .put((byte) context.options().lanes())
-                .putInt(MAX_REQUESTS)
+                .putInt(requestsALane())
                 .put((byte) (context.integrity() == Integrity.CRC32C ? CHECKSUMS_FLAG : 0))
+                .putLong(context.options().servedWindowBytes())
                 .array();
     }
 
@@ -66,7 +79,8 @@ final class TcpEndpoint implements Endpoint {
                     + context.integrity()));
             return;
         }
-        if (count < 1 || count > MAX_LANES || peerMaxRequests < 1) {
+        peerWindowBytes = offer.remaining() >= Long.BYTES ? offer.getLong() : Long.MAX_VALUE;
+        if (count < 1 || count > MAX_LANES || peerMaxRequests < 1 || peerWindowBytes < 1) {
             context.failed(new ProtocolException("the peer's tcp offer is out of range"));
             return;
         }
@@ -82,7 +96,7 @@ final class TcpEndpoint implements Endpoint {
             Sockets.close(descriptor);
             return;
         }
-        lanes[index] = new TcpLane(this, context, scratch, descriptor, index, peerMaxRequests);
+        lanes[index] = new TcpLane(this, context, scratch, served, descriptor, index, peerMaxRequests);
         lanesUp = ++opened;
         if (opened == lanes.length) {
             context.established();
@@ -96,12 +110,16 @@ final class TcpEndpoint implements Endpoint {
             return 0;
         }
         for (int i = 0; i < count; i++) {
-            TcpLane lane = leastLoaded();
+            WorkRequest request = batch[from + i];
+            TcpLane lane = mayAsk(request) ? leastLoaded() : null;
             if (lane == null) {
                 refusedPost = true;
                 return i;
             }
-            lane.post(batch[from + i]);
+            if (request.operation() == WorkRequest.Operation.READ) {
+                askedBytes += request.length();
+            }
+            lane.post(request);
         }
         return count;
     }
@@ -118,6 +136,29 @@ final class TcpEndpoint implements Endpoint {
         }
         next = next + 1 < lanes.length ? next + 1 : 0;
         return best;
+    }
+
+    /** Whether the peer has room for one more answer; a single one may be of any size. */
+    private boolean mayAsk(WorkRequest request) {
+        return request.operation() != WorkRequest.Operation.READ
+                || askedBytes == 0
+                || request.length() <= peerWindowBytes - askedBytes;
+    }
+
+    /** The peer has answered a read. */
+    void answered(WorkRequest request) {
+        if (request.operation() == WorkRequest.Operation.READ) {
+            askedBytes -= request.length();
+        }
+    }
+
+    /** The peer has taken answers, and may be heard again. */
+    private void servedRoomMade() {
+        for (TcpLane lane : lanes) {
+            if (lane != null) {
+                lane.readAgain();
+            }
+        }
     }
 
     /** A lane has room again. */

@@ -26,6 +26,7 @@ final class TcpLane implements InboundFrames.Sink {
     private final TcpEndpoint endpoint;
     private final EndpointContext context;
     private final LoopScratch scratch;
+    private final ServedWindow served;
     private final int descriptor;
     private final int index;
     private final int maxOutstanding;
@@ -51,9 +52,12 @@ final class TcpLane implements InboundFrames.Sink {
     private long handledWrites;
     private long reportedWrites;
     private int waitingAnswers;
+    private long waitingBytes;
 
     private boolean flushScheduled;
     private boolean awaitingRoom;
+    // the peer asks for more than it may, and is not heard until it has taken answers
+    private boolean deaf;
     private boolean broken;
     private boolean closed;
     private long lastProgress;
@@ -63,12 +67,14 @@ final class TcpLane implements InboundFrames.Sink {
             TcpEndpoint endpoint,
             EndpointContext context,
             LoopScratch scratch,
+            ServedWindow served,
             int descriptor,
             int index,
             int maxOutstanding) {
         this.endpoint = endpoint;
         this.context = context;
         this.scratch = scratch;
+        this.served = served;
         this.descriptor = descriptor;
         this.index = index;
         this.maxOutstanding = maxOutstanding;
@@ -205,7 +211,7 @@ final class TcpLane implements InboundFrames.Sink {
             long sent = Sockets.sendVector(descriptor, scratch.vectorAddress(), entries);
             if (sent == -Errno.EAGAIN) {
                 awaitingRoom = true;
-                watch.interest(true, true);
+                watchAsNeeded();
                 return;
             }
             if (sent == -Errno.EFAULT) {
@@ -254,7 +260,8 @@ final class TcpLane implements InboundFrames.Sink {
         switch (operation) {
             case FrameHeader.WRITE, FrameHeader.SIGNAL_OF_WRITE, FrameHeader.PUT, FrameHeader.SIGNAL -> sentWrites++;
             case FrameHeader.READ, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP -> sentReads++;
-            case FrameHeader.READ_DATA, FrameHeader.FETCHED, FrameHeader.REFUSED, FrameHeader.NACK -> waitingAnswers--;
+            case FrameHeader.READ_DATA, FrameHeader.FETCHED, FrameHeader.REFUSED, FrameHeader.NACK ->
+                answersGone(1, payload);
             default -> {}
         }
         if (lease != null) {
@@ -276,11 +283,25 @@ final class TcpLane implements InboundFrames.Sink {
     private void ready(boolean readable, boolean writable) {
         if (writable && awaitingRoom) {
             awaitingRoom = false;
-            watch.interest(true, false);
+            watchAsNeeded();
             scheduleFlush();
         }
-        if (readable && !closed) {
+        if (readable && !closed && !deaf) {
             receive();
+        }
+    }
+
+    private void watchAsNeeded() {
+        if (!closed && !broken) {
+            watch.interest(!deaf, awaitingRoom);
+        }
+    }
+
+    /** The peer has taken answers, on this lane or on another. */
+    void readAgain() {
+        if (deaf) {
+            deaf = false;
+            watchAsNeeded();
         }
     }
 
@@ -304,6 +325,10 @@ final class TcpLane implements InboundFrames.Sink {
         }
         if (broken) {
             return;
+        }
+        if (served.isExceeded() && !closed) {
+            deaf = true;
+            watchAsNeeded();
         }
         if (!closed && (reportedWrites != handledWrites || !out.isEmpty())) {
             scheduleFlush();
@@ -348,9 +373,8 @@ final class TcpLane implements InboundFrames.Sink {
     @Override
     public void fetched(long word) {
         markWorkBegins();
-        waitingAnswers++;
+        answerWaits(0);
         out.addWord(FrameHeader.FETCHED, 0, 0, 0, 0, WorkRequest.WORD_BYTES, word, 0);
-        checkWaitingAnswers();
     }
 
     @Override
@@ -367,16 +391,20 @@ final class TcpLane implements InboundFrames.Sink {
             long payloadLength,
             @Nullable ExposedRegion lease) {
         markWorkBegins();
-        waitingAnswers++;
+        answerWaits(payloadLength);
         out.add(operation, status.code(), count, 0, 0, 0, payloadLength, payloadAddress, payloadLength, lease);
-        checkWaitingAnswers();
     }
 
-    private void checkWaitingAnswers() {
-        if (waitingAnswers > TcpEndpoint.MAX_REQUESTS) {
-            throw new ProtocolException("the peer asks for more than " + TcpEndpoint.MAX_REQUESTS
-                    + " answers on a lane without taking them");
-        }
+    private void answerWaits(long payload) {
+        waitingAnswers++;
+        waitingBytes += payload;
+        served.add(payload);
+    }
+
+    private void answersGone(int answers, long payloads) {
+        waitingAnswers -= answers;
+        waitingBytes -= payloads;
+        served.remove(answers, payloads);
     }
 
     @Override
@@ -406,6 +434,7 @@ final class TcpLane implements InboundFrames.Sink {
     public void readDone(CompletionStatus status) {
         WorkRequest request = reads.removeFirst();
         answeredReads++;
+        endpoint.answered(request);
         load -= request.length() + FrameHeader.BYTES;
         context.completed(request, status);
     }
@@ -415,11 +444,16 @@ final class TcpLane implements InboundFrames.Sink {
         return closed || broken;
     }
 
+    @Override
+    public boolean hasEnough() {
+        return served.isExceeded();
+    }
+
     // ---- life ----
 
     void regionClosing() {
         in.regionClosing();
-        out.refuseClosed();
+        answersGone(0, out.refuseClosed());
     }
 
     /** What was idle has made no progress because it had nothing to do. */
@@ -484,6 +518,7 @@ final class TcpLane implements InboundFrames.Sink {
         Sockets.close(descriptor);
         in.close();
         out.clear();
+        answersGone(waitingAnswers, waitingBytes);
         WorkRequest request;
         while ((request = writes.pollFirst()) != null) {
             boolean begun = acknowledgedWrites < begunWrites;
@@ -493,6 +528,7 @@ final class TcpLane implements InboundFrames.Sink {
         while ((request = reads.pollFirst()) != null) {
             boolean begun = answeredReads < begunReads;
             answeredReads++;
+            endpoint.answered(request);
             context.completed(request, begun ? CompletionStatus.FLUSHED : CompletionStatus.FLUSHED_UNSENT);
         }
     }

@@ -280,6 +280,11 @@ class InboundFramesFuzzTest {
         }
 
         @Override
+        public boolean hasEnough() {
+            return false;
+        }
+
+        @Override
         public boolean isClosed() {
             return false;
         }

@@ -1,0 +1,25 @@
+package io.sluice.engine;
+
+/** Why a socket that a peer has opened to this engine became neither a connection nor a lane. */
+public enum RefusalReason {
+    /** The token is wrong, one side alone has a token, or a lane belongs to no connection. */
+    AUTHENTICATION,
+    /** More handshakes came than {@link EngineOptions#maxHandshakesPerSecond()}. */
+    RATE,
+    /** It was the slowest when there were {@link EngineOptions#maxHalfOpen()} half-open ones. */
+    HALF_OPEN,
+    /** There are {@link EngineOptions#maxConnections()} connections. */
+    CONNECTIONS,
+    /** What came is no handshake, or is cut short. */
+    MALFORMED,
+    /** It was not done within {@link EngineOptions#handshakeTimeout()}, or said nothing for seconds. */
+    TIMEOUT,
+    /** The peer left after this engine had answered it, as a peer does that has another token. */
+    ABANDONED,
+    /** The two engines have no transport in common, or this engine could not set its end up. */
+    TRANSPORT,
+    /** The peer looks for another engine. */
+    WRONG_ENGINE,
+    /** The peer does not know the {@link Integrity} that this engine asks for. */
+    INTEGRITY
+}
