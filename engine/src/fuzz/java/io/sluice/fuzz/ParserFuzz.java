@@ -8,8 +8,11 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives a parser inputs that are damaged copies of valid ones, and holds it to what every parser of foreign bytes promises:
@@ -27,6 +30,9 @@ public final class ParserFuzz {
     private static final int LONGEST_SHOWN = 4096;
     private static final int PLACE_FRAMES = 4;
 
+    // set where somebody else drives the parser
+    private static volatile @Nullable Consumer<ParserFuzz> driver;
+
     private final String target;
     private final long seed = Long.getLong("sluice.test.seed", DEFAULT_SEED);
     private final List<byte[]> seeds = new ArrayList<>();
@@ -38,6 +44,7 @@ public final class ParserFuzz {
 
     private volatile byte[] current = {};
     private volatile long begun;
+    private @Nullable Parser parser;
 
     private ParserFuzz(String target) {
         this.target = target;
@@ -95,9 +102,35 @@ public final class ParserFuzz {
         return Long.getLong("sluice.fuzz.inputs", standard);
     }
 
+    /** From now on a target is handed to the driver and not run. */
+    static void driveBy(Consumer<ParserFuzz> other) {
+        driver = other;
+    }
+
+    List<byte[]> seeds() {
+        return seeds;
+    }
+
+    /** One input of another driver's; what is no refusal is thrown. */
+    void give(byte[] input) throws Exception {
+        try {
+            Objects.requireNonNull(parser).parse(input);
+        } catch (RuntimeException e) {
+            if (refusals.stream().noneMatch(refusal -> refusal.isInstance(e))) {
+                throw e;
+            }
+        }
+    }
+
     /** Runs the inputs on a thread of its own; a hang fails as well. */
-    public void run(Parser parser) {
-        Run run = new Run(parser, extent());
+    public void run(Parser tried) {
+        parser = tried;
+        Consumer<ParserFuzz> other = driver;
+        if (other != null) {
+            other.accept(this);
+            return;
+        }
+        Run run = new Run(tried, extent());
         Thread thread = Thread.ofPlatform().daemon().name("fuzz " + target).unstarted(run);
         begun = System.nanoTime();
         thread.start();

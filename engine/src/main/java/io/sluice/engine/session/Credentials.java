@@ -22,8 +22,8 @@ final class Credentials {
     /** Asks for all of it once, so that what is wrong with it is found when the engine opens. */
     Credentials(EngineOptions options) {
         tokens = options.tokens();
-        byte[] one = options.token();
-        fixed = tokens == null ? List.of() : one == null ? null : List.of(Token.of(one));
+        boolean changes = tokens != null && options.token() == null;
+        fixed = tokens == null ? List.of() : changes ? null : List.copyOf(tokens.tokens());
         load();
     }
 

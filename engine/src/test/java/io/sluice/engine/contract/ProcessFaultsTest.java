@@ -105,12 +105,22 @@ class ProcessFaultsTest {
             try {
                 if (write) {
                     connection.write(
-                            own, 0, remote, 0, bytes, TransferOptions.defaults(), (transfer, error) -> end(
-                                    signals, error, bytes, true));
+                            own,
+                            0,
+                            remote,
+                            0,
+                            bytes,
+                            TransferOptions.defaults(),
+                            (transfer, error) -> end(signals, error, bytes, true));
                 } else {
                     connection.read(
-                            own, 0, remote, 0, bytes, TransferOptions.defaults(), (transfer, error) -> end(
-                                    signals, error, bytes, false));
+                            own,
+                            0,
+                            remote,
+                            0,
+                            bytes,
+                            TransferOptions.defaults(),
+                            (transfer, error) -> end(signals, error, bytes, false));
                 }
             } catch (TooManyPendingException full) {
                 overflows.incrementAndGet();
@@ -184,14 +194,16 @@ class ProcessFaultsTest {
         try (TransferEngine engine = engineOf(transport)) {
             MemoryRegion own = engine.allocate(REGION_BYTES, RegionOptions.readWrite());
             round(engine, transport, own, Fault.KILL, random, new Tally());
-            BoundedWait.until("the first peer is gone", () -> engine.connections().isEmpty());
+            BoundedWait.until(
+                    "the first peer is gone", () -> engine.connections().isEmpty());
             int descriptors = OpenDescriptors.count();
             long mappings = mappings();
             long threads = threads();
             for (int i = 0; i < rounds; i++) {
                 Fault fault = Fault.values()[(i + random.nextInt(2)) % Fault.values().length];
                 round(engine, transport, own, fault, random, tally);
-                BoundedWait.until("no connection is left", () -> engine.connections().isEmpty());
+                BoundedWait.until(
+                        "no connection is left", () -> engine.connections().isEmpty());
                 assertThat(engine.metrics().window().operations()).isZero();
                 assertThat(engine.metrics().window().bytes()).isZero();
             }
@@ -247,7 +259,8 @@ class ProcessFaultsTest {
                 peer.limit("nofile", 3);
                 // who comes now is not let in, and who is there is served
                 try {
-                    BoundedWait.await(BoundedWait.await(engine.connect(peer.address())).close());
+                    BoundedWait.await(
+                            BoundedWait.await(engine.connect(peer.address())).close());
                 } catch (SluiceException refused) {
                     assertThat(refused.getMessage()).isNotEmpty();
                 }

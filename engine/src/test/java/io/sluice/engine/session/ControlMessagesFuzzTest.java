@@ -115,9 +115,8 @@ class ControlMessagesFuzzTest {
         return (Connection) Proxy.newProxyInstance(
                 Connection.class.getClassLoader(),
                 new Class<?>[] {Connection.class},
-                (proxy, method, arguments) -> method.getName().equals("detach")
-                        ? CompletableFuture.completedFuture(null)
-                        : null);
+                (proxy, method, arguments) ->
+                        method.getName().equals("detach") ? CompletableFuture.completedFuture(null) : null);
     }
 
     private static byte[] attach(RegionDescriptor... descriptors) {
@@ -147,7 +146,11 @@ class ControlMessagesFuzzTest {
                 .valid(
                         attach(descriptor),
                         attach(descriptor, region.slice(1, 2).descriptor()),
-                        ByteBuffer.allocate(17).put((byte) 1).putLong(1).putLong(0).array(),
+                        ByteBuffer.allocate(17)
+                                .put((byte) 1)
+                                .putLong(1)
+                                .putLong(0)
+                                .array(),
                         ByteBuffer.allocate(13)
                                 .put((byte) 2)
                                 .putLong(1)

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  * system property {@code sluice.test.fault-seed} is the first seed, {@code sluice.test.fault-seeds} says how many follow.
  */
 class ReplayUnderFaultsTest {
-    private static final int SEEDS = 2;
+    private static final int SEEDS = 1;
     private static final int SOAK_SEEDS = 50;
     private static final int REQUESTS = 10;
 

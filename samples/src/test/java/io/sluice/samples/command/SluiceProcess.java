@@ -40,8 +40,7 @@ final class SluiceProcess implements AutoCloseable {
     }
 
     /** The same on another class path. */
-    static SluiceProcess startOn(
-            String classPath, Path folder, Map<String, String> environment, String... arguments)
+    static SluiceProcess startOn(String classPath, Path folder, Map<String, String> environment, String... arguments)
             throws IOException {
         List<String> command = new ArrayList<>();
         if (Files.isExecutable(Path.of("/usr/bin/env"))) {

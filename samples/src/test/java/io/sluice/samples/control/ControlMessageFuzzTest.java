@@ -23,7 +23,8 @@ class ControlMessageFuzzTest {
                     ControlMessage read = ControlDecoder.decode(input);
                     byte[] again = ControlEncoder.encode(read);
                     assertThat(ControlDecoder.decode(again)).isEqualTo(read);
-                    assertThat(Arrays.equals(again, ControlEncoder.encode(read))).isTrue();
+                    assertThat(Arrays.equals(again, ControlEncoder.encode(read)))
+                            .isTrue();
                 });
     }
 }

@@ -88,8 +88,13 @@ class BreakingPathTest {
             long at = (long) i * PIECE;
             try {
                 connection.write(
-                        local, at, remote, at, PIECE, TransferOptions.defaults(), (transfer, error) -> end.signal(
-                                error));
+                        local,
+                        at,
+                        remote,
+                        at,
+                        PIECE,
+                        TransferOptions.defaults(),
+                        (transfer, error) -> end.signal(error));
             } catch (SluiceException over) {
                 end.signal(over);
             }
@@ -98,8 +103,9 @@ class BreakingPathTest {
         for (int i = 0; i < TRANSFERS; i++) {
             SluiceException error = Patience.get(ends[i].first);
             if (error == null) {
-                assertThat(served.segment().asSlice((long) i * PIECE, PIECE).mismatch(
-                                local.segment().asSlice((long) i * PIECE, PIECE)))
+                assertThat(served.segment()
+                                .asSlice((long) i * PIECE, PIECE)
+                                .mismatch(local.segment().asSlice((long) i * PIECE, PIECE)))
                         .as("the bytes of write %d, which succeeded", i)
                         .isEqualTo(-1);
             } else {

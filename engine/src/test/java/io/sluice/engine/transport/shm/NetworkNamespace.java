@@ -45,7 +45,17 @@ final class NetworkNamespace implements AutoCloseable {
     /** Makes what leaves by the cable late and lossy; false where the kernel has no {@code netem}. */
     boolean impair(int delayMillis, int lossPercent) {
         return run(
-                "tc", "qdisc", "add", "dev", cable, "root", "netem", "delay", delayMillis + "ms", "loss", lossPercent + "%");
+                "tc",
+                "qdisc",
+                "add",
+                "dev",
+                cable,
+                "root",
+                "netem",
+                "delay",
+                delayMillis + "ms",
+                "loss",
+                lossPercent + "%");
     }
 
     /** How to start a program in it. */

@@ -9,12 +9,28 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What another process on the host tells: its offer, how its regions are reached, and what stands in the ring. */
 class ShmFormsFuzzTest {
     private static final long SLICE_BYTES = 4096;
     private static final int MOST_BYTES = 20_000;
+
+    private ControlSegment made;
+
+    @BeforeEach
+    void map() {
+        ControlSegment.Made both = ControlSegment.make();
+        made = both.segment();
+        Sockets.close(both.descriptor());
+    }
+
+    @AfterEach
+    void unmap() {
+        made.close();
+    }
 
     private static byte[] offer(String meetingPoint, byte[] wire) {
         return new ShmOffer(
@@ -82,35 +98,30 @@ class ShmFormsFuzzTest {
     /** The ring's content, taken in pieces: the producer's position comes from outside as well. */
     @Test
     void ring() {
-        ControlSegment.Made both = ControlSegment.make();
-        ControlSegment made = both.segment();
-        Sockets.close(both.descriptor());
         ControlSegment.Direction direction = made.direction(true);
         MemorySegment ring = direction.ring();
-        try {
-            ParserFuzz.of("shm-ring")
-                    .valid(
-                            new byte[] {3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 2, 0, 0, 0, 9, 9},
-                            ByteBuffer.allocate(3000).put(new byte[] {-88, 11, 0, 0}).array())
-                    .refusesBy(ProtocolException.class)
-                    // a message's length is believed up to the longest that is honest
-                    .allocating(MOST_BYTES)
-                    .run(input -> {
-                        direction.produced(0);
-                        direction.consumed(0);
-                        IncomingMessages incoming = new IncomingMessages(
-                                direction,
-                                MOST_BYTES,
-                                message -> assertThat(message.length).isLessThanOrEqualTo(MOST_BYTES));
-                        MemorySegment.copy(input, 0, ring, ValueLayout.JAVA_BYTE, 0, input.length);
-                        direction.produced(input.length / 2);
-                        incoming.take();
-                        direction.produced(input.length % 17 == 16 ? -input.length : input.length);
-                        incoming.take();
-                        assertThat(direction.consumed()).isEqualTo(input.length);
-                    });
-        } finally {
-            made.close();
-        }
+        ParserFuzz.of("shm-ring")
+                .valid(
+                        new byte[] {3, 0, 0, 0, 1, 2, 3, 0, 0, 0, 0, 2, 0, 0, 0, 9, 9},
+                        ByteBuffer.allocate(3000)
+                                .put(new byte[] {-88, 11, 0, 0})
+                                .array())
+                .refusesBy(ProtocolException.class)
+                // a message's length is believed up to the longest that is honest
+                .allocating(MOST_BYTES)
+                .run(input -> {
+                    direction.produced(0);
+                    direction.consumed(0);
+                    IncomingMessages incoming = new IncomingMessages(
+                            direction,
+                            MOST_BYTES,
+                            message -> assertThat(message.length).isLessThanOrEqualTo(MOST_BYTES));
+                    MemorySegment.copy(input, 0, ring, ValueLayout.JAVA_BYTE, 0, input.length);
+                    direction.produced(input.length / 2);
+                    incoming.take();
+                    direction.produced(input.length % 17 == 16 ? -input.length : input.length);
+                    incoming.take();
+                    assertThat(direction.consumed()).isEqualTo(input.length);
+                });
     }
 }

@@ -29,12 +29,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * The path breaks after every number of bytes of a handshake and of frames, in either direction: connect ends, each transfer
  * gives its one signal, and neither side keeps anything. The system property {@code sluice.test.break-step} says how many bytes
- * lie between two tries; in the soak profile it is every byte.
+ * lie between two resets; in the soak profile each byte gets one.
  */
 class BreakAtEveryByteTest {
     private static final Duration LIVENESS = Duration.ofMillis(500);
     private static final int BYTES = 200;
     private static final int SOCKETS = 2;
+    private static final int STEP = 13;
+    private static final int SELDOM = 16;
 
     private final EngineOptions options = EngineOptions.builder()
             .transports(List.of("tcp"))
@@ -58,9 +60,11 @@ class BreakAtEveryByteTest {
         OpenDescriptors.assertSettleAt(before);
     }
 
-    private static int step(int standard) {
+    /** A reset is noticed at once, the others after half a second: so these are tried at fewer places. */
+    private static int step(Break what) {
         boolean soak = System.getProperty("sluice.test.profile", "").equals("soak");
-        return Integer.getInteger("sluice.test.break-step", soak ? 1 : standard);
+        int step = Integer.getInteger("sluice.test.break-step", soak ? 1 : STEP);
+        return what == Break.RESET ? step : SELDOM * step;
     }
 
     private FaultyPath path() {
@@ -74,9 +78,10 @@ class BreakAtEveryByteTest {
     }
 
     private void assertNothingIsLeft() {
-        Patience.until("the initiator has no connection", () -> initiator.connections()
-                .isEmpty());
-        Patience.until("the target has no connection", () -> target.connections().isEmpty());
+        Patience.until(
+                "the initiator has no connection", () -> initiator.connections().isEmpty());
+        Patience.until(
+                "the target has no connection", () -> target.connections().isEmpty());
         assertThat(initiator.metrics().window().operations()).isZero();
         assertThat(initiator.metrics().window().bytes()).isZero();
     }
@@ -98,8 +103,7 @@ class BreakAtEveryByteTest {
     @ParameterizedTest
     @EnumSource(Break.class)
     void handshake(Break what) {
-        // a reset is noticed at once, the others after the connect time-out
-        int step = step(what == Break.RESET ? 9 : 160);
+        int step = step(what);
         long[][] lengths = recorded();
         for (int socket = 0; socket < SOCKETS; socket++) {
             for (int direction = 0; direction < 2; direction++) {
@@ -128,7 +132,9 @@ class BreakAtEveryByteTest {
             }
             // it breaks too late for the handshake, and the connection ends with its path
             path.close();
-            Patience.until("the connection ends", () -> connection.ended().toCompletableFuture().isDone());
+            Patience.until(
+                    "the connection ends",
+                    () -> connection.ended().toCompletableFuture().isDone());
         }
     }
 
@@ -158,7 +164,7 @@ class BreakAtEveryByteTest {
     @ParameterizedTest
     @EnumSource(Break.class)
     void frames(Break what) {
-        int step = step(what == Break.RESET ? 17 : 150);
+        int step = step(what);
         // a header and the bytes of the write, then the read's header; the answers are a header with bytes, and a count
         int outward = FrameHeader.BYTES + BYTES + FrameHeader.BYTES;
         int inward = FrameHeader.BYTES + FrameHeader.BYTES + BYTES;

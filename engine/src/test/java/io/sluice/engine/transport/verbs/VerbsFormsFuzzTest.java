@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 /** What a peer's verbs endpoint tells over the control channel. */
 class VerbsFormsFuzzTest {
     private static final int RAILS = 2;
-    private static final RegionDescriptor DESCRIPTOR = new RegionDescriptor(
-            new EngineId(1, 2), 3, 4, 5, MemoryKind.HOST, Set.of(Access.REMOTE_READ), 0, 4096);
+    private static final RegionDescriptor DESCRIPTOR =
+            new RegionDescriptor(new EngineId(1, 2), 3, 4, 5, MemoryKind.HOST, Set.of(Access.REMOTE_READ), 0, 4096);
 
     @Test
     void offers() {
