@@ -33,15 +33,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A peer's process meets a fault at a random point of a load: whatever it is, each transfer of the survivor gives one signal, and
- * nothing of the connection stays. The system property {@code sluice.test.fault-rounds} says how many rounds, over all
- * transports together; {@code sluice.test.seed} says which.
+ * A peer's process meets a fault at a random point of a load: whatever it is, each transfer of the survivor gives one signal,
+ * no byte is another than it should be, and nothing of the connection stays. The system property
+ * {@code sluice.test.fault-rounds} says how many rounds, over both transports together; {@code sluice.test.seed} says which.
  */
 class ProcessFaultsTest {
     private static final int ROUNDS = 5;
     private static final int SOAK_ROUNDS = 250;
     private static final int TRANSFERS = 32;
     private static final int MAX_PENDING = 64;
+    private static final long PATTERN = 5;
     private static final long REGION_BYTES = 1 << 20;
     private static final Duration LIVENESS = Duration.ofSeconds(1);
     private static final long MOST_NANOS_OF_LOAD = 60_000_000;
@@ -193,6 +194,7 @@ class ProcessFaultsTest {
         long started = System.nanoTime();
         try (TransferEngine engine = engineOf(transport)) {
             MemoryRegion own = engine.allocate(REGION_BYTES, RegionOptions.readWrite());
+            BytePattern.fill(own.segment(), PATTERN);
             round(engine, transport, own, Fault.KILL, random, new Tally());
             BoundedWait.until(
                     "the first peer is gone", () -> engine.connections().isEmpty());
@@ -225,12 +227,24 @@ class ProcessFaultsTest {
             Connection connection = BoundedWait.await(engine.connect(peer.address()));
             assertThat(connection.transport()).isEqualTo(transport);
             RemoteRegion remote = BoundedWait.await(connection.attach(peer.region(0)));
+            // both sides have the same bytes, so that no transfer may change any
+            peer.fill(0, PATTERN);
+            int checksum = BytePattern.checksum(own.segment());
+            assertThat(peer.checksum(0, 0, REGION_BYTES)).isEqualTo(checksum);
             Load load = new Load(connection, own, remote);
             load.begin(TRANSFERS, random);
             LockSupport.parkNanos(random.nextLong(MOST_NANOS_OF_LOAD));
             meet(fault, engine, peer, load, random);
             load.assertEachHasEndedOnce();
             BoundedWait.await(connection.quiesced());
+            assertThat(BytePattern.checksum(own.segment()))
+                    .as("the survivor's bytes")
+                    .isEqualTo(checksum);
+            if (fault != Fault.KILL && fault != Fault.FREEZE_FOR_EVER) {
+                assertThat(peer.checksum(0, 0, REGION_BYTES))
+                        .as("the peer's bytes")
+                        .isEqualTo(checksum);
+            }
             tally.failures += connection.state() == ConnectionState.LOST ? 1 : 0;
             tally.faults.merge(fault, 1, Integer::sum);
             tally.transfers += load.ended.get();

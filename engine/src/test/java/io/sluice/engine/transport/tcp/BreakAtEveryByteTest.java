@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
 import io.sluice.engine.Patience;
@@ -188,6 +189,9 @@ class BreakAtEveryByteTest {
         try (FaultyPath path = path()) {
             Connection connection = Patience.get(initiator.connect(through(path)));
             RemoteRegion remote = Patience.get(connection.attach(served.descriptor()));
+            // both sides have the same bytes, so that no transfer may change any
+            Filling.fill(local.segment(), at);
+            Filling.fill(served.segment(), at);
             path.links().getLast().breakAfter(initiators, at, what);
             Transfers transfers = new Transfers(connection, remote);
             failed += transfers.awaitBoth() ? 1 : 0;
@@ -196,6 +200,9 @@ class BreakAtEveryByteTest {
             assertThat(connection.window().operations()).isZero();
             assertThat(connection.window().bytes()).isZero();
             assertThat(connection.pending()).isZero();
+            Patience.until("the target has let go", () -> target.connections().isEmpty());
+            Filling.assertFilled(local.segment(), at, 0, BYTES);
+            Filling.assertFilled(served.segment(), at, 0, BYTES);
             return transfers;
         }
     }
