@@ -112,6 +112,23 @@ public interface Connection extends TransferOperations<Transfer> {
     CompletableFuture<RegionDescriptor> lookup(String name);
 
     /**
+     * Asks the peer's engine for the CRC-32C of what a range holds there, to compare with
+     * {@link MemoryRegion#checksum(long, long)} after a transfer: the check of transports on which bytes move without the
+     * engines. On a transport whose writes are not visible on completion ask after {@link #quiet()}. While the range is
+     * changed the answer means nothing. Questions of a connection are answered one after the other; one has no deadline of its
+     * own, and ends when the peer answers or the connection ends.
+     *
+     * @param region attached on this connection
+     * @param offset where the range begins, in bytes
+     * @param length bytes
+     * @return 0 to 0xFFFFFFFF; or {@link RemoteAccessException} if the peer refuses as it would refuse to be read from,
+     *     {@link ConnectionLostException}, or {@link SluiceException} if the peer is of a version that makes no checksums
+     * @throws IndexOutOfBoundsException if the range leaves the region
+     * @throws IllegalArgumentException if the region was attached on another connection
+     */
+    CompletableFuture<Long> checksum(RemoteRegion region, long offset, long length);
+
+    /**
      * Sends a message that the peer sees after all writes submitted on this connection before it. It waits for those
      * writes, and for a credit of the receiver.
      *

@@ -101,6 +101,18 @@ public interface MemoryRegion {
     RegionDescriptor descriptor(Set<Access> rights);
 
     /**
+     * The CRC-32C (Castagnoli) of what a range holds now, made by the calling thread: a pass over the bytes, which are not to be
+     * changed meanwhile. A peer gets the same number by {@link Connection#checksum}.
+     *
+     * @param offset bytes from the start of this region or slice
+     * @param length bytes
+     * @return 0 to 0xFFFFFFFF; 0 for no bytes
+     * @throws IndexOutOfBoundsException if the range leaves this region or slice
+     * @throws RegionClosedException if the region is closed
+     */
+    long checksum(long offset, long length);
+
+    /**
      * Whether the region can still be used.
      *
      * @return false from the first call of {@link #close()} on

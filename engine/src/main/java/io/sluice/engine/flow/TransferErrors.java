@@ -11,7 +11,7 @@ import io.sluice.engine.transport.WorkRequest.Operation;
 import org.jspecify.annotations.Nullable;
 
 /** The errors that follow from how work requests ended. */
-final class TransferErrors {
+public final class TransferErrors {
     private TransferErrors() {}
 
     /**
@@ -19,8 +19,9 @@ final class TransferErrors {
      *
      * @param status how a work request of it ended: neither successfully nor flushed
      * @param operation what it did
+     * @return the error
      */
-    static SluiceException refused(CompletionStatus status, Operation operation) {
+    public static SluiceException refused(CompletionStatus status, Operation operation) {
         return switch (status) {
             case UNKNOWN_REGION ->
                 new RemoteAccessException(

@@ -179,7 +179,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
                 .put(Tag.AUTHENTICATION, token == null ? 0 : 1);
         Integrity integrity = IntegrityTerms.agree(IntegrityTerms.read(fields), options.integrity());
-        if (fields.optional(Tag.INTEGRITY) != null) {
+        boolean knowsIntegrity = fields.optional(Tag.INTEGRITY) != null;
+        if (knowsIntegrity) {
             answer.put(Tag.INTEGRITY, IntegrityTerms.write(integrity));
         }
         byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(answer.toBytes())));
@@ -198,6 +199,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
                 fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
                 integrity,
+                knowsIntegrity,
                 reason,
                 null);
         loop.arm(this, deadline);

@@ -9,6 +9,7 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.Signal;
 import io.sluice.engine.flow.LeasedMemory;
+import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.RegisteredMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -162,6 +163,21 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
                     "a signal lies at a multiple of 8 bytes, in the region and in memory, not at offset " + at);
         }
         return new RegionSignal(of, offset, this, at);
+    }
+
+    @Override
+    public long checksum(long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, length());
+        if (!acquire()) {
+            throw new RegionClosedException("the region is closed");
+        }
+        try {
+            MemoryChecksum sum = new MemoryChecksum();
+            sum.update(segment, offset, length);
+            return Integer.toUnsignedLong(sum.value());
+        } finally {
+            release();
+        }
     }
 
     @Override

@@ -31,5 +31,8 @@ final class MessageType {
     /** The answer: nothing of this side is under way any more. */
     static final int DRAINED = 29;
 
+    static final int CHECKSUM = 40;
+    static final int CHECKSUM_RESULT = 41;
+
     private MessageType() {}
 }

@@ -213,6 +213,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 (int) fields.number(Tag.MAX_NOTIFICATION_BYTES, 0, 1 << 20),
                 fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
                 integrity,
+                fields.optional(Tag.INTEGRITY) != null,
                 reason,
                 address);
         PeerSession begun = new PeerSession(engine, loop, socket(), terms, transport, attempted.opened());

@@ -167,6 +167,18 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
         return ask(result -> session.regions().lookup(name, session.poller().now(), result));
     }
 
+    @Override
+    public CompletableFuture<Long> checksum(RemoteRegion region, long offset, long length) {
+        AttachedRegion attached = mine(region);
+        Objects.checkFromIndexSize(offset, length, region.length());
+        if (!terms.knowsChecksums()) {
+            return CompletableFuture.failedFuture(
+                    new SluiceException("the peer's engine is of an earlier version, which makes no checksums"));
+        }
+        return ask(result -> session.askedChecksums()
+                .ask(attached.key(), offset, length, session.poller().now(), result));
+    }
+
     private <T> CompletableFuture<T> ask(Consumer<CompletableFuture<T>> question) {
         CompletableFuture<T> result = new CompletableFuture<>();
         session.poller().execute(() -> {

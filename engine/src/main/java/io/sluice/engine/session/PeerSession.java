@@ -65,6 +65,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
     private final PeerConnection connection;
     private final ExposureTable exposures;
     private final RegionExchange regions;
+    private final AskedChecksums askedChecksums;
+    private final ServedChecksums servedChecksums;
     private final NotificationInbox inbox;
     private final CompletableFuture<PeerConnection> opened;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -163,6 +165,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
                 exposures,
                 control,
                 engine.rightsOf(terms.identity()));
+        this.askedChecksums = new AskedChecksums(control);
+        this.servedChecksums = new ServedChecksums(loop, exposures, control);
         this.inbox = new NotificationInbox(options.notificationCredits(), this::notifyProgress);
     }
 
@@ -222,6 +226,10 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
 
     RegionExchange regions() {
         return regions;
+    }
+
+    AskedChecksums askedChecksums() {
+        return askedChecksums;
     }
 
     NotificationInbox inbox() {
@@ -411,6 +419,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
             case MessageType.LOOKUP -> regions.lookupAsked(body);
             case MessageType.ATTACH_RESULT, MessageType.DETACH_RESULT, MessageType.LOOKUP_RESULT ->
                 regions.answered(body);
+            case MessageType.CHECKSUM -> servedChecksums.asked(body);
+            case MessageType.CHECKSUM_RESULT -> askedChecksums.answered(body, loop.now());
             case MessageType.NOTIFY -> notified(bytes(body));
             case MessageType.TRANSPORT -> endpoint.received(body);
             case MessageType.NOTIFY_PROGRESS -> notifyProgressed(body);
@@ -571,8 +581,9 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
                     ConnectionEnd.Kind.LOST, "nothing was heard of the peer for " + silence / 1_000_000 + " ms", null));
             return;
         }
-        Long oldest = regions.oldest();
-        if ((oldest != null && now - oldest > livenessNanos) || flow.isAcknowledgementOverdue(now, livenessNanos)) {
+        if (isOverdue(regions.oldest(), now)
+                || isOverdue(askedChecksums.waitingSince(), now)
+                || flow.isAcknowledgementOverdue(now, livenessNanos)) {
             end(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the peer does not answer on its control channel", null));
             return;
         }
@@ -593,6 +604,10 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
             control.send(MessageType.HEARTBEAT, EMPTY);
         }
         loop.arm(ticker, now + tickNanos);
+    }
+
+    private boolean isOverdue(@Nullable Long since, long now) {
+        return since != null && now - since > livenessNanos;
     }
 
     void regionClosing(LocalRegion region) {
@@ -718,6 +733,8 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         step(endpoint::close);
         step(flow::endAll);
         step(() -> regions.failAll(why.error()));
+        step(() -> askedChecksums.failAll(why.error()));
+        step(servedChecksums::stop);
         step(() -> inbox.end(lost ? why.error() : null));
         step(() -> connectors.forEach(LaneConnector::abort));
         closingRegions.clear();

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxNotificationBytes the longest notification that the peer takes
  * @param peerLivenessNanos after how long a silence the peer gives this side up
  * @param integrity how changed bytes are found out
+ * @param knowsChecksums whether the peer can be asked for the checksum of a region
  * @param transportReason why the connection takes its transport, in a sentence
  * @param address where lanes are opened to; null on the accepting side
  */
@@ -33,5 +34,6 @@ record PeerTerms(
         int maxNotificationBytes,
         long peerLivenessNanos,
         Integrity integrity,
+        boolean knowsChecksums,
         String transportReason,
         @Nullable InetSocketAddress address) {}

@@ -51,6 +51,12 @@ record RegionSlice(LocalRegion region, long offset, long length) implements Memo
     }
 
     @Override
+    public long checksum(long from, long bytes) {
+        Objects.checkFromIndexSize(from, bytes, length);
+        return region.checksum(offset + from, bytes);
+    }
+
+    @Override
     public MemoryRegion slice(long from, long bytes) {
         Objects.checkFromIndexSize(from, bytes, length);
         return new RegionSlice(region, offset + from, bytes);

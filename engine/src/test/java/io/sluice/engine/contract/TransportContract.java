@@ -35,6 +35,7 @@ public abstract class TransportContract
                 AtomicContract,
                 PutContract,
                 FlushAndQuietContract,
+                ChecksumContract,
                 PriorityContract,
                 PreparedTransferContract,
                 BatchContract,

@@ -568,6 +568,21 @@ public final class ReactiveConnection {
     }
 
     /**
+     * Asks the peer's engine for the CRC-32C of what a range holds there when the question arrives, to compare with
+     * {@link io.sluice.engine.MemoryRegion#checksum(long, long)}; see {@link Connection#checksum}. Each subscriber asks for
+     * itself.
+     *
+     * @param region attached on this connection
+     * @param offset where the range begins, in bytes
+     * @param length bytes
+     * @return 0 to 0xFFFFFFFF; {@link io.sluice.engine.RemoteAccessException} if the peer refuses as it would refuse to be read
+     *     from, {@link ConnectionLostException}; {@link IndexOutOfBoundsException} if the range leaves the region
+     */
+    public Mono<Long> checksum(RemoteRegion region, long offset, long length) {
+        return signalled(FutureMono.of("checksum", () -> connection.checksum(region, offset, length)));
+    }
+
+    /**
      * When no transfer that has ended can touch memory any more; see {@link Transfer#quiesced()} for a single one.
      *
      * @return completes when the chunks of all transfers cancelled, timed out or failed until the subscription are done

@@ -47,6 +47,7 @@ final class FakeConnection implements Connection, InFlightWindow {
     final CompletableFuture<RegionDescriptor> found = new CompletableFuture<>();
     final CompletableFuture<Void> detached = new CompletableFuture<>();
     final CompletableFuture<Void> flushed = new CompletableFuture<>();
+    final CompletableFuture<Long> checksum = new CompletableFuture<>();
     final CompletableFuture<Void> quiet = new CompletableFuture<>();
     final CompletableFuture<Void> quiesced = new CompletableFuture<>();
     final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -279,6 +280,11 @@ final class FakeConnection implements Connection, InFlightWindow {
     public CompletableFuture<Void> flush() {
         flushes.incrementAndGet();
         return flushed;
+    }
+
+    @Override
+    public CompletableFuture<Long> checksum(RemoteRegion region, long offset, long length) {
+        return checksum;
     }
 
     @Override

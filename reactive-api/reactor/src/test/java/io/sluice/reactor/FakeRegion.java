@@ -48,6 +48,11 @@ record FakeRegion(long length) implements MemoryRegion {
     }
 
     @Override
+    public long checksum(long offset, long length) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public MemoryRegion slice(long offset, long length) {
         return new FakeRegion(length);
     }

@@ -148,6 +148,18 @@ class RemoteOperationsTest {
     }
 
     @Test
+    void checksumOfThePeersRange() {
+        MemoryRegion source = local(1 << 20);
+        source.segment().fill((byte) 7);
+        connection.write(source, remote, 0).block(LIMIT);
+        Mono<Long> sum = connection.checksum(remote, 10, 1000);
+        assertThat(sum.repeat(1).collectList().block(LIMIT)).containsOnly(source.checksum(0, 1000));
+        StepVerifier.create(connection.checksum(remote, 0, remote.length() + 1))
+                .expectError(IndexOutOfBoundsException.class)
+                .verify(LIMIT);
+    }
+
+    @Test
     void aWaitThatIsCancelledHearsNothingAndOthersGoOn() {
         Signal counter = target.signal(0);
         RecordingSubscriber<Long> cancelled = new RecordingSubscriber<>();

@@ -42,7 +42,19 @@ class TcpOfferTest {
                 offer(1, Byte.MIN_VALUE, 4096),
                 offer(1, 1, 0),
                 offer(1, 1, -1),
-                offer(1, 1, Integer.MIN_VALUE));
+                offer(1, 1, Integer.MIN_VALUE),
+                // checksums that were not agreed on; a window of nothing
+                longer(1, Long.MAX_VALUE),
+                longer(0, 0),
+                longer(0, Long.MIN_VALUE));
+    }
+
+    private static byte[] longer(int flags, long window) {
+        return ByteBuffer.allocate(15)
+                .put(offer(1, 1, 4096))
+                .put((byte) flags)
+                .putLong(window)
+                .array();
     }
 
     @ParameterizedTest
@@ -60,8 +72,11 @@ class TcpOfferTest {
 
     @Test
     void offerOfALaterVersionMayBeLonger() {
-        byte[] later =
-                ByteBuffer.allocate(100).put(offer(2, 100, Integer.MAX_VALUE)).array();
+        byte[] later = ByteBuffer.allocate(100)
+                .put(offer(2, 100, Integer.MAX_VALUE))
+                .put((byte) 0b1111_1000)
+                .putLong(Long.MAX_VALUE)
+                .array();
         try (RawPeer peer = new RawPeer(target.engine().address()).offer(later)) {
             peer.connect();
             RegionDescriptor descriptor = target.slice();

@@ -1,0 +1,82 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.flow.TransferErrors;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** The checksums that the peer is asked for: one after the other, as each is as much work there as a read. */
+final class AskedChecksums {
+    private final FramedSocket control;
+    private final ArrayDeque<Question> questions = new ArrayDeque<>();
+    private long nextRequest;
+    private long lastWord;
+
+    private record Question(RemoteKey key, long offset, long length, CompletableFuture<Long> result) {}
+
+    AskedChecksums(FramedSocket control) {
+        this.control = control;
+    }
+
+    void ask(RemoteKey key, long offset, long length, long now, CompletableFuture<Long> result) {
+        questions.addLast(new Question(key, offset, length, result));
+        if (questions.size() == 1) {
+            send(questions.getFirst(), now);
+        }
+    }
+
+    private void send(Question question, long now) {
+        lastWord = now;
+        control.send(
+                MessageType.CHECKSUM,
+                ByteBuffer.allocate(ServedChecksums.QUESTION_BYTES)
+                        .putLong(nextRequest)
+                        .putLong(question.key.handle())
+                        .putLong(question.key.key())
+                        .putLong(question.key.epoch())
+                        .putLong(question.offset)
+                        .putLong(question.length)
+                        .array());
+    }
+
+    void answered(ByteBuffer body, long now) {
+        if (body.remaining() != ServedChecksums.ANSWER_BYTES || questions.isEmpty() || body.getLong() != nextRequest) {
+            throw new ProtocolException("a checksum that was not asked for");
+        }
+        int status = Byte.toUnsignedInt(body.get());
+        lastWord = now;
+        if (status == ServedChecksums.UNDER_WAY) {
+            return;
+        }
+        nextRequest++;
+        Question answered = questions.removeFirst();
+        if (!questions.isEmpty()) {
+            send(questions.getFirst(), now);
+        }
+        if (status == CompletionStatus.SUCCESS.code()) {
+            answered.result.complete(Integer.toUnsignedLong(body.getInt()));
+        } else {
+            answered.result.completeExceptionally(
+                    TransferErrors.refused(CompletionStatus.refusal(status), WorkRequest.Operation.READ));
+        }
+    }
+
+    /** Since when the peer has said nothing of the question that it has, or null if it has none. */
+    @Nullable
+    Long waitingSince() {
+        return questions.isEmpty() ? null : lastWord;
+    }
+
+    void failAll(SluiceException error) {
+        List<Question> all = List.copyOf(questions);
+        questions.clear();
+        all.forEach(question -> question.result.completeExceptionally(error));
+    }
+}
