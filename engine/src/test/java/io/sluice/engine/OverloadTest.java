@@ -130,8 +130,8 @@ class OverloadTest {
             Connection connection = engine.connect(proxy.address()).get(BOUND.toSeconds(), TimeUnit.SECONDS);
             MemoryRegion local = engine.allocate(WINDOW * CHUNK, RegionOptions.local());
             RemoteRegion remote = attach(connection, target);
-            long unloaded = percentile(
-                    latencies(connection, local, remote, WINDOW * CHUNK, Duration.ofSeconds(1)), 0.5);
+            long unloaded =
+                    percentile(latencies(connection, local, remote, WINDOW * CHUNK, Duration.ofSeconds(1)), 0.5);
 
             Map<TransferPriority, Demand> demands = new EnumMap<>(TransferPriority.class);
             for (TransferPriority priority : List.of(TransferPriority.NORMAL, TransferPriority.LOW)) {
@@ -172,8 +172,7 @@ class OverloadTest {
             assertThat(heapAfter - heap).as("growth of the heap").isLessThan(HEAP_TOLERANCE);
             assertThat(residentAfter - resident).as("growth of the process").isLessThan(RESIDENT_TOLERANCE);
             assertThat(connection.window().maxOperationsSeen()).isLessThanOrEqualTo(WINDOW);
-            await().atMost(BOUND)
-                    .until(() -> demands.values().stream().allMatch(Demand::isOver));
+            await().atMost(BOUND).until(() -> demands.values().stream().allMatch(Demand::isOver));
         }
     }
 
@@ -191,12 +190,12 @@ class OverloadTest {
                 demands.add(new Demand(connection, local, attach(connection, target), priority));
             }
             demands.forEach(demand -> demand.begin(100 * 2 * WINDOW / CONNECTIONS));
-            await().atMost(BOUND)
-                    .until(() -> demands.stream().allMatch(demand -> demand.ended.get() > 0));
+            await().atMost(BOUND).until(() -> demands.stream().allMatch(demand -> demand.ended.get() > 0));
             long heap = usedHeap();
             Thread.sleep(duration);
             long heapAfter = usedHeap();
-            List<Long> counts = demands.stream().map(demand -> demand.ended.get()).sorted().toList();
+            List<Long> counts =
+                    demands.stream().map(demand -> demand.ended.get()).sorted().toList();
             long longestGap =
                     demands.stream().mapToLong(Demand::longestGapMillis).max().orElseThrow();
             System.out.printf(

@@ -73,9 +73,7 @@ interface ShutdownContract extends Contract {
             MemoryRegion here = pair.local(bytes);
             RemoteRegion target = pair.attach(pair.served(bytes));
             MemoryRegion there = pair.target().allocate(bytes, RegionOptions.local());
-            RemoteRegion source = attach(
-                    pair.accepted(),
-                    pair.initiator().allocate(bytes, RegionOptions.readWrite()));
+            RemoteRegion source = attach(pair.accepted(), pair.initiator().allocate(bytes, RegionOptions.readWrite()));
             List<TerminalSignal> signals = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
                 signals.add(pair.write(here, 0, target, 0, bytes));
@@ -97,8 +95,7 @@ interface ShutdownContract extends Contract {
             RemoteRegion remote = pair.attach(pair.served(8));
             Held held = new Held(pair.connection(), local, remote);
             MemoryRegion there = pair.target().allocate(8, RegionOptions.local());
-            RemoteRegion back =
-                    attach(pair.accepted(), pair.initiator().allocate(8, RegionOptions.readWrite()));
+            RemoteRegion back = attach(pair.accepted(), pair.initiator().allocate(8, RegionOptions.readWrite()));
             CompletableFuture<Void> end = pair.connection().shutdown(LONG);
             until("draining", () -> pair.connection().state() == ConnectionState.DRAINING);
             until("the peer draining", () -> pair.accepted().state() == ConnectionState.DRAINING);
@@ -138,8 +135,7 @@ interface ShutdownContract extends Contract {
             RemoteRegion remote = pair.attach(pair.served(8));
             Held held = new Held(pair.connection(), local, remote);
             MemoryRegion there = pair.target().allocate(8, RegionOptions.local());
-            RemoteRegion back =
-                    attach(pair.accepted(), pair.initiator().allocate(8, RegionOptions.readWrite()));
+            RemoteRegion back = attach(pair.accepted(), pair.initiator().allocate(8, RegionOptions.readWrite()));
             Held peers = new Held(pair.accepted(), there, back);
             await(pair.connection().shutdown(SHORT));
             held.signal.awaitFailure(ConnectionClosedException.class);

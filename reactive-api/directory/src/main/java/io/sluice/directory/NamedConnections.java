@@ -1,9 +1,9 @@
 package io.sluice.directory;
 
-import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.engine.Connection;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.reactor.recovery.ReconnectOptions;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.slf4j.Logger;

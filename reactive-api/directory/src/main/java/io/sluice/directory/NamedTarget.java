@@ -1,8 +1,8 @@
 package io.sluice.directory;
 
-import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.reactor.ReactiveConnection;
+import io.sluice.reactor.recovery.ReconnectOptions;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;

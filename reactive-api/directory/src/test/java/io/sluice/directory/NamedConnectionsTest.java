@@ -1,6 +1,5 @@
 package io.sluice.directory;
 
-import io.sluice.reactor.recovery.ReconnectOptions;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -14,6 +13,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.reactor.recovery.ReconnectOptions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

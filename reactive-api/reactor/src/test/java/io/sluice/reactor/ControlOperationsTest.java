@@ -105,6 +105,15 @@ class ControlOperationsTest {
     }
 
     @Test
+    void aShutdownBeginsWhenItIsSubscribed() {
+        Mono<Void> shutdown = reactive.shutdown(Duration.ofSeconds(1));
+        assertThat(connection.shutdowns).hasValue(0);
+        connection.closed.complete(null);
+        StepVerifier.create(shutdown).verifyComplete();
+        assertThat(connection.shutdowns).hasValue(1);
+    }
+
+    @Test
     void aRegionThatIsAttachedAfterACancelIsDetachedAgain() {
         List<Object> discarded = new ArrayList<>();
         RecordingSubscriber<RemoteRegion> subscriber = new RecordingSubscriber<>();

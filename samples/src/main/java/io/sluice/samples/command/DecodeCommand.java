@@ -113,8 +113,8 @@ final class DecodeCommand implements Callable<Integer> {
             say("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
                     + " for " + model.model().name());
             sessions(node)
-                    .takeUntilOther(StandardInput.endOr(termination, untilInputEnds)
-                            .then(drain.drain(engine, termination)))
+                    .takeUntilOther(
+                            StandardInput.endOr(termination, untilInputEnds).then(drain.drain(engine, termination)))
                     .doOnNext(this::report)
                     .blockLast();
             return ExitCodes.OK;

@@ -170,7 +170,8 @@ final class ReplayCommand implements Callable<Integer> {
 
     private @Nullable Duration patience() {
         if (patience != null && connect == null) {
-            throw CommandFailure.usage("--reconnect is for a decode process that somebody starts again: give --connect, too");
+            throw CommandFailure.usage(
+                    "--reconnect is for a decode process that somebody starts again: give --connect, too");
         }
         return patience;
     }

@@ -159,7 +159,8 @@ public final class PrefillSession implements PageMover {
                 .then(decode.last(requestId))
                 .then(Mono.fromSupplier(() -> transferNanos(write)))
                 .flatMap(nanos -> result.map(checked -> outcome(request, write, checked, nanos)))
-                .doFinally(end -> counters.pagesAbandoned().add(end == SignalType.ON_COMPLETE ? 0 : write.pagesFilled()));
+                .doFinally(
+                        end -> counters.pagesAbandoned().add(end == SignalType.ON_COMPLETE ? 0 : write.pagesFilled()));
     }
 
     private static long transferNanos(RequestWrite write) {

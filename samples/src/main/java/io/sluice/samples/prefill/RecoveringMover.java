@@ -96,7 +96,8 @@ public final class RecoveringMover implements PageMover {
         return Mono.defer(() -> session()
                         .flatMap(session -> Mono.firstWithSignal(
                                 session.replay(requestId, request, phases),
-                                // Whatever it waits for, such as a buffer that a failed write has kept, it need not wait longer.
+                                // Whatever it waits for, such as a buffer that a failed write has kept, it need not
+                                // wait longer.
                                 session.broken().cast(RequestOutcome.class))))
                 .retryWhen(Retry.max(MOST_REPEATS)
                         .filter(RecoveringMover::isBreak)

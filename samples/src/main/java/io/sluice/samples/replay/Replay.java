@@ -1,7 +1,7 @@
 package io.sluice.samples.replay;
 
-import io.sluice.samples.prefill.Phases;
 import io.sluice.samples.prefill.PageMover;
+import io.sluice.samples.prefill.Phases;
 import io.sluice.samples.prefill.RecoveryFigures;
 import io.sluice.samples.report.Progress;
 import io.sluice.samples.report.ReplaySummary;

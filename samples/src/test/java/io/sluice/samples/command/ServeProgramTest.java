@@ -5,16 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.sluice.engine.ConnectionState;
-import io.sluice.engine.StartEvent;
-import io.sluice.engine.TransferOptions;
-import io.sluice.engine.TransferResult;
-import java.util.concurrent.CompletableFuture;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.StartEvent;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferResult;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import java.io.IOException;
@@ -23,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 

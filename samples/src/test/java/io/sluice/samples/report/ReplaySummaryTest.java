@@ -34,9 +34,8 @@ class ReplaySummaryTest {
             7,
             192);
 
-    private static final ReplaySummary NOTHING =
-            new ReplaySummary("m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, new TransferMillis(0, 0, 0, 0), 0, 0, 0, 0,
-                    0);
+    private static final ReplaySummary NOTHING = new ReplaySummary(
+            "m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, new TransferMillis(0, 0, 0, 0), 0, 0, 0, 0, 0);
 
     @Test
     void jsonHasTheFieldsInSnakeCase() throws JsonProcessingException {

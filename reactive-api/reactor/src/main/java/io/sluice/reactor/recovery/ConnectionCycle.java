@@ -29,7 +29,8 @@ final class ConnectionCycle {
     private final SerialTasks tasks = new SerialTasks();
     private final WaitingSubscribers waiting = new WaitingSubscribers();
     private final Sinks.Many<Reconnection> events = Sinks.many().multicast().directBestEffort();
-    private final Sinks.Many<ReactiveConnection> connections = Sinks.many().replay().latest();
+    private final Sinks.Many<ReactiveConnection> connections =
+            Sinks.many().replay().latest();
     private final Sinks.Empty<Void> closed = Sinks.empty();
     private final AtomicLong made = new AtomicLong();
     private final Disposable.Swap attempt = Disposables.swap();
@@ -50,7 +51,8 @@ final class ConnectionCycle {
     }
 
     /** The connection, if there is one and it takes new transfers. */
-    @Nullable ReactiveConnection openNow() {
+    @Nullable
+    ReactiveConnection openNow() {
         ReactiveConnection now = current;
         return now != null && now.connection().state() == ConnectionState.OPEN ? now : null;
     }
@@ -160,7 +162,8 @@ final class ConnectionCycle {
         state = ReconnectingState.CONNECTING;
         attempt.update(Mono.delay(pause)
                 .then(Mono.defer(this::dial))
-                .subscribe(connection -> tasks.run(() -> connected(connection)), error -> tasks.run(() -> failed(error))));
+                .subscribe(
+                        connection -> tasks.run(() -> connected(connection)), error -> tasks.run(() -> failed(error))));
     }
 
     private Mono<ReactiveConnection> dial() {

@@ -208,7 +208,8 @@ public final class ReconnectingConnection {
         return cycle.close();
     }
 
-    @Nullable ReactiveConnection openNow() {
+    @Nullable
+    ReactiveConnection openNow() {
         return cycle.openNow();
     }
 }

@@ -37,7 +37,8 @@ class ReconnectOptionsTest {
 
     @Test
     void rangesAreChecked() {
-        assertThatIllegalArgumentException().isThrownBy(() -> OPTIONS.withBackoff(Duration.ZERO, Duration.ofSeconds(1)));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> OPTIONS.withBackoff(Duration.ZERO, Duration.ofSeconds(1)));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> OPTIONS.withBackoff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
         assertThatIllegalArgumentException().isThrownBy(() -> OPTIONS.withMaxFailures(-1));

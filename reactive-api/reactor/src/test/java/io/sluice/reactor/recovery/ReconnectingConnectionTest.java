@@ -111,8 +111,7 @@ class ReconnectingConnectionTest {
             }
             Reconnection.AttemptFailed failed = (Reconnection.AttemptFailed) events.getLast();
             assertThat(failed.failures()).isEqualTo(failures);
-            assertThat(failed.pause())
-                    .isBetween(Duration.ZERO, OPTIONS.pauseAfter(failures, bound -> bound - 1));
+            assertThat(failed.pause()).isBetween(Duration.ZERO, OPTIONS.pauseAfter(failures, bound -> bound - 1));
             if (failed.pause().toMillis() > 1) {
                 pass(failed.pause().minusMillis(1));
                 assertThat(attempts).isEqualTo(failures);
@@ -142,13 +141,13 @@ class ReconnectingConnectionTest {
         assertThat(events.getLast())
                 .isInstanceOfSatisfying(
                         Reconnection.Connected.class,
-                        again -> assertThat(again.downtime())
-                                .isBetween(Duration.ofSeconds(3), Duration.ofSeconds(7)));
+                        again -> assertThat(again.downtime()).isBetween(Duration.ofSeconds(3), Duration.ofSeconds(7)));
     }
 
     @Test
     void aConnectionThatDoesNotLastCountsAsAFailure() {
-        ReconnectingConnection connection = connection(OPTIONS.withMaxFailures(5)).start();
+        ReconnectingConnection connection =
+                connection(OPTIONS.withMaxFailures(5)).start();
         for (int i = 0; i < 5; i++) {
             pass(Duration.ofSeconds(3));
             made.getLast().lose();
@@ -163,7 +162,8 @@ class ReconnectingConnectionTest {
 
     @Test
     void oneThatLastsBeginsTheCountAnew() {
-        ReconnectingConnection connection = connection(OPTIONS.withMaxFailures(2)).start();
+        ReconnectingConnection connection =
+                connection(OPTIONS.withMaxFailures(2)).start();
         for (int i = 0; i < 10; i++) {
             pass(Duration.ofSeconds(10));
             made.getLast().lose();
@@ -236,8 +236,7 @@ class ReconnectingConnectionTest {
         assertThat(outcome(connection.connection()).error)
                 .isInstanceOfSatisfying(
                         CircuitOpenException.class,
-                        open -> assertThat(open.remaining())
-                                .isBetween(Duration.ofSeconds(25), Duration.ofSeconds(30)));
+                        open -> assertThat(open.remaining()).isBetween(Duration.ofSeconds(25), Duration.ofSeconds(30)));
 
         pass(Duration.ofSeconds(30));
         assertThat(attempts).as("one attempt, and the circuit is open again").isEqualTo(5);

@@ -5,11 +5,11 @@ import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import io.sluice.directory.NamedConnections;
 import io.sluice.directory.Publication;
-import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.directory.etcd.EtcdDirectory;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.reactor.recovery.ReconnectOptions;
 import java.util.List;
 import reactor.core.publisher.Flux;
 
