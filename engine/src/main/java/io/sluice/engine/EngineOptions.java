@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -396,6 +397,15 @@ public final class EngineOptions {
     }
 
     /**
+     * See {@link Builder#tls(TlsOptions)}.
+     *
+     * @return the settings, or {@code null} if sockets are plain
+     */
+    public @Nullable TlsOptions tls() {
+        return settings.tls;
+    }
+
+    /**
      * See {@link Builder#authorizer(PeerAuthorizer)}.
      *
      * @return who decides, or {@code null} if every authenticated peer may do everything
@@ -418,13 +428,14 @@ public final class EngineOptions {
     public String toString() {
         return "EngineOptions[listen=" + settings.listenHost + ":" + settings.listenPort + ", transports="
                 + settings.transports + ", window=" + settings.windowOperations + " operations/" + settings.windowBytes
-                + " bytes, lanes=" + settings.lanes + ", authenticated=" + (settings.tokens != null) + "]";
+                + " bytes, lanes=" + settings.lanes + ", token=" + (settings.tokens != null) + ", tls=" + settings.tls + "]";
     }
 
     /** Collects settings. Not for use by several threads. */
     public static final class Builder {
         private static final int MIN_WINDOW_BYTES = 64 * 1024;
         private static final int MAX_NAME_CHARACTERS = 64;
+        private static final Set<String> SECRETS = Set.of("SLUICE_TOKEN", TlsVariables.PASSWORD);
 
         private @Nullable String name;
         private @Nullable String listenHost = "127.0.0.1";
@@ -459,6 +470,7 @@ public final class EngineOptions {
         private Integrity integrity = Integrity.NONE;
         private int socketBufferBytes;
         private @Nullable TokenSource tokens;
+        private @Nullable TlsOptions tls;
         private @Nullable PeerAuthorizer authorizer;
         private boolean allowUnauthenticatedPeers;
         private Map<Class<? extends TransportOptions>, TransportOptions> transportOptions = Map.of();
@@ -500,6 +512,7 @@ public final class EngineOptions {
             integrity = other.integrity;
             socketBufferBytes = other.socketBufferBytes;
             tokens = other.tokens;
+            tls = other.tls;
             authorizer = other.authorizer;
             allowUnauthenticatedPeers = other.allowUnauthenticatedPeers;
             transportOptions = Map.copyOf(other.transportOptions);
@@ -939,6 +952,20 @@ public final class EngineOptions {
         }
 
         /**
+         * Mutual TLS on every connection's control channel and, if it says so, on tcp's data. Both engines must have it or
+         * neither; with a token as well, both are asked for. Default: none; {@code SLUICE_TLS_CERT}, {@code SLUICE_TLS_KEY} and
+         * {@code SLUICE_TLS_TRUST}, files in PEM of which all three are needed, or {@code SLUICE_TLS_KEYSTORE} and {@code
+         * SLUICE_TLS_KEYSTORE_PASSWORD}; with either, {@code SLUICE_TLS_DATA} and {@code SLUICE_TLS_VERIFY_HOST}.
+         *
+         * @param options whose files are read when the engine opens
+         * @return this
+         */
+        public Builder tls(TlsOptions options) {
+            this.tls = Objects.requireNonNull(options, "options");
+            return this;
+        }
+
+        /**
          * Who decides which peers may connect, and which regions they may look up and attach. Default: nobody, and every
          * authenticated peer may do everything; no variable. {@link AllowedPeers} is one that goes by names.
          *
@@ -989,8 +1016,8 @@ public final class EngineOptions {
             Environment from = new Environment(variables);
             Map<String, String> kept = new HashMap<>(this.variables);
             variables.forEach((name, value) -> {
-                // the token is a secret, and kept in its own place alone
-                if (name.startsWith("SLUICE_") && !name.equals("SLUICE_TOKEN")) {
+                // secrets are kept in their own place alone
+                if (name.startsWith("SLUICE_") && !SECRETS.contains(name)) {
                     kept.put(name, value);
                 }
             });
@@ -1038,6 +1065,7 @@ public final class EngineOptions {
                 }
                 tokenFile(Path.of(file));
             });
+            TlsVariables.read(from, tls, this::tls);
             from.flag("SLUICE_ALLOW_UNAUTHENTICATED_PEERS", this::allowUnauthenticatedPeers);
             return this;
         }

@@ -154,6 +154,63 @@ class EngineOptionsTest {
     }
 
     @Test
+    void tlsComesFromFilesOrAKeyStore() {
+        EngineOptions options = EngineOptions.builder()
+                .environment(Map.of(
+                        "SLUICE_TLS_CERT", "/keys/certificate.pem",
+                        "SLUICE_TLS_KEY", "/keys/key.pem",
+                        "SLUICE_TLS_TRUST", "/keys/trusted.pem",
+                        "SLUICE_TLS_DATA", "true",
+                        "SLUICE_TLS_VERIFY_HOST", "false"))
+                .build();
+        assertThat(options.tls()).hasToString(
+                "TlsOptions[/keys/certificate.pem, /keys/key.pem, /keys/trusted.pem, data=true, verifyHost=false]");
+        EngineOptions changed =
+                options.toBuilder().environment(Map.of("SLUICE_TLS_DATA", "no")).build();
+        assertThat(changed.tls().data()).isFalse();
+        assertThat(changed.tls().verifyHost()).isFalse();
+        EngineOptions store = EngineOptions.builder()
+                .environment(Map.of(
+                        "SLUICE_TLS_KEYSTORE", "/keys/store.p12", "SLUICE_TLS_KEYSTORE_PASSWORD", "hush, a password"))
+                .build();
+        assertThat(store.tls()).hasToString("TlsOptions[/keys/store.p12, data=false, verifyHost=true]");
+        assertThat(store.toString()).doesNotContain("hush");
+        assertThat(store.variables("SLUICE_TLS_")).containsOnlyKeys("SLUICE_TLS_KEYSTORE");
+        assertThat(EngineOptions.defaults().tls()).isNull();
+        assertThat(environment("SLUICE_TLS_DATA", "false").tls()).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SLUICE_TLS_KEY, SLUICE_TLS_CERT, a",
+        "SLUICE_TLS_TRUST, SLUICE_TLS_CERT, a",
+        "SLUICE_TLS_CERT, SLUICE_TLS_KEY, a",
+        "SLUICE_TLS_DATA, SLUICE_TLS_DATA, true",
+        "SLUICE_TLS_VERIFY_HOST, SLUICE_TLS_VERIFY_HOST, false"
+    })
+    void tlsThatIsNotWhole(String named, String name, String value) {
+        Map<String, String> others = name.equals("SLUICE_TLS_CERT") && named.equals("SLUICE_TLS_TRUST")
+                ? Map.of(name, value, "SLUICE_TLS_KEY", "b")
+                : Map.of(name, value);
+        assertThatThrownBy(() -> EngineOptions.builder().environment(others))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(named);
+    }
+
+    @Test
+    void tokensComeFromOnePlace() {
+        EngineOptions file = environment("SLUICE_TOKEN_FILE", "/keys/tokens");
+        assertThat(file.tokens()).hasToString("TokenFile[/keys/tokens]");
+        assertThat(file.token()).isNull();
+        assertThatThrownBy(() -> EngineOptions.builder()
+                        .environment(Map.of("SLUICE_TOKEN_FILE", "a", "SLUICE_TOKEN", "hush, a long secret")))
+                .hasMessageContaining("SLUICE_TOKEN_FILE")
+                .hasMessageNotContaining("hush");
+        byte[] secret = "a secret of some length".getBytes(StandardCharsets.UTF_8);
+        assertThat(file.toBuilder().token(secret).build().token()).isEqualTo(secret);
+    }
+
+    @Test
     void secretIsInNoMessage() {
         assertThatThrownBy(() -> environment("SLUICE_TOKEN", "hush"))
                 .hasMessageContaining("SLUICE_TOKEN")

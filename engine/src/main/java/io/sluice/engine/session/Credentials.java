@@ -2,11 +2,15 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TlsOptions;
 import io.sluice.engine.Token;
 import io.sluice.engine.TokenSource;
 import io.sluice.engine.transport.EventLoop;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,6 +19,7 @@ import org.slf4j.LoggerFactory;
 final class Credentials {
     private static final Logger LOG = LoggerFactory.getLogger(Credentials.class);
 
+    private final @Nullable TlsOptions tls;
     private final @Nullable TokenSource tokens;
     // of a source that has nothing to wait for
     private final @Nullable List<Token> fixed;
@@ -25,6 +30,27 @@ final class Credentials {
         boolean changes = tokens != null && options.token() == null;
         fixed = tokens == null ? List.of() : changes ? null : List.copyOf(tokens.tokens());
         load();
+        tls = options.tls();
+        if (tls != null) {
+            tls.context();
+        }
+    }
+
+    /** Null if sockets are plain. */
+    @Nullable
+    TlsOptions tls() {
+        return tls;
+    }
+
+    /** Whether peers must prove anything. */
+    boolean areAsked() {
+        return tokens != null || tls != null;
+    }
+
+    /** For a socket to that address; null if it is plain. */
+    @Nullable
+    Supplier<SSLEngine> connecting(InetSocketAddress to) {
+        return tls == null ? null : TlsEngines.connecting(tls, to);
     }
 
     /** Whether peers must know a token. */

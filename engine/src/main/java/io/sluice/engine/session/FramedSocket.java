@@ -1,13 +1,20 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.security.TlsPeer;
+import io.sluice.engine.security.TlsStream;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.SecureStream;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,6 +44,10 @@ final class FramedSocket {
     private int maxBody;
     private boolean exact;
     private boolean connecting;
+    // until the first byte has shown whether the peer begins TLS
+    private boolean sniffing;
+    private boolean handshaking;
+    private boolean working;
     private boolean closed;
     private boolean flushScheduled;
     private ByteBuffer in = ByteBuffer.allocateDirect(INITIAL_BUFFER);
@@ -46,11 +57,23 @@ final class FramedSocket {
     private boolean full;
     private volatile long lastReceived = System.nanoTime();
     private @Nullable ByteBuffer out;
+    private final @Nullable Supplier<SSLEngine> connectingTls;
+    private @Nullable TlsStream tls;
+    private @Nullable TlsPeer security;
 
     /** Hears of messages and of the end. */
     interface Handler {
-        /** The connect that was under way has succeeded. */
+        /** The connect that was under way has succeeded, and TLS is set up if it was asked for. */
         default void connected() {}
+
+        /**
+         * The peer of an accepted socket begins TLS.
+         *
+         * @return what to answer with; or null, and then the handler has closed the socket
+         */
+        default @Nullable Supplier<SSLEngine> tls() {
+            throw new IllegalStateException("only an accepted socket is answered");
+        }
 
         /** A whole message. The body is valid during the call. */
         void message(int type, ByteBuffer body);
@@ -69,6 +92,24 @@ final class FramedSocket {
      * @param exact whether to read no byte beyond the current message, so that the descriptor can be given on
      */
     FramedSocket(EventLoop loop, int descriptor, boolean connecting, boolean exact, int maxBody, Handler handler) {
+        this(loop, descriptor, connecting, exact, maxBody, handler, null);
+    }
+
+    /**
+     * As the other one, for a socket that begins TLS once it is connected.
+     *
+     * @param connectingTls makes this side's engine, off the loop; null for none
+     */
+    FramedSocket(
+            EventLoop loop,
+            int descriptor,
+            boolean connecting,
+            boolean exact,
+            int maxBody,
+            Handler handler,
+            @Nullable Supplier<SSLEngine> connectingTls) {
+        this.connectingTls = connectingTls;
+        this.sniffing = !connecting;
         this.loop = loop;
         this.descriptor = descriptor;
         this.connecting = connecting;
@@ -91,6 +132,12 @@ final class FramedSocket {
 
     boolean isClosed() {
         return closed;
+    }
+
+    /** The encrypted stream, from the end of its handshake on; null on a plain socket. */
+    @Nullable
+    TlsStream stream() {
+        return handshaking ? null : tls;
     }
 
     /** Where it leads to; null if that cannot be told. */
@@ -147,17 +194,28 @@ final class FramedSocket {
     }
 
     /** Sends a message without a body on a socket that nobody else writes to and on which nothing is queued. */
-    static boolean sendAlone(int descriptor, int type) {
-        ByteBuffer frame = frame(ByteBuffer.allocateDirect(HEADER), type, new byte[0]);
-        long address = MemorySegment.ofBuffer(frame.flip()).address();
-        return Sockets.send(descriptor, address, HEADER) == HEADER;
+    static boolean sendAlone(int descriptor, @Nullable SecureStream stream, int type) {
+        ByteBuffer frame =
+                frame(ByteBuffer.allocateDirect(HEADER), type, new byte[0]).flip();
+        if (stream == null) {
+            return Sockets.send(descriptor, MemorySegment.ofBuffer(frame).address(), HEADER) == HEADER;
+        }
+        try {
+            return stream.send(frame) == HEADER;
+        } catch (IOException e) {
+            LOG.debug("a lane broke before it was accepted", e);
+            return false;
+        }
     }
 
     /** Sends what the kernel takes at once, and closes. */
     void close() {
         if (!closed) {
-            if (!connecting) {
+            if (!connecting && !handshaking) {
                 sendQueued();
+                if (tls != null) {
+                    tls.close();
+                }
             }
             discard();
         }
@@ -183,7 +241,7 @@ final class FramedSocket {
 
     /** Sends what is queued now, not at the end of the cycle. */
     void flushNow() {
-        if (!closed && !connecting && !sendQueued()) {
+        if (!closed && !connecting && !handshaking && !sendQueued()) {
             watch.interest(true, true);
         }
     }
@@ -220,15 +278,40 @@ final class FramedSocket {
             }
             connecting = false;
             watch.interest(true, false);
-            handler.connected();
+            if (connectingTls == null) {
+                handler.connected();
+            } else {
+                tls = new TlsStream(descriptor, connectingTls);
+                handshaking = true;
+                handshake();
+            }
+            return;
+        }
+        if (working) {
+            // nothing else is watched for meanwhile
+            breakOff("the peer closed the socket in the TLS handshake", null);
+            return;
+        }
+        if (handshaking) {
+            handshake();
             return;
         }
         if (writable) {
             flush();
         }
-        if (readable && !closed) {
+        if (readable) {
+            tryReceive();
+        }
+    }
+
+    private void tryReceive() {
+        if (!closed) {
             try {
                 receive();
+            } catch (SSLException e) {
+                breakOff("TLS: " + e.getMessage(), e);
+            } catch (IOException e) {
+                breakOff(String.valueOf(e.getMessage()), e);
             } catch (ProtocolException e) {
                 breakOff(String.valueOf(e.getMessage()), e);
             } catch (RuntimeException | Error e) {
@@ -239,9 +322,70 @@ final class FramedSocket {
         }
     }
 
+    // ---- TLS ----
+
+    /** Goes on with the handshake until it has to wait for something. */
+    private void handshake() {
+        TlsStream stream = tls;
+        if (closed || stream == null) {
+            return;
+        }
+        try {
+            switch (stream.handshake()) {
+                case INPUT -> watch.interest(true, false);
+                case ROOM -> watch.interest(true, true);
+                case WORK -> {
+                    // certificates are checked and files read there, and meanwhile there is nothing to do here
+                    working = true;
+                    watch.interest(false, false);
+                    Thread.ofVirtual().name("sluice-tls").start(() -> {
+                        stream.work();
+                        loop.execute(this::worked);
+                    });
+                }
+                case DONE -> {
+                    security = stream.peer();
+                    handshaking = false;
+                    watch.interest(true, false);
+                    handler.connected();
+                    // what came right behind the handshake is in the stream's buffer
+                    tryReceive();
+                }
+            }
+        } catch (SSLException e) {
+            stream.sayWhy();
+            breakOff("the TLS handshake failed: " + e.getMessage(), e);
+        } catch (IOException e) {
+            breakOff(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private void worked() {
+        working = false;
+        handshake();
+    }
+
+    /** What TLS has shown of the peer; null on a plain socket. */
+    @Nullable
+    TlsPeer security() {
+        return security;
+    }
+
+    private void beginTls() {
+        Supplier<SSLEngine> maker = handler.tls();
+        if (maker != null) {
+            TlsStream stream = new TlsStream(descriptor, maker);
+            stream.feed(in.flip());
+            in.clear();
+            tls = stream;
+            handshaking = true;
+            handshake();
+        }
+    }
+
     private void flush() {
         flushScheduled = false;
-        if (closed || connecting) {
+        if (closed || connecting || handshaking) {
             return;
         }
         boolean drained = sendQueued();
@@ -270,8 +414,7 @@ final class FramedSocket {
                     break;
                 }
             }
-            long sent = Sockets.send(
-                    descriptor, MemorySegment.ofBuffer(staging.flip()).address(), staging.limit());
+            long sent = send(staging.flip());
             if (sent < 0) {
                 if (sent == -Errno.EAGAIN) {
                     return false;
@@ -296,14 +439,38 @@ final class FramedSocket {
                 queued.removeFirst();
             }
         }
-        return true;
+        return tls == null || tls.flush() != -Errno.EAGAIN;
     }
 
-    private void receive() {
+    private long send(ByteBuffer staging) {
+        if (tls == null) {
+            return Sockets.send(descriptor, MemorySegment.ofBuffer(staging).address(), staging.limit());
+        }
+        try {
+            return tls.send(staging);
+        } catch (IOException e) {
+            LOG.debug("TLS is broken", e);
+            return -Errno.EPIPE;
+        }
+    }
+
+    private long receive(int most) throws IOException {
+        if (tls == null) {
+            return Sockets.receive(descriptor, MemorySegment.ofBuffer(in).address(), most);
+        }
+        int at = in.position();
+        in.limit(at + most);
+        try {
+            return tls.receive(in);
+        } finally {
+            in.clear().position(at);
+        }
+    }
+
+    private void receive() throws IOException {
         for (int i = 0; i < MAX_READS_A_CYCLE && !closed; i++) {
             int wanted = wanted();
-            long received =
-                    Sockets.receive(descriptor, MemorySegment.ofBuffer(in).address(), exact ? wanted : in.remaining());
+            long received = receive(exact ? wanted : in.remaining());
             if (received == -Errno.EAGAIN) {
                 return;
             }
@@ -313,8 +480,21 @@ final class FramedSocket {
             }
             in.position(in.position() + (int) received);
             lastReceived = System.nanoTime();
-            if (!takeMessages() && !exact && in.hasRemaining()) {
+            if (sniffing) {
+                sniffing = false;
+                if (TlsStream.isHandshake(in.get(0))) {
+                    beginTls();
+                    return;
+                }
+            }
+            if (!takeMessages() && !exact && in.hasRemaining() && tls == null) {
                 return;
+            }
+        }
+        if (!closed && tls != null) {
+            // the descriptor does not tell of what the stream holds already
+            if (tls.hasReceived()) {
+                loop.execute(this::tryReceive);
             }
         }
     }

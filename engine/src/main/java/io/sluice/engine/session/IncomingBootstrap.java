@@ -3,18 +3,21 @@ package io.sluice.engine.session;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
-import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TlsOptions;
 import io.sluice.engine.Token;
 import io.sluice.engine.progress.Poller;
+import io.sluice.engine.security.TlsStream;
 import io.sluice.engine.transport.Deadline;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,6 +70,32 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     @Override
+    public void connected() {
+        // it has shown a certificate, and gets the time of one that has said something
+        loop.arm(this, Math.min(deadline, loop.now() + SILENCE_NANOS));
+    }
+
+    @Override
+    public @Nullable Supplier<SSLEngine> tls() {
+        TlsOptions options = engine.credentials().tls();
+        if (options == null) {
+            // in the clear, which a peer that begins TLS can tell from an answer to it
+            reject(Rejection.TLS_MISMATCH, "this engine does not speak TLS");
+            return null;
+        }
+        // before the handshake, which is what costs most of it all
+        return isAdmitted() ? TlsEngines.accepting(options) : null;
+    }
+
+    private boolean isAdmitted() {
+        boolean admitted = engine.handshakes().admits(loop.now());
+        if (!admitted) {
+            reject(Rejection.RATE, "more peers connect at once than this engine takes (maxHandshakesPerSecond)");
+        }
+        return admitted;
+    }
+
+    @Override
     public void message(int type, ByteBuffer body) {
         orReject(() -> {
             switch (type) {
@@ -91,8 +120,11 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             throw new ProtocolException("the peer says hello twice");
         }
         greeted = true;
-        if (!engine.handshakes().admits(loop.now())) {
-            reject(Rejection.RATE, "more peers connect at once than this engine takes (maxHandshakesPerSecond)");
+        if (socket.security() == null && !isAdmitted()) {
+            return;
+        }
+        if (engine.credentials().tls() != null && socket.security() == null) {
+            reject(Rejection.TLS_MISMATCH, "this engine asks for TLS");
             return;
         }
         byte[] helloBytes = new byte[body.remaining()];
@@ -184,14 +216,13 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             answer.put(Tag.INTEGRITY, IntegrityTerms.write(integrity));
         }
         byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(answer.toBytes())));
-        SessionSecret derived = new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven);
+        SessionSecret derived = new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven, socket.security());
         secret = derived;
         transportName = chosen;
         terms = new PeerTerms(
                 false,
                 peer,
-                new PeerIdentity(
-                        peer, socket.peerAddress(), token == null ? null : token.name(), null, List.of()),
+                PeerIdentities.of(peer, socket.peerAddress(), token, socket.security()),
                 peerEpoch,
                 connectionId,
                 derived,
@@ -253,13 +284,14 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         PeerSession session = engine.sessionOf(connectionId);
         if (terms != null
                 || session == null
-                || !SessionSecret.matches(session.terms().secret().laneProof(connectionId, index), proof)) {
+                || !SessionSecret.matches(session.terms().secret().laneProof(connectionId, index, socket.security()), proof)) {
             reject(Rejection.AUTHENTICATION, "the lane does not belong to a connection of this engine");
             return;
         }
         finish();
+        TlsStream stream = socket.stream();
         int descriptor = socket.release();
-        session.poller().execute(() -> session.laneArrived(index, descriptor));
+        session.poller().execute(() -> session.laneArrived(index, descriptor, stream));
     }
 
     private void reject(int code, String message) {

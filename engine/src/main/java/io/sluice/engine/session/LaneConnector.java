@@ -2,8 +2,11 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.security.TlsStream;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,13 +25,13 @@ final class LaneConnector implements FramedSocket.Handler {
         this.index = index;
     }
 
-    void connect(InetSocketAddress address) {
+    void connect(InetSocketAddress address, @Nullable Supplier<SSLEngine> tls) {
         int descriptor = SocketConnect.begin(address);
         if (descriptor < 0) {
             broken(SocketConnect.describe(descriptor, address), null);
             return;
         }
-        socket = new FramedSocket(session.poller(), descriptor, true, true, MAX_ANSWER, this);
+        socket = new FramedSocket(session.poller(), descriptor, true, true, MAX_ANSWER, this, tls);
     }
 
     @Override
@@ -39,14 +42,17 @@ final class LaneConnector implements FramedSocket.Handler {
                         new FieldWriter()
                                 .put(Tag.CONNECTION_ID, terms.connectionId())
                                 .put(Tag.LANE_INDEX, index)
-                                .put(Tag.PROOF, terms.secret().laneProof(terms.connectionId(), index))
+                                .put(Tag.PROOF, terms.secret().laneProof(terms.connectionId(), index, socket().security()))
                                 .toBytes());
     }
 
     @Override
     public void message(int type, ByteBuffer body) {
         switch (type) {
-            case MessageType.LANE_ACCEPT -> session.laneOpened(index, socket().release());
+            case MessageType.LANE_ACCEPT -> {
+                TlsStream stream = socket().stream();
+                session.laneOpened(index, socket().release(), stream);
+            }
             case MessageType.REJECT -> {
                 socket().close();
                 broken("the peer rejects it: " + PeerText.read(new FieldReader(body).bytes(Tag.MESSAGE)), null);

@@ -176,10 +176,10 @@ public final class LocalEngine implements TransferEngine {
         } catch (UnknownHostException e) {
             throw new SluiceException("cannot listen on '" + host + "': the name is not known", e);
         }
-        if (!address.isLoopbackAddress() && !credentials.hasTokens() && !options.allowUnauthenticatedPeers()) {
+        if (!address.isLoopbackAddress() && !credentials.areAsked() && !options.allowUnauthenticatedPeers()) {
             throw new SluiceException(
-                    "refusing to listen on " + host + " without a token: whoever reaches the port could"
-                            + " connect. Set a token (SLUICE_TOKEN), or listen on 127.0.0.1, or, where the network itself keeps"
+                    "refusing to listen on " + host + " without a token or TLS: whoever reaches the port could"
+                            + " connect. Set a token (SLUICE_TOKEN_FILE, SLUICE_TOKEN) or TLS (SLUICE_TLS_CERT), or listen on 127.0.0.1, or, where the network itself keeps"
                             + " strangers out, set SLUICE_ALLOW_UNAUTHENTICATED_PEERS=true");
         }
         PeerListener bound = PeerListener.bind(this, pollers.getFirst(), address, options.listenPort());

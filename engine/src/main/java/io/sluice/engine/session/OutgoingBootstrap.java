@@ -13,6 +13,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.Token;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.progress.Poller;
+import io.sluice.engine.security.NotTlsException;
 import io.sluice.engine.transport.Deadline;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -20,6 +21,7 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.Collectors;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** The connecting side of a bootstrap: HELLO, then WELCOME is checked and answered, then ACCEPT. */
@@ -98,7 +100,14 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
             int descriptor = SocketConnect.begin(next);
             if (descriptor >= 0) {
                 try {
-                    socket = new FramedSocket(loop, descriptor, true, false, MAX_BODY, this);
+                    socket = new FramedSocket(
+                            loop,
+                            descriptor,
+                            true,
+                            false,
+                            MAX_BODY,
+                            this,
+                            engine.credentials().connecting(next));
                 } catch (SluiceException e) {
                     fail(e);
                 }
@@ -179,12 +188,11 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                             ? target + " asks for a token, and this engine has none"
                             : "this engine has a token, and " + target + " does not ask for one");
         }
-        SessionSecret secret = new SessionSecret(token == null ? null : token.secret(), hello, Welcome.unproven(fields));
+        SessionSecret secret = new SessionSecret(token == null ? null : token.secret(), hello, Welcome.unproven(fields), socket().security());
         if (!SessionSecret.matches(secret.acceptorProof(), fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES))) {
             throw new AuthenticationException(target + " does not know this engine's token");
         }
-        PeerIdentity identity = new PeerIdentity(
-                peer, address, token == null ? null : token.name(), null, List.of());
+        PeerIdentity identity = PeerIdentities.of(peer, address, token, socket().security());
         if (!engine.rightsOf(identity).mayConnect()) {
             throw new AuthenticationException(
                     "this engine's authorizer does not let it connect to " + identity.names() + " at " + target);
@@ -238,6 +246,14 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
+        if (cause instanceof SSLException) {
+            fail(new AuthenticationException(
+                    cause instanceof NotTlsException
+                            ? target + " does not speak TLS, and this engine asks for it"
+                            : "TLS with " + target + " failed: " + reason,
+                    cause));
+            return;
+        }
         if (hello.length == 0 && !over) {
             // not even connected: a host may have several addresses
             note(address + ": " + reason);

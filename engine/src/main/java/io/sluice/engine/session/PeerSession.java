@@ -18,6 +18,7 @@ import io.sluice.engine.flow.PeerTally;
 import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.progress.Observers;
 import io.sluice.engine.progress.Poller;
+import io.sluice.engine.security.TlsStream;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Endpoint;
@@ -279,6 +280,16 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
 
     @Override
     public void openLanes(int count) {
+        openLanes(count, false);
+    }
+
+    @Override
+    public boolean secured() {
+        return control.security() != null;
+    }
+
+    @Override
+    public void openLanes(int count, boolean secured) {
         InetSocketAddress address = terms.address();
         if (address == null) {
             throw new IllegalStateException("the accepting side opens no lanes");
@@ -286,7 +297,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         for (int i = 0; i < count && over == null; i++) {
             LaneConnector connector = new LaneConnector(this, i);
             connectors.add(connector);
-            connector.connect(address);
+            connector.connect(address, secured ? engine.credentials().connecting(address) : null);
         }
     }
 
@@ -294,22 +305,27 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
      * A lane of the peer's has proved that it belongs here. It is answered on this thread, and not where it was accepted: the
      * peer is ready once its lanes are answered, and must find them open here.
      */
-    void laneArrived(int index, int descriptor) {
-        if (FramedSocket.sendAlone(descriptor, MessageType.LANE_ACCEPT)) {
-            laneOpened(index, descriptor);
+    void laneArrived(int index, int descriptor, @Nullable TlsStream stream) {
+        if (FramedSocket.sendAlone(descriptor, stream, MessageType.LANE_ACCEPT)) {
+            laneOpened(index, descriptor, stream);
         } else {
             Sockets.close(descriptor);
         }
     }
 
     /** A lane has proved that it belongs here. */
-    void laneOpened(int index, int descriptor) {
+    void laneOpened(int index, int descriptor, @Nullable TlsStream stream) {
         if (over != null || lanes.get(index)) {
             Sockets.close(descriptor);
             return;
         }
         lanes.set(index);
-        endpoint.laneOpened(index, descriptor);
+        if (stream == null) {
+            endpoint.laneOpened(index, descriptor);
+        } else {
+            stream.widen();
+            endpoint.laneOpened(index, descriptor, stream);
+        }
     }
 
     // ---- endpoint context ----

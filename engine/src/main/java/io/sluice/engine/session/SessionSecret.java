@@ -1,5 +1,6 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.security.TlsPeer;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -30,6 +31,16 @@ final class SessionSecret {
         key = mac(token == null ? NO_TOKEN : digest(token), "sluice 1 session", hello, welcome);
     }
 
+    /**
+     * Derives the secret of a bootstrap within TLS: the proofs hold in that TLS session alone, so that nobody can relay them
+     * between two.
+     *
+     * @param security what the handshake has shown; null without TLS
+     */
+    SessionSecret(byte @Nullable [] token, byte[] hello, byte[] welcome, @Nullable TlsPeer security) {
+        this(token, security == null ? hello : mac(security.binding(), "sluice 1 tls", hello), welcome);
+    }
+
     /** An HMAC takes a key and the same key with zeros after it for one; their digests differ. */
     static byte[] digest(byte[] token) {
         try {
@@ -49,6 +60,13 @@ final class SessionSecret {
 
     byte[] laneProof(byte[] connectionId, int index) {
         return mac(key, "lane", connectionId, new byte[] {(byte) index});
+    }
+
+    /** Of a lane that has done a TLS handshake of its own, or has not: then security is null. */
+    byte[] laneProof(byte[] connectionId, int index, @Nullable TlsPeer security) {
+        return security == null
+                ? laneProof(connectionId, index)
+                : mac(key, "lane in TLS", connectionId, new byte[] {(byte) index}, security.binding());
     }
 
     /** Compares in constant time. */

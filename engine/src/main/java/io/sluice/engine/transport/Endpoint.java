@@ -4,6 +4,7 @@ import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
+import io.sluice.jni.Sockets;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -36,6 +37,18 @@ public interface Endpoint {
      * @param descriptor the socket, now the endpoint's own to close
      */
     void laneOpened(int index, int descriptor);
+
+    /**
+     * As {@link #laneOpened(int, int)}, of a lane with TLS. An endpoint that has not asked for it does not know what to do with
+     * it.
+     *
+     * @param index from 0
+     * @param descriptor of the connected socket, which belongs to the endpoint from now on
+     * @param stream through which all bytes go; it may have received some already
+     */
+    default void laneOpened(int index, int descriptor, SecureStream stream) {
+        Sockets.close(descriptor);
+    }
 
     /**
      * Posts work requests. What is not accepted is offered again after {@link EndpointContext#postable()}.

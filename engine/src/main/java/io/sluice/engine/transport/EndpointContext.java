@@ -54,6 +54,29 @@ public interface EndpointContext {
     void openLanes(int count);
 
     /**
+     * As {@link #openLanes(int)}, with TLS on the sockets if asked for.
+     *
+     * @param count how many
+     * @param secured true only if the connection is {@linkplain #secured() secured}; then {@link
+     *     Endpoint#laneOpened(int, int, SecureStream)} is called
+     */
+    default void openLanes(int count, boolean secured) {
+        if (secured) {
+            throw new UnsupportedOperationException("these lanes are plain");
+        }
+        openLanes(count);
+    }
+
+    /**
+     * Whether the control channel is in TLS.
+     *
+     * @return false if it is plain
+     */
+    default boolean secured() {
+        return false;
+    }
+
+    /**
      * Sends a message to the peer's endpoint over the control channel: in order, and reliably while the connection lives.
      * {@link Endpoint#received} takes it. The endpoint is never closed inside this call.
      *

@@ -93,9 +93,9 @@ interface PollerContract extends Contract {
             MemoryRegion local = engine.allocate(8, RegionOptions.local());
             RemoteRegion remote = await(connection.attach(
                     engine.allocate(8, RegionOptions.readWrite()).descriptor()));
-            new Chain(connection, local, remote, ContractProfile.current().chainedWritesToSelf(), false)
-                    .begin()
-                    .awaitEnd();
+            ContractProfile profile = ContractProfile.current();
+            int links = transport().isVariant() ? profile.chainedWritesToPeer() : profile.chainedWritesToSelf();
+            new Chain(connection, local, remote, links, false).begin().awaitEnd();
         }
     }
 

@@ -147,7 +147,8 @@ public interface TransportUnderTest {
     }
 
     /**
-     * Whether the suite runs on the transport in another shape as well, which moves the largest volumes for both.
+     * Whether the suite runs on the transport in another shape as well, which moves the largest volumes, and chains the most
+     * writes, for both.
      *
      * @return true if volumes that take long are left to the other one, unless the profile is {@code large}
      */

@@ -16,7 +16,7 @@ final class BenchRun {
 
     private final BenchPlan plan;
     private final EngineOptions options;
-    private final List<String> transports;
+    private final List<String> engineArguments;
     private final BenchOutput output;
     private final MetricsEndpoint watched;
     private final Termination termination;
@@ -25,14 +25,14 @@ final class BenchRun {
     BenchRun(
             BenchPlan plan,
             EngineOptions options,
-            List<String> transports,
+            List<String> engineArguments,
             BenchOutput output,
             MetricsEndpoint watched,
             Termination termination,
             BooleanSupplier interrupted) {
         this.plan = plan;
         this.options = options;
-        this.transports = transports;
+        this.engineArguments = engineArguments;
         this.output = output;
         this.watched = watched;
         this.termination = termination;
@@ -54,9 +54,7 @@ final class BenchRun {
                 Long.toString(plan.serverBytes()),
                 "--regions",
                 plan.regions().toString()));
-        if (!transports.isEmpty()) {
-            serve.addAll(List.of("--transport", String.join(",", transports)));
-        }
+        serve.addAll(engineArguments);
         try (SecondProcess process = SecondProcess.start("the serving process", launcher, serve, termination)) {
             try {
                 return against(process.address());

@@ -80,9 +80,7 @@ final class ClusterDemoCommand implements Callable<Integer> {
         transport.engineOptions();
         List<String> moverOptions =
                 new ArrayList<>(List.of("--model", model.model().name()));
-        if (!transport.names().isEmpty()) {
-            moverOptions.addAll(List.of("--transport", String.join(",", transport.names())));
-        }
+        moverOptions.addAll(transport.arguments());
         return new ClusterDemoRun(
                         duration, DemoPools.of(model.model()), moverOptions, json, termination, spec.commandLine())
                 .run();

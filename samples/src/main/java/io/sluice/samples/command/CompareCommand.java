@@ -129,7 +129,7 @@ final class CompareCommand implements Callable<Integer> {
             split = ",",
             description =
                     "Make these comparisons alone: names such as write-4KiB/ucx, or either half of one, or goals for"
-                            + " those with a goal. Separated by commas.")
+                            + " those with a goal, or security-cost for tokens and TLS beside neither. Separated by commas.")
     private List<String> only = new ArrayList<>();
 
     @Option(

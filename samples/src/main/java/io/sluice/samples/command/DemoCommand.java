@@ -90,7 +90,7 @@ final class DemoCommand implements Callable<Integer> {
                 poolBytes,
                 PoolMemory.TOUCHED,
                 transport.engineOptions().listenNowhere().build(),
-                transport.names(),
+                transport.arguments(),
                 null,
                 null,
                 json);

@@ -207,7 +207,7 @@ final class MoverCommand implements Callable<Integer> {
         try {
             // What the environment says goes before what a mover has by default.
             EngineOptions engine = MoverOptions.windowed(transport.engineOptions())
-                    .environment(System.getenv())
+                    .environment(transport.variables())
                     .build();
             mover = MoverOptions.of(each, name, host.directory())
                     .withEngine(engine)

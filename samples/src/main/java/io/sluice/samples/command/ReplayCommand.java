@@ -159,7 +159,7 @@ final class ReplayCommand implements Callable<Integer> {
                 poolBytes(model.model()),
                 PoolMemory.ON_DEMAND,
                 transport.engineOptions().listenNowhere().build(),
-                transport.names(),
+                transport.arguments(),
                 connect,
                 patience(),
                 json);

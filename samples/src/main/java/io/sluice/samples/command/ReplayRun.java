@@ -121,9 +121,7 @@ final class ReplayRun {
         if (settings.poolMemory() == PoolMemory.TOUCHED) {
             options.add("--touch");
         }
-        if (!settings.transports().isEmpty()) {
-            options.addAll(List.of("--transport", String.join(",", settings.transports())));
-        }
+        options.addAll(settings.engineArguments());
         return DecodeProcess.start(options, termination);
     }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param poolBytes size of the page pool of the decode process that is started
  * @param poolMemory whether that process touches its pool first
  * @param engine settings of the prefill side's engine, which does not listen
- * @param transports for the decode process that is started; none for the default
+ * @param engineArguments the options about its engine for the decode process that is started
  * @param decode where a decode side runs already, or {@code null} to start one
  * @param patience how long to wait for a decode side that is gone before giving up, or {@code null} to give up at once
  * @param json where the summary goes as JSON, or {@code null}
@@ -34,7 +34,7 @@ record ReplaySettings(
         long poolBytes,
         PoolMemory poolMemory,
         EngineOptions engine,
-        List<String> transports,
+        List<String> engineArguments,
         @Nullable EngineAddress decode,
         @Nullable Duration patience,
         @Nullable Path json) {}

@@ -6,10 +6,12 @@ import io.sluice.engine.TransportStatus;
 import io.sluice.metrics.FlightRecorderObserver;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The option that names transports. */
+/** The options of commands that have an engine: its transports, and how it authenticates. */
 final class TransportOption {
 
     @Option(
@@ -24,9 +26,21 @@ final class TransportOption {
             })
     private List<String> names = new ArrayList<>();
 
-    /** The names, none for the default. */
-    List<String> names() {
-        return names;
+    @Mixin
+    private final SecurityOption security = new SecurityOption();
+
+    /** The variables of this process, and what the command line says in the place of some. */
+    Map<String, String> variables() {
+        return security.over(System.getenv());
+    }
+
+    /** The options that another process needs to have an engine of the same settings; it has the same variables. */
+    List<String> arguments() {
+        List<String> arguments = new ArrayList<>(security.arguments());
+        if (!names.isEmpty()) {
+            arguments.addAll(List.of("--transport", String.join(",", names)));
+        }
+        return arguments;
     }
 
     /**
@@ -37,7 +51,7 @@ final class TransportOption {
     EngineOptions.Builder engineOptions() {
         EngineOptions.Builder options;
         try {
-            options = EngineOptions.builder().environment(System.getenv()).observer(new FlightRecorderObserver());
+            options = EngineOptions.builder().environment(variables()).observer(new FlightRecorderObserver());
         } catch (IllegalArgumentException e) {
             throw CommandFailure.usage(e);
         }

@@ -4,6 +4,7 @@ import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.Operation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -25,6 +26,9 @@ final class Comparisons {
 
     /** The same transfers through Reactor. */
     private static final String VERTX_COST = "vertx-cost";
+
+    /** Chooses the same transfers with and without each kind of authentication and encryption. */
+    private static final String SECURITY_COST = "security-cost";
 
     private static final long SMALL = 8;
     private static final long KIB = 1L << 10;
@@ -85,7 +89,13 @@ final class Comparisons {
             metricsCost(Route.TCP, Quantity.ALLOCATED_BYTES),
             metricsCost(Route.SHM, Quantity.ALLOCATED_BYTES),
             vertxCost(Route.TCP).with(Goal.atLeast(0.9)),
-            vertxCost(Route.SHM).with(Goal.atLeast(0.9)));
+            vertxCost(Route.SHM).with(Goal.atLeast(0.9)),
+            securityCost(4 * KIB, Security.TOKEN),
+            securityCost(4 * KIB, Security.TLS),
+            securityCost(4 * KIB, Security.TLS_DATA),
+            securityCost(MIB, Security.TOKEN),
+            securityCost(MIB, Security.TLS),
+            securityCost(MIB, Security.TLS_DATA));
 
     private Comparisons() {}
 
@@ -156,6 +166,17 @@ final class Comparisons {
                 null);
     }
 
+    private static Comparison securityCost(long size, Security security) {
+        Subject open = new Subject(Route.TCP, Operation.WRITE, size, 1, IN_FLIGHT, IdlePollers.PARK, Metrics.OFF);
+        return new Comparison(
+                open.with(security),
+                Api.ENGINE,
+                security.name().toLowerCase(Locale.ROOT).replace('_', '-') + "-cost",
+                new OwnTransfers(open, Api.ENGINE),
+                Quantity.GIGABYTES_PER_SECOND,
+                null);
+    }
+
     private static Subject smallWrites(Operation operation, int iov, int inflight) {
         return new Subject(Route.SHM, operation, SMALL, iov, inflight, IdlePollers.PARK, Metrics.OFF);
     }
@@ -218,6 +239,7 @@ final class Comparisons {
         return comparison.name().equals(name)
                 || comparison.subject().name().equals(name)
                 || comparison.peer().equals(name)
-                || (name.equals(GOALS) && comparison.goal() != null);
+                || (name.equals(GOALS) && comparison.goal() != null)
+                || (name.equals(SECURITY_COST) && comparison.subject().security() != Security.OFF);
     }
 }

@@ -42,6 +42,7 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
     public Figures run(Workbench workbench) throws MeasurementFailedException {
         Map<String, String> environment = new HashMap<>(transfers.idle().environment());
         environment.putAll(transfers.route().environment());
+        environment.putAll(transfers.security().environment(workbench.folder()));
         List<String> arguments = arguments(workbench.timing());
         return switch (transfers.metrics()) {
             case OFF -> figures(workbench.runOwn(label(), environment, arguments));

@@ -13,12 +13,31 @@ import io.sluice.samples.report.ByteSize;
  * @param inflight elements in flight
  * @param idle what the pollers do while there is nothing to do
  * @param metrics whether somebody watches the initiator's engine
+ * @param security how the engines authenticate
  */
-record Subject(Route route, Operation operation, long size, int iov, int inflight, IdlePollers idle, Metrics metrics) {
+record Subject(
+        Route route,
+        Operation operation,
+        long size,
+        int iov,
+        int inflight,
+        IdlePollers idle,
+        Metrics metrics,
+        Security security) {
+
+    /** Transfers between engines that trust each other without a proof. */
+    Subject(Route route, Operation operation, long size, int iov, int inflight, IdlePollers idle, Metrics metrics) {
+        this(route, operation, size, iov, inflight, idle, metrics, Security.OFF);
+    }
 
     /** The same, and whether somebody watches. */
     Subject with(Metrics other) {
-        return new Subject(route, operation, size, iov, inflight, idle, other);
+        return new Subject(route, operation, size, iov, inflight, idle, other, security);
+    }
+
+    /** The same between engines that authenticate so. */
+    Subject with(Security other) {
+        return new Subject(route, operation, size, iov, inflight, idle, metrics, other);
     }
 
     /** What the name of a comparison begins with. */
@@ -36,6 +55,7 @@ record Subject(Route route, Operation operation, long size, int iov, int infligh
                 + ", "
                 + inflight
                 + " in flight"
-                + (metrics == Metrics.SCRAPED ? ", metrics bound and scraped" : "");
+                + (metrics == Metrics.SCRAPED ? ", metrics bound and scraped" : "")
+                + (security == Security.OFF ? "" : ", " + security.description());
     }
 }

@@ -82,6 +82,23 @@ class ComparisonsTest {
     }
 
     @Test
+    void theCostOfSecurityIsChosenByOneName() {
+        assertThat(Comparisons.chosen(List.of("security-cost"), ALL))
+                .extracting(Comparison::name)
+                .containsExactly(
+                        "write-4KiB/token-cost",
+                        "write-4KiB/tls-cost",
+                        "write-4KiB/tls-data-cost",
+                        "write-1MiB/token-cost",
+                        "write-1MiB/tls-cost",
+                        "write-1MiB/tls-data-cost");
+        Comparison cost = Comparisons.chosen(List.of("write-1MiB/tls-data-cost"), ALL)
+                .getFirst();
+        assertThat(cost.ours(Api.ENGINE).label()).contains("TLS with its data");
+        assertThat(cost.theirs().label()).doesNotContain("TLS");
+    }
+
+    @Test
     void ucxGoesTheSameWayAsWeDo() {
         assertThat(Comparisons.chosen(List.of("ucx"), List.of("shm")))
                 .hasSize(6)

@@ -11,6 +11,7 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
@@ -105,6 +106,11 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     @Override
     public void laneOpened(int index, int descriptor) {
         wire.laneOpened(index, descriptor);
+    }
+
+    @Override
+    public void laneOpened(int index, int descriptor, SecureStream stream) {
+        wire.laneOpened(index, descriptor, stream);
     }
 
     private void wireEstablished() {

@@ -45,6 +45,16 @@ record WireContext(EndpointContext whole, Runnable whenEstablished) implements E
     }
 
     @Override
+    public void openLanes(int count, boolean secured) {
+        whole.openLanes(count, secured);
+    }
+
+    @Override
+    public boolean secured() {
+        return whole.secured();
+    }
+
+    @Override
     public void send(byte[] message) {
         throw new IllegalStateException("the endpoint beside has no messages");
     }

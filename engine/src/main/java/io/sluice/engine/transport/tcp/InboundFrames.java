@@ -6,9 +6,11 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.MemoryChecksum;
+import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,7 @@ final class InboundFrames {
     private final LoopScratch scratch;
     private final MemorySegment staging;
     private final int descriptor;
+    private final @Nullable SecureStream stream;
     private final Sink sink;
     // of the payload that is coming in; null: the connection has no checksums
     private final @Nullable MemoryChecksum payloadSum;
@@ -101,6 +104,17 @@ final class InboundFrames {
     }
 
     InboundFrames(EndpointContext context, LoopScratch scratch, int descriptor, Sink sink) {
+        this(context, scratch, descriptor, null, sink);
+    }
+
+    /** As the other one; through the stream if there is one. */
+    InboundFrames(
+            EndpointContext context,
+            LoopScratch scratch,
+            int descriptor,
+            @Nullable SecureStream stream,
+            Sink sink) {
+        this.stream = stream;
         this.context = context;
         this.scratch = scratch;
         this.staging = scratch.staging();
@@ -119,11 +133,12 @@ final class InboundFrames {
     Received receive() throws SocketFailedException {
         Received result = Received.NOTHING;
         for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed() && !sink.hasEnough(); i++) {
-            boolean direct = payload != Payload.NONE && !dropping && payloadRemaining >= DIRECT_BYTES;
+            boolean direct =
+                    stream == null && payload != Payload.NONE && !dropping && payloadRemaining >= DIRECT_BYTES;
             long asked = direct ? askDirect() : askStaged();
             long received = direct
                     ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), 2)
-                    : Sockets.receive(descriptor, staging.address() + heldBytes, asked);
+                    : receiveStaged(asked);
             if (received == -Errno.EAGAIN) {
                 return result;
             }
@@ -153,11 +168,24 @@ final class InboundFrames {
                 heldBytes = 0;
                 parse(0, available);
             }
-            if (received < asked) {
+            // a stream gives at most what it has, and would not be heard of again
+            if (received < asked && stream == null) {
                 return result;
             }
         }
         return result;
+    }
+
+    private long receiveStaged(long asked) throws SocketFailedException {
+        SecureStream secure = stream;
+        if (secure == null) {
+            return Sockets.receive(descriptor, staging.address() + heldBytes, asked);
+        }
+        try {
+            return secure.receive(scratch.stagingBytes(heldBytes, heldBytes + (int) asked));
+        } catch (IOException e) {
+            throw new SocketFailedException("receiving failed: " + e.getMessage());
+        }
     }
 
     private long askStaged() {

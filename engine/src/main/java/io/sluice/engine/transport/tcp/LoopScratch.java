@@ -4,6 +4,7 @@ import io.sluice.engine.transport.MemoryChecksum;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 
 /** Memory that the lanes of one loop use in turn, within a single receive or send. */
 final class LoopScratch {
@@ -15,6 +16,7 @@ final class LoopScratch {
 
     // the collector gives it back when the last lane is gone
     private final MemorySegment staging = Arena.ofAuto().allocate(STAGING_BYTES, 64);
+    private final ByteBuffer stagingBytes = staging.asByteBuffer();
     private final MemorySegment vector = Arena.ofAuto().allocate((long) VECTOR_ENTRIES * ENTRY_BYTES, 16);
 
     private final byte[] piece = new byte[MemoryChecksum.PIECE_BYTES];
@@ -33,6 +35,11 @@ final class LoopScratch {
     /** Where small frames are received. */
     MemorySegment staging() {
         return staging;
+    }
+
+    /** The same memory, for streams that are encrypted. */
+    ByteBuffer stagingBytes(int position, int limit) {
+        return stagingBytes.clear().position(position).limit(limit);
     }
 
     /** The address of the {@code struct iovec} array. */

@@ -25,7 +25,7 @@ final class OutboundFrames {
     private byte[] operations = new byte[INITIAL];
     private long[] payloadAddresses = new long[INITIAL];
     private long[] payloadLengths = new long[INITIAL];
-    // where there are checksums: the memory that the address is of, as it is read for them
+    // the memory that the address is of, for whoever reads it here: checksums, encryption
     private @Nullable MemorySegment[] payloads = new @Nullable MemorySegment[INITIAL];
     private long[] payloadOffsets = new long[INITIAL];
     // of READ_DATA: the region that is leased until the frame has left
@@ -78,7 +78,7 @@ final class OutboundFrames {
         tail++;
     }
 
-    /** Says where the payload of the frame that was added last is read for its checksum. */
+    /** Says where the payload of the frame that was added last lies, for whoever reads it here. */
     void payloadIn(MemorySegment memory, long offset) {
         int slot = (int) (tail - 1) & mask;
         payloads[slot] = memory;
@@ -172,6 +172,38 @@ final class OutboundFrames {
             skip = 0;
         }
         return entries;
+    }
+
+    /**
+     * Copies what is to be sent next.
+     *
+     * @return how many bytes
+     * @throws IllegalStateException if the memory of a payload was freed
+     * @throws InternalError if it is of a mapped file that was cut short
+     */
+    int copy(MemorySegment to, long room) {
+        long at = 0;
+        long skip = sentOfHead;
+        for (long i = head; i < tail && at < room; i++) {
+            int slot = (int) i & mask;
+            if (sum != null && i >= unsummed) {
+                writeSums(slot, sum);
+                unsummed = i + 1;
+            }
+            int header = headerBytes(slot);
+            long ofHeader = Math.clamp(header - skip, 0, room - at);
+            MemorySegment.copy(headers, headerAt(slot) + Math.min(skip, header), to, at, ofHeader);
+            at += ofHeader;
+            long done = Math.max(skip + ofHeader - header, 0);
+            long ofPayload = Math.min(payloadLengths[slot] - done, room - at);
+            MemorySegment payload = payloads[slot];
+            if (ofPayload > 0 && payload != null) {
+                MemorySegment.copy(payload, payloadOffsets[slot] + done, to, at, ofPayload);
+                at += ofPayload;
+            }
+            skip = 0;
+        }
+        return (int) at;
     }
 
     /** The operation of the first frame. */

@@ -3,9 +3,11 @@ package io.sluice.engine.transport.tcp;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TlsOptions;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Sockets;
 import java.nio.ByteBuffer;
@@ -20,7 +22,9 @@ final class TcpEndpoint implements Endpoint {
     private static final int OFFER_BYTES = 15;
     // version, lanes, requests a lane: an offer of the first version ends here, without flags and window
     private static final int SHORTEST_OFFER_BYTES = 6;
-    private static final int CHECKSUMS_FLAG = 1;
+    // flags
+    private static final int CHECKSUMS = 1;
+    private static final int TLS_ON_LANES = 1 << 2;
     private static final int MAX_LANES = 16;
 
     private final EndpointContext context;
@@ -28,6 +32,7 @@ final class TcpEndpoint implements Endpoint {
     private @Nullable TcpLane[] lanes = {};
     private int opened;
     private final ServedWindow served;
+    private boolean secured;
     private int peerMaxRequests;
     // what the peer lets this side have asked for, and what it has
     private long peerWindowBytes;
@@ -58,9 +63,18 @@ final class TcpEndpoint implements Endpoint {
                 .put(VERSION)
                 .put((byte) context.options().lanes())
                 .putInt(requestsALane())
-                .put((byte) (context.integrity() == Integrity.CRC32C ? CHECKSUMS_FLAG : 0))
+                .put((byte) flags())
                 .putLong(context.options().servedWindowBytes())
                 .array();
+    }
+
+    private int flags() {
+        return (context.integrity() == Integrity.CRC32C ? CHECKSUMS : 0) | (wantsTls() ? TLS_ON_LANES : 0);
+    }
+
+    private boolean wantsTls() {
+        TlsOptions tls = context.options().tls();
+        return tls != null && tls.data() && context.secured();
     }
 
     @Override
@@ -74,7 +88,7 @@ final class TcpEndpoint implements Endpoint {
         int count = Math.min(offer.get(), context.options().lanes());
         peerMaxRequests = Math.min(offer.getInt(), MAX_REQUESTS);
         int flags = offer.hasRemaining() ? offer.get() : 0;
-        if ((flags & CHECKSUMS_FLAG) != (context.integrity() == Integrity.CRC32C ? CHECKSUMS_FLAG : 0)) {
+        if ((flags & CHECKSUMS) != (flags() & CHECKSUMS)) {
             context.failed(new ProtocolException("the peer's tcp offer is not what was agreed on: integrity "
                     + context.integrity()));
             return;
@@ -84,19 +98,36 @@ final class TcpEndpoint implements Endpoint {
             context.failed(new ProtocolException("the peer's tcp offer is out of range"));
             return;
         }
+        // if either side asks for it; the offer came through the control channel, so nobody on the way has changed it
+        secured = context.secured() && (wantsTls() || (flags & TLS_ON_LANES) != 0);
         lanes = new @Nullable TcpLane[count];
         if (context.initiator()) {
-            context.openLanes(count);
+            context.openLanes(count, secured);
         }
     }
 
     @Override
     public void laneOpened(int index, int descriptor) {
+        opened(index, descriptor, null);
+    }
+
+    @Override
+    public void laneOpened(int index, int descriptor, SecureStream stream) {
+        opened(index, descriptor, stream);
+    }
+
+    private void opened(int index, int descriptor, @Nullable SecureStream stream) {
         if (closed || index >= lanes.length || lanes[index] != null) {
             Sockets.close(descriptor);
             return;
         }
-        lanes[index] = new TcpLane(this, context, scratch, served, descriptor, index, peerMaxRequests);
+        if (secured != (stream != null)) {
+            Sockets.close(descriptor);
+            context.failed(new ProtocolException(
+                    secured ? "a lane is plain, and TLS was agreed on" : "a lane has TLS, which was not agreed on"));
+            return;
+        }
+        lanes[index] = new TcpLane(this, context, scratch, served, descriptor, index, peerMaxRequests, stream);
         lanesUp = ++opened;
         if (opened == lanes.length) {
             context.established();

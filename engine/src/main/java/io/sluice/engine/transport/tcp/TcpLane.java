@@ -9,10 +9,12 @@ import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class TcpLane implements InboundFrames.Sink {
     private static final String MEMORY_FREED = "memory was freed while it was registered and being sent";
+    // what a stream encrypts at a time
+    private static final long COPIED_BYTES = 128 * 1024;
+    private static final long ENCRYPTED_A_CYCLE = 1 << 20;
 
     private final TcpEndpoint endpoint;
     private final EndpointContext context;
@@ -31,6 +36,7 @@ final class TcpLane implements InboundFrames.Sink {
     private final int index;
     private final int maxOutstanding;
     private final EventLoop.Watch watch;
+    private final @Nullable SecureStream stream;
     private final OutboundFrames out;
     private final InboundFrames in;
     private final Runnable flush = this::flush;
@@ -70,7 +76,8 @@ final class TcpLane implements InboundFrames.Sink {
             ServedWindow served,
             int descriptor,
             int index,
-            int maxOutstanding) {
+            int maxOutstanding,
+            @Nullable SecureStream stream) {
         this.endpoint = endpoint;
         this.context = context;
         this.scratch = scratch;
@@ -84,14 +91,19 @@ final class TcpLane implements InboundFrames.Sink {
             Sockets.setSendBuffer(descriptor, buffer);
             Sockets.setReceiveBuffer(descriptor, buffer);
         }
+        this.stream = stream;
         this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch.sum() : null);
-        this.in = new InboundFrames(context, scratch, descriptor, this);
+        this.in = new InboundFrames(context, scratch, descriptor, stream, this);
         this.lastProgress = context.loop().now();
         try {
             this.watch = context.loop().watch(descriptor, this::ready);
         } catch (RuntimeException e) {
             Sockets.close(descriptor);
             throw e;
+        }
+        if (stream != null) {
+            // what came with the end of the handshake, the descriptor does not tell of
+            context.loop().execute(this::receiveMore);
         }
     }
 
@@ -200,15 +212,20 @@ final class TcpLane implements InboundFrames.Sink {
             return;
         }
         acknowledge();
+        long encrypted = 0;
         while (!out.isEmpty()) {
-            int entries;
-            try {
-                entries = out.fill(scratch);
-            } catch (IllegalStateException | InternalError gone) {
-                fail(MEMORY_FREED);
+            if (encrypted >= ENCRYPTED_A_CYCLE) {
+                // to encrypt takes the poller's time, of which other connections want some
+                scheduleFlush();
                 return;
             }
-            long sent = Sockets.sendVector(descriptor, scratch.vectorAddress(), entries);
+            long sent;
+            try {
+                sent = stream == null ? sendPlain() : sendEncrypted(stream);
+            } catch (IllegalStateException | InternalError gone) {
+                // the arena was closed, or the mapped file was cut short
+                sent = -Errno.EFAULT;
+            }
             if (sent == -Errno.EAGAIN) {
                 awaitingRoom = true;
                 watchAsNeeded();
@@ -226,6 +243,24 @@ final class TcpLane implements InboundFrames.Sink {
             context.count(WireCounter.SENT, sent);
             progress();
             takeOff(sent);
+            encrypted += stream == null ? 0 : sent;
+        }
+        if (stream != null && stream.flush() == -Errno.EAGAIN) {
+            awaitingRoom = true;
+            watchAsNeeded();
+        }
+    }
+
+    private long sendPlain() {
+        return Sockets.sendVector(descriptor, scratch.vectorAddress(), out.fill(scratch));
+    }
+
+    private long sendEncrypted(SecureStream to) {
+        try {
+            int count = out.copy(scratch.staging(), COPIED_BYTES);
+            return to.send(scratch.stagingBytes(0, count));
+        } catch (IOException e) {
+            return -Errno.EPIPE;
         }
     }
 
@@ -302,6 +337,10 @@ final class TcpLane implements InboundFrames.Sink {
         if (deaf) {
             deaf = false;
             watchAsNeeded();
+            if (stream != null) {
+                // what it has received already, the descriptor does not tell of
+                context.loop().execute(this::receiveMore);
+            }
         }
     }
 
@@ -333,8 +372,22 @@ final class TcpLane implements InboundFrames.Sink {
         if (!closed && (reportedWrites != handledWrites || !out.isEmpty())) {
             scheduleFlush();
         }
+        if (!closed && stream != null) {
+            if (stream.hasUnsent()) {
+                scheduleFlush();
+            }
+            if (stream.hasReceived() && !deaf) {
+                context.loop().execute(this::receiveMore);
+            }
+        }
         if (!closed) {
             endpoint.roomMade();
+        }
+    }
+
+    private void receiveMore() {
+        if (!closed && !broken && !deaf) {
+            receive();
         }
     }
 

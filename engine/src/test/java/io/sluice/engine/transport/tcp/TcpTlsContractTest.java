@@ -1,0 +1,30 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.TransportUnderTest;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+
+/** The same promises with TLS on the control channel. */
+@Tag("soak")
+class TcpTlsContractTest extends TransportContract {
+    @Override
+    public TransportUnderTest transport() {
+        return new TransportUnderTest() {
+            @Override
+            public String name() {
+                return "tcp";
+            }
+
+            @Override
+            public boolean isVariant() {
+                return true;
+            }
+
+            @Override
+            public Map<String, String> environment() {
+                return TlsVariables.with("SLUICE_TRANSPORTS", name());
+            }
+        };
+    }
+}

@@ -1,0 +1,28 @@
+package io.sluice.engine.transport.tcp;
+
+import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.TransportUnderTest;
+import java.util.Map;
+
+/** The same promises with TLS on the control channel and on the lanes. */
+class TcpTlsDataContractTest extends TransportContract {
+    @Override
+    public TransportUnderTest transport() {
+        return new TransportUnderTest() {
+            @Override
+            public String name() {
+                return "tcp";
+            }
+
+            @Override
+            public boolean isVariant() {
+                return true;
+            }
+
+            @Override
+            public Map<String, String> environment() {
+                return TlsVariables.with("SLUICE_TRANSPORTS", name(), "SLUICE_TLS_DATA", "true", "SLUICE_LANES", "2", "SLUICE_POLLERS", "2");
+            }
+        };
+    }
+}

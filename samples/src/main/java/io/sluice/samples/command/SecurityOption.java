@@ -1,0 +1,101 @@
+package io.sluice.samples.command;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options by which engines prove to each other who they are; each takes the place of a variable. */
+final class SecurityOption {
+
+    @Option(
+            names = "--token-file",
+            paramLabel = "FILE",
+            description = {
+                "The file with the shared secret, one TOKEN or NAME:TOKEN a line: the first is presented, all are",
+                "accepted. It is read again when it changes. Default: SLUICE_TOKEN_FILE, or SLUICE_TOKEN."
+            })
+    private @Nullable Path tokens;
+
+    @Option(
+            names = "--tls-cert",
+            paramLabel = "FILE",
+            description = {
+                "Mutual TLS: this engine's certificates in PEM. --tls-key and --tls-trust are needed as well.",
+                "Default: SLUICE_TLS_CERT."
+            })
+    private @Nullable Path certificates;
+
+    @Option(
+            names = "--tls-key",
+            paramLabel = "FILE",
+            description = "The key of the certificate, PKCS#8 in PEM. Default: SLUICE_TLS_KEY.")
+    private @Nullable Path key;
+
+    @Option(
+            names = "--tls-trust",
+            paramLabel = "FILE",
+            description = "The certificates of trusted authorities in PEM. Default: SLUICE_TLS_TRUST.")
+    private @Nullable Path trusted;
+
+    @Option(
+            names = "--tls-data",
+            description = "TLS for the data on tcp as well. Default: SLUICE_TLS_DATA.")
+    private boolean data;
+
+    /** The variables, and what was given in the place of some. */
+    Map<String, String> over(Map<String, String> variables) {
+        Map<String, String> all = new HashMap<>(variables);
+        if (tokens != null) {
+            all.remove("SLUICE_TOKEN");
+        }
+        if (certificates != null) {
+            all.remove("SLUICE_TLS_KEYSTORE");
+        }
+        given().forEach((option, value) -> all.put(variableOf(option), value));
+        return all;
+    }
+
+    /** The same options for the command line of another process. */
+    List<String> arguments() {
+        List<String> arguments = new ArrayList<>();
+        given().forEach((option, value) -> {
+            arguments.add(option);
+            if (!option.equals("--tls-data")) {
+                arguments.add(value);
+            }
+        });
+        return arguments;
+    }
+
+    private static String variableOf(String option) {
+        return switch (option) {
+            case "--token-file" -> "SLUICE_TOKEN_FILE";
+            case "--tls-cert" -> "SLUICE_TLS_CERT";
+            case "--tls-key" -> "SLUICE_TLS_KEY";
+            case "--tls-trust" -> "SLUICE_TLS_TRUST";
+            default -> "SLUICE_TLS_DATA";
+        };
+    }
+
+    private Map<String, String> given() {
+        Map<String, String> given = new HashMap<>();
+        put(given, "--token-file", tokens);
+        put(given, "--tls-cert", certificates);
+        put(given, "--tls-key", key);
+        put(given, "--tls-trust", trusted);
+        if (data) {
+            given.put("--tls-data", "true");
+        }
+        return given;
+    }
+
+    private static void put(Map<String, String> given, String option, @Nullable Path file) {
+        if (file != null) {
+            given.put(option, file.toString());
+        }
+    }
+}
