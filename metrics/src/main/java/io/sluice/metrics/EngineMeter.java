@@ -112,7 +112,10 @@ public enum EngineMeter {
             "reason"),
     /** Sockets of peers that are neither connections nor lanes yet. */
     HALF_OPEN(
-            "sluice.half.open", Type.GAUGE, "", "Sockets that peers have opened and that are not connections or lanes yet"),
+            "sluice.half.open",
+            Type.GAUGE,
+            "",
+            "Sockets that peers have opened and that are not connections or lanes yet"),
     /** Open regions. */
     REGIONS("sluice.regions", Type.GAUGE, "", "Open regions"),
     /** Bytes of the open regions. */

@@ -14,8 +14,10 @@ import java.util.concurrent.atomic.LongAdder;
  * in a second, and what became of those that were refused. Any thread.
  */
 final class Handshakes {
-    // one that takes longer makes room for others when there are too many; several round trips of a long way
-    private static final long CROWDED_NANOS = 500_000_000L;
+    // One that takes longer makes room for others when there are too many. An honest peer's first word comes with
+    // its socket; the next one may have a long way, and be one of many that are worked on.
+    private static final long SILENT_NANOS = 500_000_000L;
+    private static final long ANSWERED_NANOS = 2_000_000_000L;
     private static final int ENDED_AT_ONCE = 32;
 
     private final int limit;
@@ -63,7 +65,7 @@ final class Handshakes {
     /** There are too many: those that have taken longest for their few messages are ended, so that others are served. */
     void makeRoom(long now) {
         begun.stream()
-                .filter(each -> now - each.begunAt() > CROWDED_NANOS)
+                .filter(each -> now - each.begunAt() > (each.isAnswered() ? ANSWERED_NANOS : SILENT_NANOS))
                 .sorted(Comparator.comparingLong(each -> each.begunAt() - now))
                 .limit(ENDED_AT_ONCE)
                 .forEach(each -> each.poller().execute(each::crowdedOut));

@@ -37,6 +37,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private final long begunAt;
     private final long deadline;
 
+    private volatile boolean answered;
     private boolean over;
     private boolean greeted;
     private @Nullable SessionSecret secret;
@@ -233,6 +234,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 knowsIntegrity,
                 reason,
                 null);
+        answered = true;
         loop.arm(this, deadline);
         socket.send(
                 MessageType.WELCOME,
@@ -325,6 +327,12 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         socket.close();
     }
 
+    /** Whether the peer has been welcomed. Any thread. */
+    boolean isAnswered() {
+        return answered;
+    }
+
+    /** When it was accepted, by the loop's clock. Any thread. */
     long begunAt() {
         return begunAt;
     }

@@ -15,7 +15,7 @@ final class Welcome {
         Tag.LIVENESS_MILLIS,
         Tag.AUTHENTICATION
     };
-    // fields that an earlier version does not have: they are proven if they are there, and whether they may be there the
+    // fields that an earlier version does not have: they are proven if they are there; whether they may be there the
     // hello has said, which is proven as well
     private static final int[] PROVEN_IF_THERE = {Tag.INTEGRITY};
 

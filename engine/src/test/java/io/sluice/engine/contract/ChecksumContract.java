@@ -73,8 +73,7 @@ interface ChecksumContract extends Contract {
             assertThatThrownBy(() -> pair.connection().checksum(remote, 1, 64))
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> region.checksum(1, 64)).isInstanceOf(IndexOutOfBoundsException.class);
-            RemoteRegion written =
-                    await(pair.connection().attach(region.descriptor(Set.of(Access.REMOTE_WRITE))));
+            RemoteRegion written = await(pair.connection().attach(region.descriptor(Set.of(Access.REMOTE_WRITE))));
             assertThat(awaitFailure(pair.connection().checksum(written, 0, 64), RemoteAccessException.class)
                             .reason())
                     .isEqualTo(RemoteAccessException.Reason.ACCESS_DENIED);

@@ -78,8 +78,8 @@ class HostileHandshakesTest {
 
     private Socket stranger() {
         try {
-            Socket socket =
-                    new Socket(InetAddress.getLoopbackAddress(), engine.address().port());
+            Socket socket = new Socket(
+                    InetAddress.getLoopbackAddress(), engine.address().port());
             socket.setTcpNoDelay(true);
             sockets.add(socket);
             return socket;
@@ -144,7 +144,8 @@ class HostileHandshakesTest {
 
     @Test
     void wrongToken() {
-        try (RawPeer peer = new RawPeer(engine.address()).token("another token of it".getBytes(StandardCharsets.UTF_8))) {
+        try (RawPeer peer =
+                new RawPeer(engine.address()).token("another token of it".getBytes(StandardCharsets.UTF_8))) {
             peer.hello();
             peer.control().receive(MessageType.WELCOME);
             peer.control()

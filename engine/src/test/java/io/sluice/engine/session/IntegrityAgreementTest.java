@@ -43,8 +43,7 @@ class IntegrityAgreementTest {
         try (RawAcceptor acceptor = new RawAcceptor()) {
             CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
             Thread.ofVirtual().start(() -> answerUntilCutOff(acceptor));
-            ConnectFailedException refused =
-                    Patience.failure(connecting, ConnectFailedException.class, Patience.BOUND);
+            ConnectFailedException refused = Patience.failure(connecting, ConnectFailedException.class, Patience.BOUND);
             assertThat(refused).hasMessageContaining("CRC32C");
         }
     }

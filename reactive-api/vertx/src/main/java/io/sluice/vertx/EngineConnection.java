@@ -135,6 +135,12 @@ final class EngineConnection implements TransferConnection {
     }
 
     @Override
+    public Future<Long> checksum(RemoteRegion region, long offset, long length) {
+        Objects.requireNonNull(region, "region");
+        return client.answer(() -> connection.checksum(region, offset, length));
+    }
+
+    @Override
     public Future<Void> quiesced() {
         return client.answer(connection::quiesced);
     }

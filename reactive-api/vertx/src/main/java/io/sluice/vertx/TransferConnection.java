@@ -426,6 +426,17 @@ public interface TransferConnection {
     Future<Void> quiet();
 
     /**
+     * Asks the peer's engine for the CRC-32C of what a range holds there; see {@link io.sluice.engine.Connection#checksum}.
+     *
+     * @param region attached on this connection
+     * @param offset where the range begins, in bytes
+     * @param length bytes
+     * @return 0 to 0xFFFFFFFF; {@link io.sluice.engine.RemoteAccessException} if the peer refuses as it would refuse to be read from,
+     *     {@link io.sluice.engine.ConnectionLostException}; {@link IndexOutOfBoundsException} if the range leaves the region
+     */
+    Future<Long> checksum(RemoteRegion region, long offset, long length);
+
+    /**
      * When no transfer that has ended can touch memory any more; see {@link TransferHandle#quiesced()} for a single one.
      *
      * @return completes when the chunks of all transfers cancelled, timed out or failed until now are done

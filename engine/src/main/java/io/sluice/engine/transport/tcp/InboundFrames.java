@@ -38,7 +38,8 @@ final class InboundFrames {
     private final int sumsBytes;
 
     // a header of which only a part has come
-    private final MemorySegment held = Arena.ofAuto().allocate(FrameHeader.LONGEST_BYTES + FrameHeader.SUMS_BYTES, Long.BYTES);
+    private final MemorySegment held =
+            Arena.ofAuto().allocate(FrameHeader.LONGEST_BYTES + FrameHeader.SUMS_BYTES, Long.BYTES);
     private int heldBytes;
 
     // the frame whose payload is coming in

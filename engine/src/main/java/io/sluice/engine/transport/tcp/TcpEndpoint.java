@@ -54,7 +54,8 @@ final class TcpEndpoint implements Endpoint {
     }
 
     private int requestsALane() {
-        return Math.max(1, context.options().maxServedRequests() / context.options().lanes());
+        return Math.max(
+                1, context.options().maxServedRequests() / context.options().lanes());
     }
 
     @Override

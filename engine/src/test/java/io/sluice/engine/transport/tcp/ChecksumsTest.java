@@ -139,8 +139,7 @@ class ChecksumsTest {
 
     @Test
     void writeWhoseBytesWereChangedFailsAndTheNextOneSucceeds() {
-        try (Setting setting =
-                new Setting(5000, flipping(true, LANE_MESSAGE + RawLane.HEADER_BYTES + SUMS + 100))) {
+        try (Setting setting = new Setting(5000, flipping(true, LANE_MESSAGE + RawLane.HEADER_BYTES + SUMS + 100))) {
             assertThatThrownBy(() -> Patience.get(setting.write(0, 5000))).isInstanceOf(IntegrityException.class);
             Patience.get(setting.write(0, 5000));
             Filling.assertFilled(setting.served.segment(), LOCAL, 0, 5000);
@@ -268,8 +267,7 @@ class ChecksumsTest {
 
     @Test
     void eitherSideMayAskForIt() {
-        EngineOptions plain =
-                EngineOptions.builder().transports(List.of("tcp")).build();
+        EngineOptions plain = EngineOptions.builder().transports(List.of("tcp")).build();
         EngineOptions asking = plain.toBuilder().integrity(Integrity.CRC32C).build();
         try (TransferEngine target = TransferEngine.open(asking);
                 TransferEngine asks = TransferEngine.open(asking);

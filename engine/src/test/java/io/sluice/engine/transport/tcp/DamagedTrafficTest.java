@@ -40,8 +40,8 @@ class DamagedTrafficTest {
     private final FuzzSeed seed = FuzzSeed.of("DamagedTrafficTest");
 
     private void storm(int sessions, Attack attack) {
-        try (GuardedTarget target =
-                new GuardedTarget(options -> options.pollers(2).livenessTimeout(PATIENT))) {
+        try (GuardedTarget target = new GuardedTarget(
+                options -> options.pollers(2).livenessTimeout(PATIENT).maxHandshakesPerSecond(1_000_000))) {
             target.assertHonestIsServed();
             int before = OpenDescriptors.count();
             List<CompletableFuture<Void>> ends = new ArrayList<>();

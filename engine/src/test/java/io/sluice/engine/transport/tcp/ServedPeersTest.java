@@ -68,8 +68,8 @@ class ServedPeersTest {
     /** It asks for far more than its window before it takes anything, then takes all: every answer comes, in order. */
     @Test
     void greedyReaderIsServedAsItTakesItsAnswers() {
-        try (GuardedTarget target = new GuardedTarget(
-                        options -> options.livenessTimeout(LIVENESS).maxServedRequests(16).servedWindowBytes(64 * 1024));
+        try (GuardedTarget target = new GuardedTarget(options ->
+                        options.livenessTimeout(LIVENESS).maxServedRequests(16).servedWindowBytes(64 * 1024));
                 RawPeer peer = target.stranger().beatEvery(Duration.ofMillis(200))) {
             RegionDescriptor descriptor = target.slice();
             Claim claim = GuardedTarget.claim(peer.attach(descriptor), descriptor);
@@ -110,8 +110,7 @@ class ServedPeersTest {
         try (TransferEngine one = TransferEngine.open(options);
                 TransferEngine other = TransferEngine.open(options)) {
             Connection there = Patience.get(one.connect(other.address()));
-            Patience.until(
-                    "the other side has it", () -> !other.connections().isEmpty());
+            Patience.until("the other side has it", () -> !other.connections().isEmpty());
             Connection back = other.connections().iterator().next();
             List<CompletableFuture<Void>> ends = new ArrayList<>();
             ends.addAll(readsAndWrites(one, there, other));
