@@ -58,9 +58,10 @@ import picocli.CommandLine.Spec;
             "  metrics-cost, metrics-allocation",
             "             the same transfers by the engine's own interface, unwatched: ours have --metrics-port and are scraped",
             "             once a second; by their rate, and by the heap that all threads allocate for each, scrapes included",
+            "  crc-cost   the same transfers without checksums: ours have --integrity crc32c",
             "  vertx-cost the same transfers through Reactor: ours are futures of Vert.x, on an event loop",
             "",
-            "A ratio is that of the medians; beside shm's memcpy, and for what metrics and Vert.x cost, where both are measured by turns or one right"
+            "A ratio is that of the medians; beside shm's memcpy, and for what metrics, Vert.x and checksums cost, where both are measured by turns or one right"
                     + " after the other, and alike, it is the median of the rounds' ratios.",
             "",
             "A comparison is called after the transfer and the peer, such as write-4KiB/ucx; those over shm begin with shm-"

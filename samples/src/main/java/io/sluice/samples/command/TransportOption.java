@@ -1,6 +1,7 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Integrity;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
 import io.sluice.metrics.FlightRecorderObserver;
@@ -8,10 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The options of commands that have an engine: its transports, and how it authenticates. */
+/** The options of commands that have an engine: its transports, how it authenticates, and what checks the bytes. */
 final class TransportOption {
 
     @Option(
@@ -26,6 +28,15 @@ final class TransportOption {
             })
     private List<String> names = new ArrayList<>();
 
+    @Option(
+            names = "--integrity",
+            paramLabel = "CHECK",
+            description = {
+                "none, or crc32c: on tcp a CRC-32C of each chunk, checked before it counts as moved.",
+                "A connection has it if either side asks for it. Default: SLUICE_INTEGRITY, else none."
+            })
+    private @Nullable String integrity;
+
     @Mixin
     private final SecurityOption security = new SecurityOption();
 
@@ -37,6 +48,9 @@ final class TransportOption {
     /** The options that another process needs to have an engine of the same settings; it has the same variables. */
     List<String> arguments() {
         List<String> arguments = new ArrayList<>(security.arguments());
+        if (integrity != null) {
+            arguments.addAll(List.of("--integrity", integrity));
+        }
         if (!names.isEmpty()) {
             arguments.addAll(List.of("--transport", String.join(",", names)));
         }
@@ -55,6 +69,9 @@ final class TransportOption {
         } catch (IllegalArgumentException e) {
             throw CommandFailure.usage(e);
         }
+        if (integrity != null) {
+            options.integrity(integrity(integrity));
+        }
         if (!names.isEmpty()) {
             List<TransportStatus> known = TransferEngine.transports();
             List<TransportStatus> named =
@@ -67,6 +84,14 @@ final class TransportOption {
             options.transports(names);
         }
         return options;
+    }
+
+    private static Integrity integrity(String name) {
+        return switch (name) {
+            case "none" -> Integrity.NONE;
+            case "crc32c" -> Integrity.CRC32C;
+            default -> throw CommandFailure.usage("--integrity is none or crc32c, not '" + name + "'");
+        };
     }
 
     private static TransportStatus find(String name, List<TransportStatus> known) {

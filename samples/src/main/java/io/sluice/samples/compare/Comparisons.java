@@ -30,6 +30,9 @@ final class Comparisons {
     /** Chooses the same transfers with and without each kind of authentication and encryption. */
     private static final String SECURITY_COST = "security-cost";
 
+    /** The same transfers without checksums. */
+    private static final String CRC_COST = "crc-cost";
+
     private static final long SMALL = 8;
     private static final long KIB = 1L << 10;
     private static final long MIB = 1L << 20;
@@ -95,7 +98,10 @@ final class Comparisons {
             securityCost(4 * KIB, Security.TLS_DATA),
             securityCost(MIB, Security.TOKEN),
             securityCost(MIB, Security.TLS),
-            securityCost(MIB, Security.TLS_DATA));
+            securityCost(MIB, Security.TLS_DATA),
+            crcCost(Operation.WRITE, 4 * KIB, Quantity.TRANSFERS_PER_SECOND),
+            crcCost(Operation.WRITE, MIB, Quantity.GIGABYTES_PER_SECOND),
+            crcCost(Operation.READ, MIB, Quantity.GIGABYTES_PER_SECOND));
 
     private Comparisons() {}
 
@@ -174,6 +180,18 @@ final class Comparisons {
                 security.name().toLowerCase(Locale.ROOT).replace('_', '-') + "-cost",
                 new OwnTransfers(open, Api.ENGINE),
                 Quantity.GIGABYTES_PER_SECOND,
+                null);
+    }
+
+    private static Comparison crcCost(Operation operation, long size, Quantity quantity) {
+        return new Comparison(
+                new Subject(Route.TCP_CRC32C, operation, size, 1, IN_FLIGHT, IdlePollers.PARK, Metrics.OFF),
+                Api.ENGINE,
+                CRC_COST,
+                new OwnTransfers(
+                        new Subject(Route.TCP, operation, size, 1, IN_FLIGHT, IdlePollers.PARK, Metrics.OFF),
+                        Api.ENGINE),
+                quantity,
                 null);
     }
 

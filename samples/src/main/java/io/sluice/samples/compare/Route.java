@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 enum Route {
     /** Over sockets. */
     TCP("tcp", "", RegionMemory.ALLOCATED, Map.of()),
+    /** Over sockets, with a checksum of each chunk. */
+    TCP_CRC32C("tcp", "crc32c-", RegionMemory.ALLOCATED, Map.of("SLUICE_INTEGRITY", "crc32c")),
     /** Copied by the initiator between memory that the engines have allocated, of which it has the peer's mapped. */
     SHM("shm", "shm-", RegionMemory.ALLOCATED, Map.of()),
     /** Copied by the kernel, between memory that the programs have registered. */

@@ -99,6 +99,19 @@ class ComparisonsTest {
     }
 
     @Test
+    void checksumsAreComparedWithNone() {
+        assertThat(Comparisons.chosen(List.of("crc-cost"), List.of("tcp")))
+                .extracting(Comparison::name)
+                .containsExactly(
+                        "crc32c-write-4KiB/crc-cost", "crc32c-write-1MiB/crc-cost", "crc32c-read-1MiB/crc-cost");
+        Comparison cost =
+                Comparisons.chosen(List.of("crc32c-write-1MiB/crc-cost"), ALL).getFirst();
+        assertThat(cost.ours(Api.ENGINE).transfers().route().environment()).containsEntry("SLUICE_INTEGRITY", "crc32c");
+        assertThat(cost.theirs().label()).isEqualTo("sluice write of 1 MiB over tcp, 32 in flight, engine API");
+        assertThat(cost.isPaired()).isTrue();
+    }
+
+    @Test
     void ucxGoesTheSameWayAsWeDo() {
         assertThat(Comparisons.chosen(List.of("ucx"), List.of("shm")))
                 .hasSize(6)
