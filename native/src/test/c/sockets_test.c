@@ -91,6 +91,10 @@ static void check_options(void) {
     CHECK_SAME(sluice_socket_set_user_timeout(client, -1), -EINVAL);
     CHECK_SAME(sluice_socket_unacknowledged_bytes(client), 0);
     CHECK_SAME(sluice_socket_close(client), 0);
+    /* it was asked for a reset */
+    uint8_t byte;
+    await_ready(server, EPOLLIN);
+    CHECK_SAME(sluice_stream_receive(server, &byte, 1), -ECONNRESET);
     CHECK_SAME(sluice_socket_close(server), 0);
 }
 
