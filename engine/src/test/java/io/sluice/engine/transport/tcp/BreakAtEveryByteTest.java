@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class BreakAtEveryByteTest {
     private static final Duration LIVENESS = Duration.ofMillis(500);
+    private static final Duration SETTLING = Duration.ofMillis(50);
     private static final int BYTES = 200;
     private static final int SOCKETS = 2;
     private static final int STEP = 13;
@@ -91,10 +92,14 @@ class BreakAtEveryByteTest {
     private long[][] recorded() {
         try (FaultyPath path = path()) {
             Connection connection = Patience.get(initiator.connect(through(path)));
+            // what has come may not have been counted yet
+            Patience.pause(SETTLING);
             long[][] bytes = new long[SOCKETS][2];
             for (int socket = 0; socket < SOCKETS; socket++) {
-                bytes[socket][0] = path.links().get(socket).passed(false);
-                bytes[socket][1] = path.links().get(socket).passed(true);
+                FaultyPath.Link link = path.links().get(socket);
+                Patience.until("the handshake is counted", () -> link.passed(false) > 0 && link.passed(true) > 0);
+                bytes[socket][0] = link.passed(false);
+                bytes[socket][1] = link.passed(true);
             }
             Patience.get(connection.close());
             return bytes;
