@@ -23,6 +23,7 @@ public final class TlsStream implements SecureStream {
     private static final int LENGTH_AT = 3;
     private static final int FIRST_TYPE = 20;
     private static final int LAST_TYPE = 23;
+    private static final int FAREWELL_STEPS = 4;
 
     private final int descriptor;
     private final Supplier<SSLEngine> maker;
@@ -200,17 +201,17 @@ public final class TlsStream implements SecureStream {
         if (tls == null) {
             return;
         }
-        try {
-            tls.closeOutbound();
-            for (int i = 0; i < 4 && tls.getHandshakeStatus() == HandshakeStatus.NEED_WRAP; i++) {
+        // the alert, and what was to go before it
+        for (int i = 0; i < FAREWELL_STEPS && tls.getHandshakeStatus() == HandshakeStatus.NEED_WRAP; i++) {
+            try {
                 wrapOwn(tls);
+            } catch (IOException e) {
+                // it tells once more why it failed, and has the alert ready all the same
             }
-        } catch (IOException e) {
-            // it is broken already, and this was a courtesy
         }
         flush();
         // closing with bytes unread would make the kernel reset the connection, perhaps before the peer has read the alert
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < FAREWELL_STEPS; i++) {
             received.clear().flip();
             if (fill() <= 0) {
                 return;

@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.Date;
 import java.util.List;
 import org.bouncycastle.asn1.x500.X500Name;
+import org.bouncycastle.asn1.x500.style.RFC4519Style;
 import org.bouncycastle.asn1.x509.BasicConstraints;
 import org.bouncycastle.asn1.x509.Extension;
 import org.bouncycastle.asn1.x509.GeneralName;
@@ -44,7 +45,7 @@ public final class TestAuthority {
 
     public TestAuthority(Path folder, String commonName) {
         this.folder = folder;
-        this.name = new X500Name("CN=" + commonName);
+        this.name = new X500Name(RFC4519Style.INSTANCE, "CN=" + commonName);
         Instant now = Instant.now();
         certificate = sign(name, keys, now.minus(VALID), now.plus(VALID), List.of(), true);
     }
@@ -90,7 +91,7 @@ public final class TestAuthority {
     public TlsFiles issue(Request request) {
         KeyPair own = keys(request.algorithm());
         X509Certificate issued =
-                sign(new X500Name(request.subject()), own, request.from(), request.to(), request.names(), false);
+                sign(new X500Name(RFC4519Style.INSTANCE, request.subject()), own, request.from(), request.to(), request.names(), false);
         try {
             Path mine = Files.createTempDirectory(folder, "tls");
             TlsFiles files =

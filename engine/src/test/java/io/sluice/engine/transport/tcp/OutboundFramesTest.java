@@ -101,6 +101,7 @@ class OutboundFramesTest {
 
     private void add(int operation, long handle, int from, int count, ExposedRegion lease) {
         frames.add(operation, 0, handle, 2, 3, 4, count, memory.address() + from, count, lease);
+        frames.payloadIn(memory, from);
     }
 
     private void expect(int operation, long handle, int from, int count) {
@@ -108,9 +109,13 @@ class OutboundFramesTest {
         expected.writeBytes(Filling.bytes(1, from, count));
     }
 
-    /** What the kernel would take: as many of the described bytes as it has room for. */
     private long send(long room) {
-        int entries = frames.fill(scratch);
+        return take(frames, room, wire);
+    }
+
+    /** What the kernel would take: as many of the described bytes as it has room for. */
+    long take(OutboundFrames from, long room, ByteArrayOutputStream to) {
+        int entries = from.fill(scratch);
         assertThat(entries).isBetween(1, LoopScratch.VECTOR_ENTRIES);
         MemorySegment vector = MemorySegment.ofAddress(scratch.vectorAddress()).reinterpret(entries * 16L);
         long taken = 0;
@@ -119,7 +124,7 @@ class OutboundFramesTest {
             long length = vector.get(ValueLayout.JAVA_LONG, i * 16L + 8);
             assertThat(length).isPositive();
             long part = Math.min(length, room - taken);
-            wire.writeBytes(MemorySegment.ofAddress(address).reinterpret(part).toArray(ValueLayout.JAVA_BYTE));
+            to.writeBytes(MemorySegment.ofAddress(address).reinterpret(part).toArray(ValueLayout.JAVA_BYTE));
             taken += part;
         }
         return taken;
