@@ -417,7 +417,7 @@ public final class EngineOptions {
     /**
      * See {@link Builder#allowUnauthenticatedPeers(boolean)}.
      *
-     * @return whether an engine without a token may listen beyond loopback
+     * @return whether an engine without a token and without TLS may listen beyond loopback
      */
     public boolean allowUnauthenticatedPeers() {
         return settings.allowUnauthenticatedPeers;
@@ -551,7 +551,7 @@ public final class EngineOptions {
 
         /**
          * Where to listen. Default 127.0.0.1 and any free port; {@code SLUICE_LISTEN=HOST:PORT}. Beyond loopback a
-         * {@linkplain #token token} is needed.
+         * {@linkplain #token token} or {@linkplain #tls TLS} is needed.
          *
          * @param host a name or literal address; {@code 0.0.0.0} and {@code ::} are all interfaces
          * @param port 0 (any free one) to 65535
@@ -978,7 +978,7 @@ public final class EngineOptions {
         }
 
         /**
-         * Lets an engine without a token listen beyond loopback, where whoever reaches the port may connect. Default
+         * Lets an engine without a token and without TLS listen beyond loopback, where whoever reaches the port may connect. Default
          * false; {@code SLUICE_ALLOW_UNAUTHENTICATED_PEERS=true}.
          *
          * @param allow true to take the risk
