@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.LongAdder;
 final class Handshakes {
     // One that takes longer makes room for others when there are too many. An honest peer's first word comes with
     // its socket; the next one may have a long way, and be one of many that are worked on.
-    private static final long SILENT_NANOS = 500_000_000L;
-    private static final long ANSWERED_NANOS = 2_000_000_000L;
+    private static final long SILENT_NANOS = 1_000_000_000L;
+    private static final long ANSWERED_NANOS = 5_000_000_000L;
     private static final int ENDED_AT_ONCE = 32;
 
     private final int limit;

@@ -339,9 +339,15 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     /** Others wait, and this one has taken long. */
     void crowdedOut() {
-        if (!over) {
-            reject(Rejection.HALF_OPEN, "too many peers are connecting at once (maxHalfOpen), and this one was slow");
-        }
+        boolean answered = isAnswered();
+        // what it has said may lie in its socket, unread because this engine is slow, and not the peer
+        loop.execute(() -> {
+            if (!over && isAnswered() == answered) {
+                reject(
+                        Rejection.HALF_OPEN,
+                        "too many peers are connecting at once (maxHalfOpen), and this one was slow");
+            }
+        });
     }
 
     private void finish() {
