@@ -1,6 +1,7 @@
 package io.sluice.samples.prefill;
 
-import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.ErrorKind;
+import io.sluice.engine.SluiceException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.reactor.recovery.CircuitBreakerOptions;
@@ -111,7 +112,14 @@ public final class RecoveringMover implements PageMover {
     }
 
     private static boolean isBreak(Throwable error) {
-        return error instanceof ConnectionLostException && !(error instanceof NotConnectedException);
+        if (!(error instanceof SluiceException known) || error instanceof NotConnectedException) {
+            return false;
+        }
+        // of a vectored write, that of the element that failed first
+        return switch (ErrorKind.of(known)) {
+            case CONNECTION_LOST, CONNECTION_CLOSED, OUTCOME_UNKNOWN -> true;
+            default -> false;
+        };
     }
 
     private static boolean isOccupied(Throwable error) {
