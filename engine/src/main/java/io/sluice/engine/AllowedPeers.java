@@ -37,7 +37,9 @@ public final class AllowedPeers implements PeerAuthorizer {
         }
 
         boolean covers(@Nullable String region) {
-            return region == null ? regions == null : regions != null && regions.matcher(region).matches();
+            return region == null
+                    ? regions == null
+                    : regions != null && regions.matcher(region).matches();
         }
     }
 

@@ -428,7 +428,8 @@ public final class EngineOptions {
     public String toString() {
         return "EngineOptions[listen=" + settings.listenHost + ":" + settings.listenPort + ", transports="
                 + settings.transports + ", window=" + settings.windowOperations + " operations/" + settings.windowBytes
-                + " bytes, lanes=" + settings.lanes + ", token=" + (settings.tokens != null) + ", tls=" + settings.tls + "]";
+                + " bytes, lanes=" + settings.lanes + ", token=" + (settings.tokens != null) + ", tls=" + settings.tls
+                + "]";
     }
 
     /** Collects settings. Not for use by several threads. */

@@ -37,7 +37,9 @@ public record PeerIdentity(
      */
     public List<String> names() {
         return Stream.concat(
-                        Stream.of(tokenName == null ? "" : tokenName, certificateSubject == null ? "" : certificateSubject)
+                        Stream.of(
+                                        tokenName == null ? "" : tokenName,
+                                        certificateSubject == null ? "" : certificateSubject)
                                 .filter(name -> !name.isEmpty()),
                         certificateNames.stream())
                 .toList();

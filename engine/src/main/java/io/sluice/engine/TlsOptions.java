@@ -54,8 +54,8 @@ public final class TlsOptions {
      */
     public static TlsOptions keyStore(Path store, char[] password) {
         char[] secret = password.clone();
-        Reloaded<SSLContext> files = new Reloaded<>(
-                "the TLS key store", List.of(store), () -> TlsContexts.ofKeyStore(store, secret));
+        Reloaded<SSLContext> files =
+                new Reloaded<>("the TLS key store", List.of(store), () -> TlsContexts.ofKeyStore(store, secret));
         return new TlsOptions(files::get, store.toString(), false, true);
     }
 

@@ -63,14 +63,16 @@ final class TlsVariables {
         List<String> password = new ArrayList<>();
         from.secret(PASSWORD, bytes -> password.add(new String(bytes, StandardCharsets.UTF_8)));
         return TlsOptions.keyStore(
-                path(from, STORE), password.isEmpty() ? new char[0] : password.getFirst().toCharArray());
+                path(from, STORE),
+                password.isEmpty() ? new char[0] : password.getFirst().toCharArray());
     }
 
     private static Path path(Environment from, String name) {
         List<Path> found = new ArrayList<>();
         from.text(name, value -> found.add(Path.of(value)));
         if (found.isEmpty()) {
-            throw new IllegalArgumentException("environment variable " + name + ": it is not set, but others of TLS are");
+            throw new IllegalArgumentException(
+                    "environment variable " + name + ": it is not set, but others of TLS are");
         }
         return found.getFirst();
     }

@@ -31,7 +31,8 @@ class AllowedPeersTest {
     void everyNameOfAPeerCounts() {
         assertThat(PEERS.mayConnect(peer("guest", null))).isTrue();
         assertThat(PEERS.mayConnect(peer(null, "CN=prefill,O=Example"))).isTrue();
-        assertThat(PEERS.mayConnect(peer(null, "CN=other", "a.example", "decode-3"))).isTrue();
+        assertThat(PEERS.mayConnect(peer(null, "CN=other", "a.example", "decode-3")))
+                .isTrue();
     }
 
     @Test
@@ -39,7 +40,8 @@ class AllowedPeersTest {
         assertThat(PEERS.mayConnect(peer("my-decode-3", null))).isFalse();
         assertThat(PEERS.mayConnect(peer("guest2", null))).isFalse();
         assertThat(PEERS.mayConnect(peer("Guest", null))).isFalse();
-        assertThat(AllowedPeers.none().connections("a.b").mayConnect(peer("axb", null))).isFalse();
+        assertThat(AllowedPeers.none().connections("a.b").mayConnect(peer("axb", null)))
+                .isFalse();
     }
 
     @Test

@@ -163,8 +163,9 @@ class EngineOptionsTest {
                         "SLUICE_TLS_DATA", "true",
                         "SLUICE_TLS_VERIFY_HOST", "false"))
                 .build();
-        assertThat(options.tls()).hasToString(
-                "TlsOptions[/keys/certificate.pem, /keys/key.pem, /keys/trusted.pem, data=true, verifyHost=false]");
+        assertThat(options.tls())
+                .hasToString(
+                        "TlsOptions[/keys/certificate.pem, /keys/key.pem, /keys/trusted.pem, data=true, verifyHost=false]");
         EngineOptions changed =
                 options.toBuilder().environment(Map.of("SLUICE_TLS_DATA", "no")).build();
         assertThat(changed.tls().data()).isFalse();

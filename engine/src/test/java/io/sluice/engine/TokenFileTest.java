@@ -45,9 +45,9 @@ class TokenFileTest {
 
     @Test
     void linesAreTokensWithOrWithoutAName() throws IOException {
-        TokenSource source = write("# rotated in November\n\n  decode-7:" + FIRST + "  \n" + SECOND + "\r\n:a:" + FIRST);
-        assertThat(secrets(source))
-                .containsExactly("decode-7=" + FIRST, "null=" + SECOND, "null=a:" + FIRST);
+        TokenSource source =
+                write("# rotated in November\n\n  decode-7:" + FIRST + "  \n" + SECOND + "\r\n:a:" + FIRST);
+        assertThat(secrets(source)).containsExactly("decode-7=" + FIRST, "null=" + SECOND, "null=a:" + FIRST);
     }
 
     @Test
@@ -71,7 +71,11 @@ class TokenFileTest {
                 assertThat(secrets(source)).containsExactly("null=" + FIRST);
                 return !log.lines().isEmpty();
             });
-            assertThat(log.lines()).singleElement().asString().contains("line 1").doesNotContain("hush", FIRST);
+            assertThat(log.lines())
+                    .singleElement()
+                    .asString()
+                    .contains("line 1")
+                    .doesNotContain("hush", FIRST);
             Files.delete(file);
             Patience.until("it was looked at", () -> {
                 assertThat(secrets(source)).containsExactly("null=" + FIRST);

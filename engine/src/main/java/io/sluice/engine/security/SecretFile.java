@@ -52,7 +52,8 @@ public final class SecretFile {
     }
 
     private static void refuseOpenToAll(Path path, Set<PosixFilePermission> permissions) throws IOException {
-        @Nullable String all = permissions.contains(PosixFilePermission.OTHERS_READ)
+        @Nullable
+        String all = permissions.contains(PosixFilePermission.OTHERS_READ)
                 ? "read"
                 : permissions.contains(PosixFilePermission.OTHERS_WRITE) ? "change" : null;
         if (all != null) {

@@ -29,7 +29,8 @@ public final class TlsStream implements SecureStream {
     private final Supplier<SSLEngine> maker;
     private @Nullable SSLEngine engine;
     private @Nullable Exception error;
-    // both are kept ready to be taken from; the last record's worth of the second is for what the protocol itself has to say
+    // both are kept ready to be taken from; the last record's worth of the second is for what the protocol itself has
+    // to say
     private ByteBuffer received = ByteBuffer.allocateDirect(RECORD_BYTES).flip();
     private ByteBuffer unsent = ByteBuffer.allocateDirect(2 * RECORD_BYTES).flip();
     private final ByteBuffer plain = ByteBuffer.allocate(RECORD_BYTES).flip();
@@ -210,7 +211,8 @@ public final class TlsStream implements SecureStream {
             }
         }
         flush();
-        // closing with bytes unread would make the kernel reset the connection, perhaps before the peer has read the alert
+        // closing with bytes unread would make the kernel reset the connection, perhaps before the peer has read the
+        // alert
         for (int i = 0; i < FAREWELL_STEPS; i++) {
             received.clear().flip();
             if (fill() <= 0) {
@@ -365,8 +367,7 @@ public final class TlsStream implements SecureStream {
     @Override
     public long flush() {
         while (unsent.hasRemaining()) {
-            long sent = Sockets.send(
-                    descriptor, MemorySegment.ofBuffer(unsent).address(), unsent.remaining());
+            long sent = Sockets.send(descriptor, MemorySegment.ofBuffer(unsent).address(), unsent.remaining());
             if (sent < 0) {
                 return sent;
             }
@@ -392,8 +393,8 @@ public final class TlsStream implements SecureStream {
     private long fill() {
         received.compact();
         try {
-            long count = Sockets.receive(
-                    descriptor, MemorySegment.ofBuffer(received).address(), received.remaining());
+            long count =
+                    Sockets.receive(descriptor, MemorySegment.ofBuffer(received).address(), received.remaining());
             if (count > 0) {
                 received.position(received.position() + (int) count);
             }

@@ -66,8 +66,8 @@ final class Credentials {
         }
         List<Token> found = List.copyOf(source.tokens());
         if (found.isEmpty() || found.size() > TokenSource.MAX_TOKENS) {
-            throw new SluiceException("the source of tokens gives " + found.size() + " tokens, and not 1 to "
-                    + TokenSource.MAX_TOKENS);
+            throw new SluiceException(
+                    "the source of tokens gives " + found.size() + " tokens, and not 1 to " + TokenSource.MAX_TOKENS);
         }
         return found;
     }

@@ -217,7 +217,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             answer.put(Tag.INTEGRITY, IntegrityTerms.write(integrity));
         }
         byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(answer.toBytes())));
-        SessionSecret derived = new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven, socket.security());
+        SessionSecret derived =
+                new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven, socket.security());
         secret = derived;
         transportName = chosen;
         terms = new PeerTerms(
@@ -255,7 +256,9 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         if (!engine.rightsOf(agreed.identity()).mayConnect()) {
-            reject(Rejection.NOT_AUTHORIZED, "this engine does not let " + agreed.identity().names() + " connect");
+            reject(
+                    Rejection.NOT_AUTHORIZED,
+                    "this engine does not let " + agreed.identity().names() + " connect");
             return;
         }
         byte[] offer = fields.bytes(Tag.OFFER);
@@ -286,7 +289,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         PeerSession session = engine.sessionOf(connectionId);
         if (terms != null
                 || session == null
-                || !SessionSecret.matches(session.terms().secret().laneProof(connectionId, index, socket.security()), proof)) {
+                || !SessionSecret.matches(
+                        session.terms().secret().laneProof(connectionId, index, socket.security()), proof)) {
             reject(Rejection.AUTHENTICATION, "the lane does not belong to a connection of this engine");
             return;
         }

@@ -42,7 +42,9 @@ final class LaneConnector implements FramedSocket.Handler {
                         new FieldWriter()
                                 .put(Tag.CONNECTION_ID, terms.connectionId())
                                 .put(Tag.LANE_INDEX, index)
-                                .put(Tag.PROOF, terms.secret().laneProof(terms.connectionId(), index, socket().security()))
+                                .put(
+                                        Tag.PROOF,
+                                        terms.secret().laneProof(terms.connectionId(), index, socket().security()))
                                 .toBytes());
     }
 

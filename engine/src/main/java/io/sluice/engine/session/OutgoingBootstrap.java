@@ -188,7 +188,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                             ? target + " asks for a token, and this engine has none"
                             : "this engine has a token, and " + target + " does not ask for one");
         }
-        SessionSecret secret = new SessionSecret(token == null ? null : token.secret(), hello, Welcome.unproven(fields), socket().security());
+        SessionSecret secret = new SessionSecret(
+                token == null ? null : token.secret(), hello, Welcome.unproven(fields), socket().security());
         if (!SessionSecret.matches(secret.acceptorProof(), fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES))) {
             throw new AuthenticationException(target + " does not know this engine's token");
         }

@@ -159,13 +159,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         this.transfers = new TransferFactory(flow);
         this.exposures = new ExposureTable(options.maxAttachedRegions());
         this.regions = new RegionExchange(
-                engine,
-                connection,
-                transport.index(),
-                endpoint,
-                exposures,
-                control,
-                engine.rightsOf(terms.identity()));
+                engine, connection, transport.index(), endpoint, exposures, control, engine.rightsOf(terms.identity()));
         this.askedChecksums = new AskedChecksums(control);
         this.servedChecksums = new ServedChecksums(loop, exposures, control);
         this.inbox = new NotificationInbox(options.notificationCredits(), this::notifyProgress);

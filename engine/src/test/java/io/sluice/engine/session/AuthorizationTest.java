@@ -118,8 +118,8 @@ class AuthorizationTest {
     @Test
     void connectingSideAsksToo() {
         TransferEngine target = engine(options -> options.tokens(TokenSource.of(GUEST)));
-        TransferEngine initiator = engine(options ->
-                options.tokens(TokenSource.of(GUEST)).authorizer(AllowedPeers.none().connections("decode-*")));
+        TransferEngine initiator = engine(options -> options.tokens(TokenSource.of(GUEST))
+                .authorizer(AllowedPeers.none().connections("decode-*")));
         Patience.failure(initiator.connect(target.address()), AuthenticationException.class);
         assertThat(initiator.connections()).isEmpty();
         Patience.until("the target has none", () -> target.connections().isEmpty());
@@ -130,8 +130,8 @@ class AuthorizationTest {
         TransferEngine target = target(AllowedPeers.none().connections("*"));
         LinkedBlockingQueue<Connection> accepted = new LinkedBlockingQueue<>();
         target.onConnection(accepted::add);
-        TransferEngine initiator = engine(options ->
-                options.tokens(TokenSource.of(DECODE)).authorizer(AllowedPeers.none().connections("*")));
+        TransferEngine initiator = engine(options -> options.tokens(TokenSource.of(DECODE))
+                .authorizer(AllowedPeers.none().connections("*")));
         MemoryRegion own = initiator.allocate(64, RegionOptions.readWrite().named("own"));
         Patience.get(initiator.connect(target.address()));
         Patience.until("it is accepted", () -> !accepted.isEmpty());

@@ -90,8 +90,13 @@ public final class TestAuthority {
 
     public TlsFiles issue(Request request) {
         KeyPair own = keys(request.algorithm());
-        X509Certificate issued =
-                sign(new X500Name(RFC4519Style.INSTANCE, request.subject()), own, request.from(), request.to(), request.names(), false);
+        X509Certificate issued = sign(
+                new X500Name(RFC4519Style.INSTANCE, request.subject()),
+                own,
+                request.from(),
+                request.to(),
+                request.names(),
+                false);
         try {
             Path mine = Files.createTempDirectory(folder, "tls");
             TlsFiles files =
@@ -133,13 +138,11 @@ public final class TestAuthority {
             builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(authority));
             if (!names.isEmpty()) {
                 builder.addExtension(
-                        Extension.subjectAlternativeName,
-                        false,
-                        new GeneralNames(names.toArray(GeneralName[]::new)));
+                        Extension.subjectAlternativeName, false, new GeneralNames(names.toArray(GeneralName[]::new)));
             }
             return new JcaX509CertificateConverter()
-                    .getCertificate(builder.build(
-                            new JcaContentSignerBuilder("SHA256withECDSA").build(keys.getPrivate())));
+                    .getCertificate(
+                            builder.build(new JcaContentSignerBuilder("SHA256withECDSA").build(keys.getPrivate())));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } catch (GeneralSecurityException | OperatorCreationException e) {

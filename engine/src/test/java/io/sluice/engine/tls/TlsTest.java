@@ -118,8 +118,7 @@ class TlsTest {
     }
 
     private static AuthenticationException refused(TransferEngine from, EngineAddress to) {
-        AuthenticationException error =
-                Patience.failure(from.connect(to), AuthenticationException.class, BOUND);
+        AuthenticationException error = Patience.failure(from.connect(to), AuthenticationException.class, BOUND);
         assertThat(from.connections()).isEmpty();
         return error;
     }
@@ -274,7 +273,8 @@ class TlsTest {
         TransferEngine accepting = engine(target.options());
         SSLContext context = initiator.options().context();
         try (SSLSocket socket = (SSLSocket) context.getSocketFactory()
-                .createSocket(InetAddress.getLoopbackAddress(), accepting.address().port())) {
+                .createSocket(
+                        InetAddress.getLoopbackAddress(), accepting.address().port())) {
             socket.setSoTimeout((int) BOUND.toMillis());
             socket.setEnabledProtocols(new String[] {"TLSv1.2"});
             assertThatThrownBy(socket::startHandshake).isInstanceOf(IOException.class);
@@ -365,7 +365,8 @@ class TlsTest {
         TransferEngine accepting = engine(target.options());
         SSLContext context = initiator.options().context();
         try (SSLSocket socket = (SSLSocket) context.getSocketFactory()
-                .createSocket(InetAddress.getLoopbackAddress(), accepting.address().port())) {
+                .createSocket(
+                        InetAddress.getLoopbackAddress(), accepting.address().port())) {
             socket.startHandshake();
             socket.getOutputStream().write(new byte[20_000]);
             assertThat(endsWithin(socket, BOUND)).isTrue();
@@ -395,22 +396,34 @@ class TlsTest {
             MemoryRegion served = to.allocate(100_000, RegionOptions.readWrite());
             MemoryRegion local = from.allocate(100_000, RegionOptions.local());
             for (int at = 0; at + pattern.length < 100_000; at += 1000) {
-                MemorySegment.copy(
-                        pattern, 0, local.segment(), ValueLayout.JAVA_BYTE, at, pattern.length);
+                MemorySegment.copy(pattern, 0, local.segment(), ValueLayout.JAVA_BYTE, at, pattern.length);
             }
             RemoteRegion remote = Patience.get(connection.attach(served.descriptor()));
             for (int round = 0; round < 2; round++) {
                 CompletableFuture<@Nullable SluiceException> ended = new CompletableFuture<>();
                 if (round == 0) {
                     connection.write(
-                            local, 0, remote, 0, 100_000, TransferOptions.defaults(), (t, error) -> ended.complete(error));
+                            local,
+                            0,
+                            remote,
+                            0,
+                            100_000,
+                            TransferOptions.defaults(),
+                            (t, error) -> ended.complete(error));
                 } else {
                     connection.read(
-                            local, 0, remote, 0, 100_000, TransferOptions.defaults(), (t, error) -> ended.complete(error));
+                            local,
+                            0,
+                            remote,
+                            0,
+                            100_000,
+                            TransferOptions.defaults(),
+                            (t, error) -> ended.complete(error));
                 }
                 assertThat(Patience.get(ended)).isNull();
             }
-            assertThat(occurrences(tap.seen(), "CN=".getBytes(StandardCharsets.US_ASCII))).isZero();
+            assertThat(occurrences(tap.seen(), "CN=".getBytes(StandardCharsets.US_ASCII)))
+                    .isZero();
             Patience.get(connection.close());
             return occurrences(tap.seen(), pattern);
         }
@@ -419,8 +432,10 @@ class TlsTest {
     @Test
     void dataIsEncryptedIfEitherSideAsksForIt() throws Exception {
         assertThat(patternsSeen(target.options(), initiator.options())).isEqualTo(200);
-        assertThat(patternsSeen(target.options().data(true), initiator.options())).isZero();
-        assertThat(patternsSeen(target.options(), initiator.options().data(true))).isZero();
+        assertThat(patternsSeen(target.options().data(true), initiator.options()))
+                .isZero();
+        assertThat(patternsSeen(target.options(), initiator.options().data(true)))
+                .isZero();
     }
 
     // ---- rotation ----
@@ -438,7 +453,8 @@ class TlsTest {
         TransferEngine old = engine(late.options());
         target.become(next.issue("CN=target,O=Next"));
         initiator.become(next.issue("CN=initiator,O=Next"));
-        Patience.until("the new certificates count", () -> connects(connecting, accepting) && connects(accepting, connecting));
+        Patience.until(
+                "the new certificates count", () -> connects(connecting, accepting) && connects(accepting, connecting));
         target.trust(next);
         Patience.until("the old certificates count no more", () -> !connects(old, accepting));
         assertThat(connects(connecting, accepting)).isTrue();

@@ -249,7 +249,8 @@ final class BenchCommand implements Callable<Integer> {
             return runOn(Affinity.launcher("--cpu", cpu, allowed), allowed);
         }
         try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
-            BenchRun run = new BenchRun(plan, engine, transport.arguments(), output, watched, termination, interrupted());
+            BenchRun run =
+                    new BenchRun(plan, engine, transport.arguments(), output, watched, termination, interrupted());
             EngineAddress connect = server.connect;
             return connect == null ? run.againstOwnProcess(serverLauncher) : run.against(connect);
         }

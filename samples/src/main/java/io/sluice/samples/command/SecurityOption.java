@@ -41,9 +41,7 @@ final class SecurityOption {
             description = "The certificates of trusted authorities in PEM. Default: SLUICE_TLS_TRUST.")
     private @Nullable Path trusted;
 
-    @Option(
-            names = "--tls-data",
-            description = "TLS for the data on tcp as well. Default: SLUICE_TLS_DATA.")
+    @Option(names = "--tls-data", description = "TLS for the data on tcp as well. Default: SLUICE_TLS_DATA.")
     private boolean data;
 
     /** The variables, and what was given in the place of some. */

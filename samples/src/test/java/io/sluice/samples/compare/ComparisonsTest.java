@@ -92,8 +92,8 @@ class ComparisonsTest {
                         "write-1MiB/token-cost",
                         "write-1MiB/tls-cost",
                         "write-1MiB/tls-data-cost");
-        Comparison cost = Comparisons.chosen(List.of("write-1MiB/tls-data-cost"), ALL)
-                .getFirst();
+        Comparison cost =
+                Comparisons.chosen(List.of("write-1MiB/tls-data-cost"), ALL).getFirst();
         assertThat(cost.ours(Api.ENGINE).label()).contains("TLS with its data");
         assertThat(cost.theirs().label()).doesNotContain("TLS");
     }

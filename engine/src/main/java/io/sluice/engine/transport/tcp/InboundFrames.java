@@ -110,11 +110,7 @@ final class InboundFrames {
 
     /** As the other one; through the stream if there is one. */
     InboundFrames(
-            EndpointContext context,
-            LoopScratch scratch,
-            int descriptor,
-            @Nullable SecureStream stream,
-            Sink sink) {
+            EndpointContext context, LoopScratch scratch, int descriptor, @Nullable SecureStream stream, Sink sink) {
         this.stream = stream;
         this.context = context;
         this.scratch = scratch;
@@ -134,12 +130,10 @@ final class InboundFrames {
     Received receive() throws SocketFailedException {
         Received result = Received.NOTHING;
         for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed() && !sink.hasEnough(); i++) {
-            boolean direct =
-                    stream == null && payload != Payload.NONE && !dropping && payloadRemaining >= DIRECT_BYTES;
+            boolean direct = stream == null && payload != Payload.NONE && !dropping && payloadRemaining >= DIRECT_BYTES;
             long asked = direct ? askDirect() : askStaged();
-            long received = direct
-                    ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), 2)
-                    : receiveStaged(asked);
+            long received =
+                    direct ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), 2) : receiveStaged(asked);
             if (received == -Errno.EAGAIN) {
                 return result;
             }

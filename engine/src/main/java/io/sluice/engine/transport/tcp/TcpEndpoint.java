@@ -90,8 +90,8 @@ final class TcpEndpoint implements Endpoint {
         peerMaxRequests = Math.min(offer.getInt(), MAX_REQUESTS);
         int flags = offer.hasRemaining() ? offer.get() : 0;
         if ((flags & CHECKSUMS) != (flags() & CHECKSUMS)) {
-            context.failed(new ProtocolException("the peer's tcp offer is not what was agreed on: integrity "
-                    + context.integrity()));
+            context.failed(new ProtocolException(
+                    "the peer's tcp offer is not what was agreed on: integrity " + context.integrity()));
             return;
         }
         peerWindowBytes = offer.remaining() >= Long.BYTES ? offer.getLong() : Long.MAX_VALUE;

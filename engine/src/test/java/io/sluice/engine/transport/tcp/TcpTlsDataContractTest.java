@@ -21,7 +21,15 @@ class TcpTlsDataContractTest extends TransportContract {
 
             @Override
             public Map<String, String> environment() {
-                return TlsVariables.with("SLUICE_TRANSPORTS", name(), "SLUICE_TLS_DATA", "true", "SLUICE_LANES", "2", "SLUICE_POLLERS", "2");
+                return TlsVariables.with(
+                        "SLUICE_TRANSPORTS",
+                        name(),
+                        "SLUICE_TLS_DATA",
+                        "true",
+                        "SLUICE_LANES",
+                        "2",
+                        "SLUICE_POLLERS",
+                        "2");
             }
         };
     }
