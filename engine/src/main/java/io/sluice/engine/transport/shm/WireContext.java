@@ -60,6 +60,11 @@ record WireContext(EndpointContext whole, Runnable whenEstablished) implements E
     }
 
     @Override
+    public boolean carriesMessages() {
+        return false;
+    }
+
+    @Override
     public void notified(byte[] payload) {
         throw new ProtocolException("a notification on the path beside");
     }

@@ -1,20 +1,27 @@
 package io.sluice.engine.transport.tcp;
 
+import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TlsOptions;
 import io.sluice.engine.TransportMetrics.PathState;
+import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Sockets;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** One side of a connection: its lanes, and which of them a work request takes. */
 final class TcpEndpoint implements Endpoint {
+    private static final Logger LOG = LoggerFactory.getLogger(TcpEndpoint.class);
+
     /** Requests of this side's that wait for their answers on one lane, whatever the peer allows. */
     private static final int MAX_REQUESTS = 4096;
 
@@ -24,6 +31,7 @@ final class TcpEndpoint implements Endpoint {
     private static final int SHORTEST_OFFER_BYTES = 6;
     // flags
     private static final int CHECKSUMS = 1;
+    private static final int LANE_FAILOVER = 1 << 1;
     private static final int TLS_ON_LANES = 1 << 2;
     private static final int MAX_LANES = 16;
 
@@ -38,7 +46,10 @@ final class TcpEndpoint implements Endpoint {
     private long peerWindowBytes;
     private long askedBytes;
     private int next;
+    private boolean failover;
     private boolean refusedPost;
+    // of lanes that were lost: they go before anything new
+    private final ArrayDeque<WorkRequest> displaced = new ArrayDeque<>();
     private boolean closed;
     // for any thread
     private volatile int lanesUp;
@@ -70,7 +81,9 @@ final class TcpEndpoint implements Endpoint {
     }
 
     private int flags() {
-        return (context.integrity() == Integrity.CRC32C ? CHECKSUMS : 0) | (wantsTls() ? TLS_ON_LANES : 0);
+        return (context.integrity() == Integrity.CRC32C ? CHECKSUMS : 0)
+                | (context.carriesMessages() ? LANE_FAILOVER : 0)
+                | (wantsTls() ? TLS_ON_LANES : 0);
     }
 
     private boolean wantsTls() {
@@ -94,6 +107,8 @@ final class TcpEndpoint implements Endpoint {
                     "the peer's tcp offer is not what was agreed on: integrity " + context.integrity()));
             return;
         }
+        // a lane may be lost without the connection
+        failover = (flags & flags() & LANE_FAILOVER) != 0;
         peerWindowBytes = offer.remaining() >= Long.BYTES ? offer.getLong() : Long.MAX_VALUE;
         if (count < 1 || count > MAX_LANES || peerMaxRequests < 1 || peerWindowBytes < 1) {
             context.failed(new ProtocolException("the peer's tcp offer is out of range"));
@@ -137,7 +152,7 @@ final class TcpEndpoint implements Endpoint {
 
     @Override
     public int post(WorkRequest[] batch, int from, int count) {
-        if (closed || opened < lanes.length) {
+        if (closed || opened < lanes.length || !displaced.isEmpty()) {
             refusedPost = true;
             return 0;
         }
@@ -195,18 +210,85 @@ final class TcpEndpoint implements Endpoint {
 
     /** A lane has room again. */
     void roomMade() {
-        if (refusedPost && !closed) {
+        postDisplaced();
+        if (refusedPost && !closed && displaced.isEmpty()) {
             refusedPost = false;
             context.postable();
         }
     }
 
+    private void postDisplaced() {
+        while (!closed && !displaced.isEmpty()) {
+            TcpLane lane = leastLoaded();
+            if (lane == null) {
+                return;
+            }
+            lane.post(displaced.removeFirst());
+        }
+    }
+
+    /** A lane's socket is of no use any more. If others are, the connection goes on without it. */
+    void laneLost(TcpLane lane, SluiceException error) {
+        if (closed) {
+            return;
+        }
+        if (failover && opened == lanes.length && openLanes() > 1) {
+            LOG.info("{}; the other lanes take over", error.getMessage());
+            fence(lane);
+        } else {
+            lane.fail(error);
+        }
+    }
+
+    private int openLanes() {
+        int open = 0;
+        for (TcpLane lane : lanes) {
+            if (lane != null && lane.isOpen()) {
+                open++;
+            }
+        }
+        return open;
+    }
+
+    private void fence(TcpLane lane) {
+        LaneFence fence = lane.fence();
+        countDown();
+        context.send(fence.toBytes());
+    }
+
+    private void countDown() {
+        int down = lanesDown + 1;
+        lanesDown = down;
+        lanesUp = opened - down;
+    }
+
+    /** The peer has closed a lane on its side, for a reason of its own or because this side did. */
+    @Override
+    public void received(ByteBuffer message) {
+        LaneFence peer = LaneFence.read(message);
+        TcpLane lane = failover && peer.lane() >= 0 && peer.lane() < lanes.length ? lanes[peer.lane()] : null;
+        if (lane == null || opened < lanes.length) {
+            throw new ProtocolException("a message about a lane that there is not");
+        }
+        if (closed) {
+            return;
+        }
+        if (lane.isOpen()) {
+            fence(lane);
+        }
+        lane.settle(peer, displaced);
+        if (!closed && openLanes() == 0) {
+            context.failed(
+                    new ConnectionLostException("lane " + peer.lane() + " was the last, and the peer has closed it"));
+            return;
+        }
+        roomMade();
+    }
+
     /** A lane is broken, and with it the connection. */
     void laneFailed(SluiceException error) {
         if (!closed) {
-            int down = lanesDown + 1;
-            lanesDown = down;
-            lanesUp = opened - down;
+            countDown();
             context.failed(error);
         }
     }
@@ -233,9 +315,20 @@ final class TcpEndpoint implements Endpoint {
     @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
         for (TcpLane lane : lanes) {
-            if (lane != null && lane.isStuck(now, timeoutNanos)) {
-                return "lane " + lane.index() + " made no progress for " + timeoutNanos / 1_000_000
-                        + " ms, though the peer is alive";
+            if (lane == null) {
+                continue;
+            }
+            String reason = "lane " + lane.index() + " made no progress for " + timeoutNanos / 1_000_000
+                    + " ms, though the peer is alive";
+            if (lane.isFenceOverdue(now, timeoutNanos)) {
+                return reason + ": it does not say what has arrived";
+            }
+            if (lane.isStuck(now, timeoutNanos)) {
+                if (!failover || openLanes() < 2) {
+                    return reason;
+                }
+                LOG.info("{}; the other lanes take over", reason);
+                fence(lane);
             }
         }
         return null;
@@ -269,6 +362,11 @@ final class TcpEndpoint implements Endpoint {
             if (lane != null) {
                 lane.close();
             }
+        }
+        WorkRequest request;
+        while ((request = displaced.pollFirst()) != null) {
+            // some bytes of a write may have landed before its lane was lost
+            context.completed(request, CompletionStatus.FLUSHED);
         }
     }
 

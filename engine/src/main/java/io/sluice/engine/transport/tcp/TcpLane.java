@@ -59,12 +59,18 @@ final class TcpLane implements InboundFrames.Sink {
     private long reportedWrites;
     private int waitingAnswers;
     private long waitingBytes;
+    // the youngest refusals: the frames that tell of them are lost if the lane breaks
+    private final ArrayDeque<LaneFence.Refusal> refusals = new ArrayDeque<>();
+    private long refusalsKnownAfter;
 
     private boolean flushScheduled;
     private boolean awaitingRoom;
     // the peer asks for more than it may, and is not heard until it has taken answers
     private boolean deaf;
     private boolean broken;
+    // the socket is closed, and the lane's requests wait for the peer to say which of them it has handled
+    private boolean fenced;
+    private boolean settled;
     private boolean closed;
     private long lastProgress;
     private int lastUnacknowledged;
@@ -237,7 +243,7 @@ final class TcpLane implements InboundFrames.Sink {
                 return;
             }
             if (sent < 0) {
-                fail("sending failed: " + Errno.message((int) -sent));
+                lost("sending failed: " + Errno.message((int) -sent));
                 return;
             }
             context.count(WireCounter.SENT, sent);
@@ -349,13 +355,13 @@ final class TcpLane implements InboundFrames.Sink {
             switch (in.receive()) {
                 case PROGRESS -> progress();
                 case NOTHING -> {}
-                case END_OF_STREAM -> fail("the peer closed the socket");
+                case END_OF_STREAM -> lost("the peer closed the socket");
             }
         } catch (ProtocolException e) {
             fail(e);
             return;
         } catch (SocketFailedException e) {
-            fail(e.getMessage());
+            lost(e.getMessage());
             return;
         } catch (RuntimeException | Error e) {
             // a frame may be half read, so nothing that follows could be understood
@@ -406,9 +412,17 @@ final class TcpLane implements InboundFrames.Sink {
             acknowledge();
             handledWrites++;
             reportedWrites = handledWrites;
+            remember(new LaneFence.Refusal(handledWrites, status));
             answer(FrameHeader.NACK, status, handledWrites, 0, 0, null);
             context.refused();
         }
+    }
+
+    private void remember(LaneFence.Refusal refusal) {
+        if (refusals.size() == LaneFence.MOST_REFUSALS) {
+            refusalsKnownAfter = refusals.removeFirst().count();
+        }
+        refusals.addLast(refusal);
     }
 
     @Override
@@ -542,12 +556,79 @@ final class TcpLane implements InboundFrames.Sink {
         return now - lastProgress > timeoutNanos;
     }
 
+    /** The socket is of no use any more, through nobody's fault: other lanes may take over. */
+    private void lost(String reason) {
+        if (!closed && !broken) {
+            endpoint.laneLost(this, new ConnectionLostException("lane " + index + ": " + reason));
+        }
+    }
+
+    boolean isOpen() {
+        return !closed && !broken;
+    }
+
+    /** Whether the peer's word is waited for. */
+    boolean awaitsPeer() {
+        return fenced && !settled && !closed;
+    }
+
+    /** From here on nothing of this lane takes effect on this side, nor touches this side's memory. */
+    LaneFence fence() {
+        broken = true;
+        fenced = true;
+        progress();
+        watch.cancel();
+        Sockets.close(descriptor);
+        in.close();
+        out.clear();
+        answersGone(waitingAnswers, waitingBytes);
+        return new LaneFence(index, handledWrites, refusalsKnownAfter, refusals);
+    }
+
+    boolean isFenceOverdue(long now, long timeoutNanos) {
+        return awaitsPeer() && now - lastProgress > timeoutNanos;
+    }
+
+    /**
+     * The peer has closed its side as well and says what it has handled. That ends; what it has not handled had no effect but for
+     * bytes that are written again, and goes to other lanes. Only an atomic operation that was sent is never sent again.
+     */
+    void settle(LaneFence peer, ArrayDeque<WorkRequest> displaced) {
+        if (settled || peer.handled() < acknowledgedWrites || peer.handled() > sentWrites) {
+            throw new ProtocolException("the peer counts what was not sent on lane " + index);
+        }
+        settled = true;
+        load = 0;
+        ArrayDeque<WorkRequest> handled = new ArrayDeque<>();
+        for (long i = acknowledgedWrites; i < peer.handled(); i++) {
+            handled.addLast(writes.removeFirst());
+        }
+        displaced.addAll(writes);
+        writes.clear();
+        ArrayDeque<WorkRequest> unknown = new ArrayDeque<>();
+        WorkRequest read;
+        while ((read = reads.pollFirst()) != null) {
+            boolean begun = answeredReads < begunReads;
+            answeredReads++;
+            (begun && read.operation().isFetching() ? unknown : displaced).addLast(read);
+        }
+        // last, as what is told of an end may begin something new
+        WorkRequest next;
+        while ((next = handled.pollFirst()) != null) {
+            acknowledgedWrites++;
+            context.completed(next, peer.statusOf(acknowledgedWrites));
+        }
+        while ((next = unknown.pollFirst()) != null) {
+            context.completed(next, CompletionStatus.OUTCOME_UNKNOWN);
+        }
+    }
+
     private void fail(String reason) {
         fail(new ConnectionLostException("lane " + index + ": " + reason));
     }
 
     /** Nothing more is sent or received; the engine closes the lane when it has found out why it broke. */
-    private void fail(SluiceException error) {
+    void fail(SluiceException error) {
         if (!closed && !broken) {
             broken = true;
             watch.cancel();
@@ -557,7 +638,7 @@ final class TcpLane implements InboundFrames.Sink {
 
     /** Nothing is owed to the peer any more. */
     void peerClosed() {
-        if (!closed) {
+        if (!closed && !fenced) {
             Sockets.setResetOnClose(descriptor);
         }
     }
@@ -567,11 +648,13 @@ final class TcpLane implements InboundFrames.Sink {
             return;
         }
         closed = true;
-        watch.cancel();
-        Sockets.close(descriptor);
-        in.close();
-        out.clear();
-        answersGone(waitingAnswers, waitingBytes);
+        if (!fenced) {
+            watch.cancel();
+            Sockets.close(descriptor);
+            in.close();
+            out.clear();
+            answersGone(waitingAnswers, waitingBytes);
+        }
         WorkRequest request;
         while ((request = writes.pollFirst()) != null) {
             boolean begun = acknowledgedWrites < begunWrites;
