@@ -692,8 +692,8 @@ public final class EngineOptions {
 
         /**
          * Sockets that peers have opened and that are not connections or lanes yet. When there are so many, others wait in the
-         * kernel's queue, and those that have taken longest are refused with {@link LimitExceededException}: after half a second
-         * without a word, or two in all. Default 256; {@code SLUICE_MAX_HALF_OPEN}.
+         * kernel's queue, and those that have taken longest are refused with {@link LimitExceededException}: after a second
+         * without a word, or five in all. Default 256; {@code SLUICE_MAX_HALF_OPEN}.
          *
          * @param count 1 to 65,536
          * @return this

@@ -15,7 +15,7 @@ public interface TokenSource {
 
     /**
      * The tokens of this moment. Called on a thread of its own for each handshake, never on a poller, and by several threads at
-     * a time; it may block, within the connect time-out of that handshake.
+     * a time; it may block, within the time-out of that handshake.
      *
      * @return 1 to {@value #MAX_TOKENS} tokens: the first is presented when this engine connects, and all are accepted of
      *     peers that connect

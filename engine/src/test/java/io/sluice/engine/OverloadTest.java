@@ -242,7 +242,7 @@ class OverloadTest {
                 }
             } finally {
                 over.complete(null);
-                cancelling.join();
+                cancelling.join(BOUND);
             }
         }
     }

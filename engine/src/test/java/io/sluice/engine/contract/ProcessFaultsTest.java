@@ -61,7 +61,7 @@ class ProcessFaultsTest {
         return TransferEngine.open(EngineOptions.builder()
                 .transports(List.of(transport))
                 .livenessTimeout(LIVENESS)
-                .connectTimeout(Duration.ofSeconds(2))
+                .connectTimeout(Duration.ofSeconds(20))
                 .maxPending(MAX_PENDING)
                 .build());
     }

@@ -1,7 +1,6 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.Integrity;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
 import io.sluice.metrics.FlightRecorderObserver;
@@ -42,7 +41,14 @@ final class TransportOption {
 
     /** The variables of this process, and what the command line says in the place of some. */
     Map<String, String> variables() {
-        return security.over(System.getenv());
+        Map<String, String> variables = security.over(System.getenv());
+        if (integrity != null) {
+            variables.put("SLUICE_INTEGRITY", integrity);
+        }
+        if (!names.isEmpty()) {
+            variables.put("SLUICE_TRANSPORTS", String.join(",", names));
+        }
+        return variables;
     }
 
     /** The options that another process needs to have an engine of the same settings; it has the same variables. */
@@ -63,14 +69,8 @@ final class TransportOption {
      * @throws CommandFailure if a transport is not known or not available, or a variable cannot be read
      */
     EngineOptions.Builder engineOptions() {
-        EngineOptions.Builder options;
-        try {
-            options = EngineOptions.builder().environment(variables()).observer(new FlightRecorderObserver());
-        } catch (IllegalArgumentException e) {
-            throw CommandFailure.usage(e);
-        }
         if (integrity != null) {
-            options.integrity(integrity(integrity));
+            requireIntegrity(integrity);
         }
         if (!names.isEmpty()) {
             List<TransportStatus> known = TransferEngine.transports();
@@ -81,17 +81,18 @@ final class TransportOption {
                         .map(status -> "transport " + status.name() + " is not available here: " + status.unavailable())
                         .collect(Collectors.joining("; ")));
             }
-            options.transports(names);
         }
-        return options;
+        try {
+            return EngineOptions.builder().environment(variables()).observer(new FlightRecorderObserver());
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(e);
+        }
     }
 
-    private static Integrity integrity(String name) {
-        return switch (name) {
-            case "none" -> Integrity.NONE;
-            case "crc32c" -> Integrity.CRC32C;
-            default -> throw CommandFailure.usage("--integrity is none or crc32c, not '" + name + "'");
-        };
+    private static void requireIntegrity(String name) {
+        if (!name.equals("none") && !name.equals("crc32c")) {
+            throw CommandFailure.usage("--integrity is none or crc32c, not '" + name + "'");
+        }
     }
 
     private static TransportStatus find(String name, List<TransportStatus> known) {

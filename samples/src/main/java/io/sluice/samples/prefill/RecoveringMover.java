@@ -88,7 +88,10 @@ public final class RecoveringMover implements PageMover {
                     .withCircuitBreaker(CircuitBreakerOptions.never());
             RecoveringMover mover =
                     new RecoveringMover(engine, ReconnectingConnection.over(connect, options), model, seed, patience);
-            return mover.session().thenReturn(mover);
+            return mover.session()
+                    .thenReturn(mover)
+                    .onErrorResume(
+                            error -> mover.connection.close().onErrorComplete().then(Mono.error(error)));
         });
     }
 

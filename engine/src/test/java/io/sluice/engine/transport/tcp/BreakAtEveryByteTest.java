@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * lie between two resets; in the soak profile each byte gets one.
  */
 class BreakAtEveryByteTest {
-    private static final Duration LIVENESS = Duration.ofMillis(500);
+    private static final Duration LIVENESS = Duration.ofMillis(1_500);
     private static final Duration SETTLING = Duration.ofMillis(50);
     private static final int BYTES = 200;
     private static final int SOCKETS = 2;
@@ -62,7 +62,7 @@ class BreakAtEveryByteTest {
         OpenDescriptors.assertSettleAt(before);
     }
 
-    /** A reset is noticed at once, the others after half a second: so these are tried at fewer places. */
+    /** A reset is noticed at once, the others after the liveness time-out: so these are tried at fewer places. */
     private static int step(Break what) {
         boolean soak = System.getProperty("sluice.test.profile", "").equals("soak");
         int step = Integer.getInteger("sluice.test.break-step", soak ? 1 : STEP);

@@ -69,7 +69,10 @@ class ServedPeersTest {
     @Test
     void greedyReaderIsServedAsItTakesItsAnswers() {
         try (GuardedTarget target = new GuardedTarget(options ->
-                        options.livenessTimeout(LIVENESS).maxServedRequests(16).servedWindowBytes(64 * 1024));
+                        // an honest one is served first, and until then it takes nothing
+                        options.livenessTimeout(Duration.ofSeconds(30))
+                                .maxServedRequests(16)
+                                .servedWindowBytes(64 * 1024));
                 RawPeer peer = target.stranger().beatEvery(Duration.ofMillis(200))) {
             RegionDescriptor descriptor = target.slice();
             Claim claim = GuardedTarget.claim(peer.attach(descriptor), descriptor);

@@ -32,8 +32,9 @@ final class SerialTasks {
     private static void carryOut(Runnable task) {
         try {
             task.run();
-        } catch (RuntimeException e) {
-            // A subscriber's own: those behind it are not to suffer for it.
+        } catch (RuntimeException | LinkageError | StackOverflowError e) {
+            // A subscriber's own, as Reactor throws on what it takes for fatal: those behind it are not to suffer for
+            // it.
             LOG.error("A subscriber has thrown", e);
         }
     }
