@@ -2,7 +2,10 @@ package io.sluice.engine;
 
 /** Why a socket that a peer has opened to this engine became neither a connection nor a lane. */
 public enum RefusalReason {
-    /** The token is wrong, one side alone has a token, or a lane belongs to no connection. */
+    /**
+     * The token is wrong, the TLS handshake failed, one side alone has a token or TLS, the peer is not authorized, or a lane
+     * belongs to no connection.
+     */
     AUTHENTICATION,
     /** More handshakes came than {@link EngineOptions#maxHandshakesPerSecond()}. */
     RATE,

@@ -28,6 +28,8 @@ public final class Reloaded<T> {
     private final Loader<T> loader;
     private @Nullable T made;
     private List<Version> versions = List.of();
+    // what could not be used when it was tried last: told of once, and tried again
+    private List<Version> unusable = List.of();
     private long checkedAt;
 
     /** Makes it. */
@@ -96,13 +98,18 @@ public final class Reloaded<T> {
             }
             made = loaded;
             versions = found;
+            unusable = List.of();
             return loaded;
         } catch (IOException | GeneralSecurityException | RuntimeException e) {
             if (current == null) {
                 throw new SluiceException("cannot use " + what + ": " + e.getMessage(), e);
             }
-            versions = found;
-            LOG.warn("{} has changed but cannot be used; what was read before still counts: {}", what, e.toString());
+            // a right that is taken away, or descriptors that are free again, show in none of what is compared here
+            if (!found.equals(unusable)) {
+                unusable = found;
+                LOG.warn(
+                        "{} has changed but cannot be used; what was read before still counts: {}", what, e.toString());
+            }
             return current;
         }
     }

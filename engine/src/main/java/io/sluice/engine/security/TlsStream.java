@@ -24,6 +24,8 @@ public final class TlsStream implements SecureStream {
     private static final int FIRST_TYPE = 20;
     private static final int LAST_TYPE = 23;
     private static final int FAREWELL_STEPS = 4;
+    // in one call: a peer that sends more of them wants this side's time
+    private static final int MAX_EMPTY_RECORDS = 64;
 
     private final int descriptor;
     private final Supplier<SSLEngine> maker;
@@ -259,6 +261,7 @@ public final class TlsStream implements SecureStream {
         }
         boolean direct = target.remaining() >= RECORD_BYTES;
         int start = target.position();
+        int empty = 0;
         while (!ended) {
             if (received.hasRemaining()) {
                 SSLEngineResult result = direct ? unwrap(tls, target) : unwrapPlain(tls);
@@ -274,6 +277,9 @@ public final class TlsStream implements SecureStream {
                         break;
                     }
                     if (result.bytesConsumed() > 0) {
+                        if (result.bytesProduced() == 0 && ++empty > MAX_EMPTY_RECORDS) {
+                            throw new SSLException("the peer sends records with nothing in them");
+                        }
                         continue;
                     }
                 }

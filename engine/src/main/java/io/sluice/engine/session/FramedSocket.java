@@ -357,6 +357,9 @@ final class FramedSocket {
             breakOff("the TLS handshake failed: " + e.getMessage(), e);
         } catch (IOException e) {
             breakOff(String.valueOf(e.getMessage()), e);
+        } catch (RuntimeException e) {
+            // of a key or trust manager, which the platform passes on as it is
+            breakOff("the TLS handshake failed: " + e, new SSLException(e));
         }
     }
 

@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -156,6 +157,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             choose(helloBytes, fields, null);
             return;
         }
+        // it has said its word, and what is waited for now is this side's
+        loop.arm(this, deadline);
         engine.credentials().load(loop, tokens -> {
             Token token = TokenHint.find(tokens, fields.optional(Tag.TOKEN_HINT), nonce);
             if (over) {
@@ -301,14 +304,18 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     private void reject(int code, String message) {
-        if (code == Rejection.RATE || code == Rejection.HALF_OPEN) {
-            // so many that they would fill the log
+        if (code == Rejection.RATE || code == Rejection.HALF_OPEN || code == Rejection.MALFORMED || !greeted) {
+            // anybody can cause so many that they would fill the log
             LOG.debug("a connection was rejected: {}", message);
         } else {
             LOG.info("a connection was rejected: {}", message);
         }
         engine.handshakes().refused(Rejection.reason(code));
-        socket.send(MessageType.REJECT, Rejection.write(code, message));
+        boolean inTheClear = engine.credentials().tls() != null && socket.security() == null;
+        if (!inTheClear || code == Rejection.TLS_MISMATCH) {
+            // in the clear a peer that begins TLS would take it for an engine without TLS
+            socket.send(MessageType.REJECT, Rejection.write(code, message));
+        }
         finish();
         socket.close();
     }
@@ -316,7 +323,9 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
         LOG.debug("a socket was closed before it became a connection: {}", reason, cause);
-        if (cause instanceof ProtocolException || socket.isInsideMessage()) {
+        if (cause instanceof SSLException) {
+            engine.handshakes().refused(RefusalReason.AUTHENTICATION);
+        } else if (cause instanceof ProtocolException || socket.isInsideMessage()) {
             engine.handshakes().refused(RefusalReason.MALFORMED);
         } else if (terms != null) {
             engine.handshakes().refused(RefusalReason.ABANDONED);

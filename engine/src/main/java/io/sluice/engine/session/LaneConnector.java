@@ -56,8 +56,9 @@ final class LaneConnector implements FramedSocket.Handler {
                 session.laneOpened(index, socket().release(), stream);
             }
             case MessageType.REJECT -> {
+                String why = PeerText.read(new FieldReader(body).bytes(Tag.MESSAGE));
                 socket().close();
-                broken("the peer rejects it: " + PeerText.read(new FieldReader(body).bytes(Tag.MESSAGE)), null);
+                broken("the peer rejects it: " + why, null);
             }
             default -> throw new ProtocolException("a lane was answered with a message of type " + type);
         }

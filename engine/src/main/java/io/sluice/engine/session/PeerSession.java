@@ -317,7 +317,12 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         if (stream == null) {
             endpoint.laneOpened(index, descriptor);
         } else {
-            stream.widen();
+            try {
+                stream.widen();
+            } catch (OutOfMemoryError e) {
+                Sockets.close(descriptor);
+                throw e;
+            }
             endpoint.laneOpened(index, descriptor, stream);
         }
     }

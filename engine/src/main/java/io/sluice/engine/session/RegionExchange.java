@@ -6,6 +6,7 @@ import io.sluice.engine.InvalidDescriptorException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
+import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -307,6 +308,16 @@ final class RegionExchange {
 
     void lookupAsked(ByteBuffer body) {
         long request = need(body, 8).getLong();
+        if (body.remaining() > RegionOptions.MAX_NAME_BYTES) {
+            // no region has such a name, so nobody need be asked about it
+            control.answer(
+                    MessageType.LOOKUP_RESULT,
+                    ByteBuffer.allocate(9)
+                            .putLong(request)
+                            .put((byte) NOT_FOUND)
+                            .array());
+            return;
+        }
         byte[] text = new byte[body.remaining()];
         body.get(text);
         String name = new String(text, StandardCharsets.UTF_8);

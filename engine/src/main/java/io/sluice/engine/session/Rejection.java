@@ -33,7 +33,7 @@ final class Rejection {
     /** What a rejection counts as. */
     static RefusalReason reason(int code) {
         return switch (code) {
-            case AUTHENTICATION -> RefusalReason.AUTHENTICATION;
+            case AUTHENTICATION, NOT_AUTHORIZED, TLS_MISMATCH -> RefusalReason.AUTHENTICATION;
             case NO_COMMON_TRANSPORT, UNABLE -> RefusalReason.TRANSPORT;
             case WRONG_ENGINE -> RefusalReason.WRONG_ENGINE;
             case BUSY -> RefusalReason.CONNECTIONS;

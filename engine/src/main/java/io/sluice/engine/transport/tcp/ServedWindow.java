@@ -10,6 +10,8 @@ final class ServedWindow {
     private final Runnable whenRoom;
     private int requests;
     private long bytes;
+    // the longest answer since none waited: a single one may be of any size
+    private long longest;
 
     ServedWindow(int maxRequests, long maxBytes, Runnable whenRoom) {
         this.maxRequests = maxRequests;
@@ -17,15 +19,16 @@ final class ServedWindow {
         this.whenRoom = whenRoom;
     }
 
-    /** More than a peer may ask for that keeps to what it was told; a single answer may be of any size. */
+    /** More than a peer may ask for that keeps to what it was told. */
     boolean isExceeded() {
-        return requests > maxRequests || (bytes > maxBytes && requests > 1);
+        return requests > maxRequests || bytes > Math.max(maxBytes, longest);
     }
 
     /** An answer waits. */
     void add(long payload) {
         requests++;
         bytes += payload;
+        longest = Math.max(longest, payload);
     }
 
     /** Answers have left, or need not leave any more. */
@@ -33,6 +36,9 @@ final class ServedWindow {
         boolean before = isExceeded();
         requests -= answers;
         bytes -= payloads;
+        if (bytes == 0) {
+            longest = 0;
+        }
         if (before && !isExceeded()) {
             whenRoom.run();
         }

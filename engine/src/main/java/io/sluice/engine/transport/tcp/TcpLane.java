@@ -327,8 +327,13 @@ final class TcpLane implements InboundFrames.Sink {
             watchAsNeeded();
             scheduleFlush();
         }
-        if (readable && !closed && !deaf) {
-            receive();
+        if (readable && !closed && !broken) {
+            if (deaf) {
+                // it is not watched for bytes, so this is its end
+                lost("the peer closed the socket");
+            } else {
+                receive();
+            }
         }
     }
 
