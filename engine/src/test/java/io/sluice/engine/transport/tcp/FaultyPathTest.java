@@ -112,6 +112,14 @@ class FaultyPathTest {
                     .until(() -> target.connections().isEmpty());
         }
 
+        /** The other lanes have taken over: nobody notices. */
+        void assertGoesOn() throws Exception {
+            for (CompletableFuture<Optional<SluiceException>> end : ends) {
+                assertThat(get(end)).isEmpty();
+            }
+            assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+        }
+
         @Override
         public void close() throws Exception {
             get(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
@@ -132,7 +140,11 @@ class FaultyPathTest {
             setting.path.links().getLast().stall();
             setting.submit(100, BYTES);
             setting.assertAllEnd();
-            setting.assertLost();
+            if (lanes == 1) {
+                setting.assertLost();
+            } else {
+                setting.assertGoesOn();
+            }
         }
     }
 
@@ -178,7 +190,11 @@ class FaultyPathTest {
             get(setting.ends.getFirst());
             setting.path.links().get(link).reset();
             setting.assertAllEnd();
-            setting.assertLost();
+            if (link == 0) {
+                setting.assertLost();
+            } else {
+                setting.assertGoesOn();
+            }
         }
     }
 
