@@ -679,8 +679,8 @@ public final class EngineOptions {
         }
 
         /**
-         * Handshakes that peers may begin in a second, lanes apart; so many may come at once. What comes beyond is refused with
-         * {@link LimitExceededException}. Default 2,000; {@code SLUICE_MAX_HANDSHAKES_PER_SECOND}.
+         * Handshakes that peers may begin in a second, lanes without TLS apart; so many may come at once. What comes beyond is
+         * refused with {@link LimitExceededException}. Default 2,000; {@code SLUICE_MAX_HANDSHAKES_PER_SECOND}.
          *
          * @param count 1 to 1,000,000
          * @return this
