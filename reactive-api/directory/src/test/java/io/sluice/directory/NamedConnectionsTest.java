@@ -15,9 +15,12 @@ import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.reactor.recovery.ReconnectOptions;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -72,22 +75,41 @@ class NamedConnectionsTest {
                         && there.engine().connections().isEmpty());
     }
 
-    /** Hangs up on everybody, and counts them. */
+    /** Hangs up on the first so many, lets the others wait, and counts them all. */
     private static final class Refusing implements AutoCloseable {
         final AtomicInteger calls = new AtomicInteger();
         private final ServerSocket server = new ServerSocket(0, 16, InetAddress.getLoopbackAddress());
 
         Refusing() throws Exception {
+            this(Integer.MAX_VALUE);
+        }
+
+        Refusing(int refused) throws Exception {
             Thread.ofVirtual().start(() -> {
+                List<Socket> waiting = new ArrayList<>();
                 try {
                     while (true) {
-                        server.accept().close();
+                        Socket caller = server.accept();
+                        if (calls.get() < refused) {
+                            caller.close();
+                        } else {
+                            waiting.add(caller);
+                        }
                         calls.incrementAndGet();
                     }
                 } catch (IOException closed) {
                     // as it should be in the end
                 }
+                waiting.forEach(Refusing::close);
             });
+        }
+
+        private static void close(Socket caller) {
+            try {
+                caller.close();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         EngineAddress address() {
@@ -128,14 +150,13 @@ class NamedConnectionsTest {
 
     @Test
     void anotherRunOfTheEngineIsForgivenTheFailuresBefore() throws Exception {
-        try (Refusing one = new Refusing();
+        // The third attempt waits, so that there is no fourth before the other run is published.
+        try (Refusing one = new Refusing(2);
                 Refusing other = new Refusing()) {
-            NamedConnections few = NamedConnections.of(
-                    directory, here, new ReconnectOptions(Duration.ofMillis(200), Duration.ofMillis(200), 4));
             publish(one.address(), 1);
             List<Throwable> errors = new CopyOnWriteArrayList<>();
-            few.connections(NAME).subscribe(any -> {}, errors::add);
-            await().atMost(BOUND).until(() -> one.calls.get() == 2);
+            connections(4).connections(NAME).subscribe(any -> {}, errors::add);
+            await().atMost(BOUND).until(() -> one.calls.get() == 3);
             publish(other.address(), 2);
             await().atMost(BOUND).until(() -> !errors.isEmpty());
             assertThat(errors).singleElement().isInstanceOf(ConnectFailedException.class);
