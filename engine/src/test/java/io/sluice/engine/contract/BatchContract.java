@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** One vectored transfer over connections to many peers. */
-interface BatchContract extends Contract {
+public interface BatchContract extends Contract {
     int OTHERS = 3;
     TransferOptions DEFAULTS = TransferOptions.defaults();
 

@@ -40,7 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A transfer that is checked once and started again and again. */
-interface PreparedTransferContract extends Contract {
+public interface PreparedTransferContract extends Contract {
     TransferOptions DEFAULTS = TransferOptions.defaults();
 
     /** Starts its transfer again from its own callback, until it was started so often. */

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Transfers that start after an event of somebody else, and complete into another. */
-interface StartAndCompletionContract extends Contract {
+public interface StartAndCompletionContract extends Contract {
     Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(30);
 
     /** An event that a test brings about; it records who asked for it. */

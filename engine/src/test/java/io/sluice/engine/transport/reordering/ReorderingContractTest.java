@@ -1,12 +1,16 @@
 package io.sluice.engine.transport.reordering;
 
-import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.BatchContract;
+import io.sluice.engine.contract.DataPathContract;
+import io.sluice.engine.contract.PreparedTransferContract;
+import io.sluice.engine.contract.StartAndCompletionContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInfo;
 
 /** The same promises where nothing arrives in order, and a write carries its signal. */
-class ReorderingContractTest extends TransportContract {
+class ReorderingContractTest extends DataPathContract
+        implements StartAndCompletionContract, PreparedTransferContract, BatchContract {
     @BeforeEach
     void chooseDisorder(TestInfo test) {
         DisorderSeed.begin(test.getTestMethod().orElseThrow().getName());

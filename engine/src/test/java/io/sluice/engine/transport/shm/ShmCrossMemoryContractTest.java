@@ -1,9 +1,9 @@
 package io.sluice.engine.transport.shm;
 
-import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
 
-class ShmCrossMemoryContractTest extends TransportContract {
+class ShmCrossMemoryContractTest extends DataPathContract {
     @Override
     public TransportUnderTest transport() {
         return ShmUnderTest.registered();

@@ -1,11 +1,11 @@
 package io.sluice.engine.transport.tcp;
 
-import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 
 /** The same promises where a connection has several lanes and an engine several pollers. */
-class TcpManyLanesContractTest extends TransportContract {
+class TcpManyLanesContractTest extends DataPathContract {
     @Override
     public TransportUnderTest transport() {
         return new TransportUnderTest() {

@@ -1,11 +1,11 @@
 package io.sluice.engine.transport.tcp;
 
-import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 
 /** The same promises with TLS on the control channel and on the lanes. */
-class TcpTlsDataContractTest extends TransportContract {
+class TcpTlsDataContractTest extends DataPathContract {
     @Override
     public TransportUnderTest transport() {
         return new TransportUnderTest() {

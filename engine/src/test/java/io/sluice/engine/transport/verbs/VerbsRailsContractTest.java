@@ -1,12 +1,12 @@
 package io.sluice.engine.transport.verbs;
 
-import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.Tag;
 
 /** The promises where a connection has two rails and four lanes, and an engine two pollers. */
 @Tag("verbs")
-class VerbsRailsContractTest extends TransportContract {
+class VerbsRailsContractTest extends DataPathContract {
     @Override
     public TransportUnderTest transport() {
         return VerbsUnderTest.between(
