@@ -41,8 +41,8 @@ static void check_created(bool prefault) {
     CHECK_SAME(sluice_shared_memory_map(fd, BYTES, true, prefault), -EPERM);
     written[0] = 8;
     CHECK_SAME(seen[0], 8);
-    CHECK_SAME(sluice_memory_unmap(written, BYTES), 0);
-    CHECK_SAME(sluice_memory_unmap(seen, BYTES), 0);
+    CHECK_SAME(sluice_shared_memory_unmap(written, BYTES), 0);
+    CHECK_SAME(sluice_shared_memory_unmap(seen, BYTES), 0);
     CHECK_SAME(sluice_socket_close(fd), 0);
 }
 
@@ -91,7 +91,7 @@ static void check_huge_pages(void) {
     int64_t address = sluice_shared_memory_map(fd, page, true, true);
     CHECK(address > 0 && address % page == 0);
     memset((void *)address, 1, (size_t)page);
-    CHECK_SAME(sluice_memory_unmap((void *)address, page), 0);
+    CHECK_SAME(sluice_shared_memory_unmap((void *)address, page), 0);
     CHECK_SAME(sluice_socket_close(fd), 0);
 }
 
@@ -152,7 +152,7 @@ static void check_opened_again(void) {
     CHECK(address > 0);
     CHECK_SAME(mprotect((void *)address, BYTES, PROT_READ | PROT_WRITE), -1);
     CHECK_SAME(fallocate(again, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, BYTES), -1);
-    CHECK_SAME(sluice_memory_unmap((void *)address, BYTES), 0);
+    CHECK_SAME(sluice_shared_memory_unmap((void *)address, BYTES), 0);
     CHECK_SAME(sluice_socket_close(again), 0);
 
     int reader = open(path, O_RDONLY | O_CLOEXEC);
@@ -171,7 +171,45 @@ static void check_hole(void) {
     memset(bytes, 1, BYTES);
     CHECK_SAME(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, BYTES), 0);
     CHECK_SAME(bytes[0] | bytes[BYTES - 1], 0);
-    CHECK_SAME(sluice_memory_unmap(bytes, BYTES), 0);
+    CHECK_SAME(sluice_shared_memory_unmap(bytes, BYTES), 0);
+    CHECK_SAME(sluice_socket_close(fd), 0);
+}
+
+/* What a mapping is not to touch, it cannot; the kernel, which reads and writes for others, is asked. */
+static bool is_guarded(const uint8_t *at) {
+    int ends[2];
+    CHECK_SAME(pipe2(ends, O_CLOEXEC), 0);
+    bool refused = write(ends[1], at, 1) == -1 && errno == EFAULT;
+    CHECK_SAME(sluice_socket_close(ends[0]) | sluice_socket_close(ends[1]), 0);
+    return refused;
+}
+
+static void check_guards(int64_t bytes) {
+    int64_t page = sluice_memory_page_size();
+    int64_t pages = (bytes + page - 1) / page * page;
+    int fd = create(bytes, false, false);
+    CHECK(fd >= 0);
+    uint8_t *first = (uint8_t *)sluice_shared_memory_map(fd, bytes, true, false);
+    uint8_t *second = (uint8_t *)sluice_shared_memory_map(fd, bytes, false, true);
+    CHECK(is_guarded(first - 1) && is_guarded(first - page) && is_guarded(first + pages));
+    CHECK(is_guarded(first + pages + page - 1) && is_guarded(second - 1) && is_guarded(second + pages));
+    CHECK(!is_guarded(first) && !is_guarded(first + bytes - 1) && !is_guarded(second + bytes - 1));
+    CHECK_SAME(sluice_shared_memory_unmap(first, bytes), 0);
+    CHECK_SAME(sluice_shared_memory_unmap(second, bytes), 0);
+    /* The guards have gone with it. */
+    CHECK_SAME(msync(first - page, (size_t)page, MS_ASYNC) == -1 ? errno : 0, ENOMEM);
+    CHECK_SAME(msync(first + pages, (size_t)page, MS_ASYNC) == -1 ? errno : 0, ENOMEM);
+    CHECK_SAME(sluice_socket_close(fd), 0);
+}
+
+static void check_unmapping_errors(void) {
+    int64_t page = sluice_memory_page_size();
+    CHECK_SAME(sluice_shared_memory_unmap((void *)(intptr_t)(16 * page), 0), -EINVAL);
+    CHECK_SAME(sluice_shared_memory_unmap((void *)(intptr_t)(16 * page + 1), page), -EINVAL);
+    CHECK_SAME(sluice_shared_memory_unmap(NULL, page), -EINVAL);
+    CHECK_SAME(sluice_shared_memory_unmap((void *)(intptr_t)page, INT64_MAX), -EINVAL);
+    int fd = create(page, false, false);
+    CHECK_SAME(sluice_shared_memory_map(fd, INT64_MAX, true, false), -ENOMEM);
     CHECK_SAME(sluice_socket_close(fd), 0);
 }
 
@@ -184,6 +222,10 @@ void test_shared_memory(void) {
     check_what_a_peer_may_send();
     check_opened_again();
     check_hole();
+    check_guards(1);
+    check_guards(sluice_memory_page_size());
+    check_guards(BYTES + 1);
+    check_unmapping_errors();
     CHECK_SAME(sluice_shared_memory_map(-1, BYTES, true, false), -EBADF);
     CHECK_SAME(sluice_shared_memory_map(-1, 0, true, false), -EINVAL);
     CHECK_SAME(sluice_shared_memory_seal(-1, false), -EBADF);

@@ -18,6 +18,9 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
@@ -34,6 +37,9 @@
  * does, gigabytes would hold the pollers up for seconds.
  */
 #define POPULATE_STEP (INT64_C(8) << 20)
+
+/* How often another thread may take the addresses that were found for a mapping. */
+#define MAP_ATTEMPTS 100
 
 /* Gives a number of kB of /proc/meminfo in bytes, or -errno. */
 static int64_t memory_fact(const char *format) {
@@ -112,6 +118,16 @@ int sluice_shared_memory_seal(int fd, bool read_only) {
     return sluice_result(fcntl(fd, F_ADD_SEALS, SIZE_SEALS | F_SEAL_SEAL | (read_only ? F_SEAL_FUTURE_WRITE : 0)));
 }
 
+/* Whether the file has huge pages: 1 or 0, or -errno. */
+static int has_huge_pages(int fd) {
+    struct statfs system;
+    int result;
+    do {
+        result = sluice_result(fstatfs(fd, &system));
+    } while (result == -EINTR);
+    return result < 0 ? result : (uint32_t)system.f_type == HUGETLBFS_MAGIC;
+}
+
 int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages) {
     if (bytes < 1) {
         return -EINVAL;
@@ -127,20 +143,16 @@ int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages) {
     if ((seals & SIZE_SEALS) != SIZE_SEALS) {
         return -EPERM;
     }
-    struct statfs system;
-    int result;
-    do {
-        result = sluice_result(fstatfs(fd, &system));
-    } while (result == -EINTR);
-    if (result < 0) {
-        return result;
+    int huge = has_huge_pages(fd);
+    if (huge < 0) {
+        return huge;
     }
-    if ((uint32_t)system.f_type == HUGETLBFS_MAGIC && !huge_pages) {
+    if (huge && !huge_pages) {
         return -EOPNOTSUPP;
     }
     /* After the seals were seen: the size that is there now stays. */
     struct stat file;
-    result = sluice_result(fstat(fd, &file));
+    int result = sluice_result(fstat(fd, &file));
     if (result < 0) {
         return result;
     }
@@ -157,19 +169,107 @@ static void populate(char *address, int64_t bytes, bool writable) {
     }
 }
 
+static size_t round_up(size_t bytes, size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/*
+ * Finds free addresses for so many bytes, aligned, and puts a page that nobody may touch before and after them; NULL with
+ * errno if there are none. What lies between the two may be taken by another thread meanwhile.
+ */
+static char *find_guarded_gap(size_t bytes, size_t alignment, size_t page) {
+    size_t whole = bytes + 2 * page + (alignment - page);
+    char *begin = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (begin == MAP_FAILED) {
+        return NULL;
+    }
+    size_t before = round_up((uintptr_t)begin + page, alignment) - page - (uintptr_t)begin;
+    size_t after = alignment - page - before;
+    char *gap = begin + before + page;
+    if (munmap(gap, bytes) < 0) {
+        int error = errno;
+        munmap(begin, whole);
+        errno = error;
+        return NULL;
+    }
+    if (before > 0) {
+        munmap(begin, before);
+    }
+    if (after > 0) {
+        munmap(gap + bytes + page, after);
+    }
+    return gap;
+}
+
+static void remove_guards(char *gap, size_t bytes, size_t page) {
+    munmap(gap - page, page);
+    munmap(gap + bytes, page);
+}
+
+/*
+ * Maps between two guards, of whole pages. The gap is not reserved while the file is mapped into it: a mapping that replaces
+ * another and fails may have removed that, or not, and so nobody would know whether what lies there is still the own one.
+ */
+static int64_t map_guarded(int fd, size_t bytes, int protection, size_t alignment, size_t page) {
+    for (int attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {
+        char *gap = find_guarded_gap(bytes, alignment, page);
+        if (gap == NULL) {
+            return -(int64_t)errno;
+        }
+        char *address = mmap(gap, bytes, protection, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+        if (address == gap) {
+            return (int64_t)(intptr_t)address;
+        }
+        int error = address == MAP_FAILED ? errno : EEXIST;
+        if (address != MAP_FAILED) {
+            /* A kernel that does not know the flag took the address for a wish. */
+            munmap(address, bytes);
+        }
+        remove_guards(gap, bytes, page);
+        if (error != EEXIST) {
+            return -(int64_t)error;
+        }
+    }
+    return -ENOMEM;
+}
+
 int64_t sluice_shared_memory_map(int fd, int64_t bytes, bool writable, bool prefault) {
     if (bytes < 1) {
         return -EINVAL;
     }
+    struct stat file;
+    int result = sluice_result(fstat(fd, &file));
+    if (result < 0) {
+        return result;
+    }
+    size_t page = (size_t)sluice_memory_page_size();
+    /* Huge pages can be mapped nowhere else, and what the kernel may make huge pages of is mapped so that it can. */
+    size_t alignment = (size_t)file.st_blksize;
+    if (alignment < page || (alignment & (alignment - 1)) != 0) {
+        alignment = page;
+    }
+    if (has_huge_pages(fd) == 1 && (size_t)bytes % alignment != 0) {
+        /* The kernel would round the length up, and so map over the guard. */
+        return -EINVAL;
+    }
+    if ((uint64_t)bytes > (uint64_t)INT64_MAX - 2 * (uint64_t)alignment - 2 * (uint64_t)page) {
+        return -ENOMEM;
+    }
     int protection = PROT_READ | (writable ? PROT_WRITE : 0);
-    void *address = mmap(NULL, (size_t)bytes, protection, MAP_SHARED, fd, 0);
-    if (address == MAP_FAILED) {
-        return -(int64_t)errno;
+    int64_t address = map_guarded(fd, round_up((size_t)bytes, page), protection, alignment, page);
+    if (address > 0 && prefault) {
+        populate((char *)(intptr_t)address, bytes, writable);
     }
-    if (prefault) {
-        populate(address, bytes, writable);
+    return address;
+}
+
+int sluice_shared_memory_unmap(void *address, int64_t bytes) {
+    size_t page = (size_t)sluice_memory_page_size();
+    if (bytes < 1 || (uintptr_t)address < page || (uintptr_t)address % page != 0
+            || (uint64_t)bytes > (uint64_t)INT64_MAX - 2 * (uint64_t)page) {
+        return -EINVAL;
     }
-    return (int64_t)(intptr_t)address;
+    return sluice_result(munmap((char *)address - page, round_up((size_t)bytes, page) + 2 * page));
 }
 
 int64_t sluice_shared_memory_huge_page_size(void) {

@@ -82,7 +82,9 @@ int sluice_memory_page_size(void);
 int sluice_shared_memory_create(const char *name, size_t name_length, int64_t bytes, bool huge_pages, bool prefault);
 int sluice_shared_memory_seal(int fd, bool read_only);
 int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages);
+/* Between two pages that nobody may touch, which sluice_shared_memory_unmap gives back as well. */
 int64_t sluice_shared_memory_map(int fd, int64_t bytes, bool writable, bool prefault);
+int sluice_shared_memory_unmap(void *address, int64_t bytes);
 int64_t sluice_shared_memory_huge_page_size(void);
 
 /* The longest address of a local socket. A path ends with a zero in the kernel's structure, which is one longer. */

@@ -27,6 +27,11 @@ JNIEXPORT jlong JNICALL Java_io_sluice_jni_SharedMemory_map(
     return sluice_shared_memory_map(fd, bytes, writable, prefault);
 }
 
+JNIEXPORT jint JNICALL Java_io_sluice_jni_SharedMemory_unmap(
+        UNUSED JNIEnv *env, UNUSED jclass type, jlong address, jlong bytes) {
+    return sluice_shared_memory_unmap(sluice_pointer(address), bytes);
+}
+
 JNIEXPORT jlong JNICALL Java_io_sluice_jni_SharedMemory_hugePageSize(UNUSED JNIEnv *env, UNUSED jclass type) {
     return sluice_shared_memory_huge_page_size();
 }

@@ -61,10 +61,12 @@ public final class SharedMemory {
 
     /**
      * Maps the memory of a descriptor, from its beginning, shared with all who have it mapped. The descriptor may be
-     * closed afterwards. {@link Memory#unmap} gives the mapping back.
+     * closed afterwards. {@link #unmap} gives the mapping back.
      *
-     * <p>Whoever touches what lies beyond the file's end crashes the process, so {@code bytes} must be its size, and
-     * the size must be sealed.
+     * <p>Right before and right behind its pages lies one that nobody may touch, so that an access which leaves the
+     * memory ends the process, or is refused by the kernel, rather than reach what else is mapped. Whoever touches what
+     * lies beyond the file's end crashes the process as well, so {@code bytes} must be its size, and the size must be
+     * sealed.
      *
      * @param fd the descriptor
      * @param bytes the size in bytes, at least 1
@@ -73,9 +75,18 @@ public final class SharedMemory {
      *     first touch; this gives memory to those that have none yet
      * @return the address, which is always positive, or {@code -errno}: {@code -EPERM} for a writable mapping of what
      *     is sealed as read-only, {@code -EACCES} if the descriptor is not open for this, {@code -ENOMEM} (also if huge
-     *     pages are short), {@code -EBADF}, {@code -EINVAL} for a size below 1
+     *     pages are short), {@code -EBADF}, {@code -EINVAL} for a size below 1 or a part of huge pages
      */
     public static native long map(int fd, long bytes, boolean writable, boolean prefault);
+
+    /**
+     * Gives a mapping of {@link #map} back, and the pages around it. Whoever touches it afterwards crashes the process.
+     *
+     * @param address the address that {@link #map} returned
+     * @param bytes the same size
+     * @return 0, or {@code -errno}: {@code -EINVAL} for a size below 1 or an address that is not a page's
+     */
+    public static native int unmap(long address, long bytes);
 
     /**
      * Tells the default size of a huge page. That there are any left is not said.

@@ -166,8 +166,8 @@ class LocalSocketsTest {
         check(Sockets.close(received));
         there.set(ValueLayout.JAVA_LONG, 8, 42);
         assertThat(here.get(ValueLayout.JAVA_LONG, 8)).isEqualTo(42);
-        check(Memory.unmap(there.address(), 4096));
-        check(Memory.unmap(here.address(), 4096));
+        check(SharedMemory.unmap(there.address(), 4096));
+        check(SharedMemory.unmap(here.address(), 4096));
     }
 
     @ParameterizedTest

@@ -40,7 +40,7 @@ class SharedMemoryTest {
 
     @AfterEach
     void nothing_is_left_open() {
-        mapped.forEach(segment -> check(Memory.unmap(segment.address(), segment.byteSize())));
+        mapped.forEach(segment -> check(SharedMemory.unmap(segment.address(), segment.byteSize())));
         opened.forEach(fd -> check(Sockets.close(fd)));
         assertThat(Descriptors.named(NAME)).isEmpty();
     }
@@ -196,6 +196,37 @@ class SharedMemoryTest {
         MemorySegment segment = mapping(SharedMemory.map(fd, page, true, true), page);
         assertThat(segment.address() % page).isZero();
         segment.fill((byte) 1);
+    }
+
+    /** Asks the kernel, which reads for others and refuses what they may not touch. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 4096, 100_000})
+    void the_pages_around_it_cannot_be_touched(long bytes) {
+        long pages = (bytes + Memory.pageSize() - 1) / Memory.pageSize() * Memory.pageSize();
+        int fd = check(SharedMemory.create(NAME_BYTES, bytes, false, false));
+        opened.add(fd);
+        long owner = mapping(SharedMemory.map(fd, bytes, true, true), bytes).address();
+        long reader = mapping(SharedMemory.map(fd, bytes, false, false), bytes).address();
+
+        for (long address : new long[] {owner, reader}) {
+            assertThat(read(address - 1)).isEqualTo(-Errno.EFAULT);
+            assertThat(read(address)).isEqualTo(1);
+            assertThat(read(address + bytes - 1)).isEqualTo(1);
+            assertThat(read(address + pages)).isEqualTo(-Errno.EFAULT);
+        }
+    }
+
+    private long read(long address) {
+        try (SocketPair pair = SocketPair.open()) {
+            return Sockets.send(pair.client(), address, 1);
+        }
+    }
+
+    @Test
+    void what_was_not_mapped_cannot_be_unmapped() {
+        assertThat(SharedMemory.unmap(1, 1)).isEqualTo(-Errno.EINVAL);
+        assertThat(SharedMemory.unmap(0, BYTES)).isEqualTo(-Errno.EINVAL);
+        assertThat(SharedMemory.unmap(16L * Memory.pageSize(), 0)).isEqualTo(-Errno.EINVAL);
     }
 
     @Test

@@ -56,7 +56,7 @@ final class RegionRegistry {
                             ? "; ask for less, or see the limits of the process (ulimit -v) or container"
                             : ""));
         }
-        MappedSegment mapped = new MappedSegment(address, bytes);
+        MappedSegment mapped = new MappedSegment(address, bytes, Memory::unmap);
         try {
             return add(mapped.segment(), options, null, null, mapped::close);
         } catch (RegistrationException e) {

@@ -1,6 +1,5 @@
 package io.sluice.engine.transport;
 
-import io.sluice.jni.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.slf4j.Logger;
@@ -17,18 +16,34 @@ public final class MappedSegment implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final long address;
     private final long bytes;
+    private final Unmapping unmapping;
     private final MemorySegment segment;
+
+    /** Gives a mapping back to the kernel, in the way that fits how it was made. */
+    @FunctionalInterface
+    public interface Unmapping {
+        /**
+         * Unmaps.
+         *
+         * @param address as the kernel gave it
+         * @param bytes how long it is
+         * @return 0, or {@code -errno}
+         */
+        int unmap(long address, long bytes);
+    }
 
     /**
      * Takes a mapping over.
      *
      * @param address as the kernel gave it
      * @param bytes how long it is
+     * @param unmapping how to give it back
      */
     @SuppressWarnings("restricted") // the mapping is this object's own
-    public MappedSegment(long address, long bytes) {
+    public MappedSegment(long address, long bytes, Unmapping unmapping) {
         this.address = address;
         this.bytes = bytes;
+        this.unmapping = unmapping;
         this.segment = MemorySegment.ofAddress(address).reinterpret(bytes, arena, null);
     }
 
@@ -52,7 +67,7 @@ public final class MappedSegment implements AutoCloseable {
         } catch (IllegalStateException inUse) {
             return !segment.scope().isAlive();
         }
-        Memory.unmap(address, bytes);
+        unmapping.unmap(address, bytes);
         return true;
     }
 

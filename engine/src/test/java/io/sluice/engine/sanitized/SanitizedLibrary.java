@@ -14,8 +14,9 @@ import org.junit.jupiter.api.Assumptions;
  * the sanitizers' runtime has to be there before everything else.
  */
 final class SanitizedLibrary {
-    private static final Path NATIVE =
-            Path.of(System.getProperty("basedir", "."), "..", "native").toAbsolutePath().normalize();
+    private static final Path NATIVE = Path.of(System.getProperty("basedir", "."), "..", "native")
+            .toAbsolutePath()
+            .normalize();
     private static final Path BUILT = NATIVE.resolve(Path.of("target", "native-asan"));
     private static final long BUILD_MINUTES = 5;
 
@@ -69,8 +70,7 @@ final class SanitizedLibrary {
 
     /** The classes and the tests of the native module. */
     static List<Path> nativeClasses() {
-        return List.of(
-                NATIVE.resolve(Path.of("target", "test-classes")), NATIVE.resolve(Path.of("target", "classes")));
+        return List.of(NATIVE.resolve(Path.of("target", "test-classes")), NATIVE.resolve(Path.of("target", "classes")));
     }
 
     private record Output(int status, String text) {}

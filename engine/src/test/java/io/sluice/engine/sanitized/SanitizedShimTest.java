@@ -12,12 +12,14 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -109,6 +111,7 @@ class SanitizedShimTest {
 
     @ParameterizedTest
     @EnumSource
+    @Timeout(value = 60, unit = TimeUnit.MINUTES)
     void theTestsPassWithoutAReport(Group group) throws Exception {
         assumeTrue(group.isWanted(), "left out by -Dsluice.test.sanitized");
         SanitizedJvm machine = new SanitizedJvm(library, emptyFolder(group.name())).options(profile(group));
@@ -128,7 +131,8 @@ class SanitizedShimTest {
         SanitizedJvm.End end = machine.run(LAUNCH_MINUTES, LAUNCHER, arguments);
 
         Map<String, Integer> counts = counts(end);
-        System.out.println("sanitized " + group + ": " + counts + ", " + end.reports().size() + " reports");
+        System.out.println(
+                "sanitized " + group + ": " + counts + ", " + end.reports().size() + " reports");
         assertThat(end.reports()).as("see %s", end.log()).isEmpty();
         assertThat(counts).as("see %s", end.log()).containsEntry("failed", 0);
         assertThat(end.status()).as("see %s", end.log()).isZero();
@@ -138,13 +142,11 @@ class SanitizedShimTest {
     /** Of the contract on verbs the small profile runs by default, too. */
     private static String profile(Group group) {
         return "-Dsluice.test.profile="
-                + System.getProperty(
-                        "sluice.test.sanitized-profile", group == Group.VERBS ? "small" : "standard");
+                + System.getProperty("sluice.test.sanitized-profile", group == Group.VERBS ? "small" : "standard");
     }
 
     private static SanitizedJvm.End misuse(String how) throws Exception {
-        return new SanitizedJvm(library, emptyFolder("misuse-" + how))
-                .run(2, MisuseMain.class.getName(), List.of(how));
+        return new SanitizedJvm(library, emptyFolder("misuse-" + how)).run(2, MisuseMain.class.getName(), List.of(how));
     }
 
     private static Map<String, Integer> counts(SanitizedJvm.End end) throws IOException {

@@ -38,7 +38,7 @@ final class ControlSegment implements AutoCloseable {
     private final MemorySegment memory;
 
     private ControlSegment(long address) {
-        this.mapped = new MappedSegment(address, BYTES);
+        this.mapped = new MappedSegment(address, BYTES, SharedMemory::unmap);
         this.memory = mapped.segment();
     }
 

@@ -13,7 +13,7 @@ final class RemoteFile {
     private int users;
 
     private RemoteFile(long address, RegionKeys keys) {
-        mapped = new MappedSegment(address, keys.fileBytes());
+        mapped = new MappedSegment(address, keys.fileBytes(), SharedMemory::unmap);
         writable = keys.writable();
     }
 

@@ -3,6 +3,7 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.MappedSegment;
 import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.jni.SharedMemory;
 import io.sluice.jni.Sockets;
 import java.lang.foreign.MemorySegment;
 
@@ -43,7 +44,7 @@ final class SharedFile implements AllocatedMemory {
         this.fileBytes = fileBytes;
         this.writable = writable;
         this.hugePages = hugePages;
-        this.mapped = new MappedSegment(address, fileBytes);
+        this.mapped = new MappedSegment(address, fileBytes, SharedMemory::unmap);
         this.segment = mapped.segment().asSlice(0, bytes);
     }
 

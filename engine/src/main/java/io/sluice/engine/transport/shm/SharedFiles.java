@@ -55,7 +55,7 @@ final class SharedFiles {
             try {
                 checked(SharedMemory.seal(file, readOnly), "seal", bytes);
             } catch (RegistrationException e) {
-                Memory.unmap(address, fileBytes);
+                SharedMemory.unmap(address, fileBytes);
                 throw e;
             }
             return new SharedFile(file, number, fileBytes, !readOnly, hugePages, address, bytes);
@@ -77,7 +77,8 @@ final class SharedFiles {
             int error = (int) -result;
             String advice = switch (error) {
                 case Errno.ENOMEM, Errno.ENOSPC ->
-                    "; ask for less, or see the memory limit of the container and of the process (ulimit -v)";
+                    "; ask for less, or see the memory limit of the container and of the process (ulimit -v,"
+                            + " vm.max_map_count)";
                 case Errno.EMFILE, Errno.ENFILE ->
                     "; each allocated region keeps a file open: raise the limit (ulimit -n)";
                 default -> "";

@@ -33,6 +33,11 @@ final class ShmUnderTest implements TransportUnderTest {
         return new ShmUnderTest(true, SPARSE).with("CONTRACT_REGISTERS_MEMORY", "true");
     }
 
+    /** Regions that the engine allocates, each right at a guard page. */
+    static ShmUnderTest guarded() {
+        return allocated().with("SLUICE_TRANSPORTS", GuardedShmTransportProvider.NAME);
+    }
+
     /** The same with a further setting on both sides. */
     ShmUnderTest with(String variable, String value) {
         Map<String, String> sum = new TreeMap<>(environment);
@@ -42,7 +47,7 @@ final class ShmUnderTest implements TransportUnderTest {
 
     @Override
     public String name() {
-        return "shm";
+        return environment.get("SLUICE_TRANSPORTS");
     }
 
     @Override
@@ -77,6 +82,6 @@ final class ShmUnderTest implements TransportUnderTest {
 
     @Override
     public boolean isVariant() {
-        return registers;
+        return registers || !"shm".equals(name());
     }
 }

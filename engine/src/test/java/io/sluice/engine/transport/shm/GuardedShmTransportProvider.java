@@ -1,0 +1,110 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.GuardedMemory;
+import io.sluice.engine.TransportStatus;
+import io.sluice.engine.transport.AllocatedMemory;
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportProvider;
+import io.sluice.jni.Memory;
+import java.lang.foreign.MemorySegment;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens the shm transport with every region right at a guard page, which its mappings have on both sides: in turns a region stands
+ * at the beginning of its file and, up to the alignment of words, at the end, for its owner as for whoever attaches it. Regions
+ * without a file are guarded likewise. An engine takes it only by name.
+ */
+public final class GuardedShmTransportProvider implements TransportProvider {
+    static final String NAME = "guardedshm";
+
+    /** For the service loader. */
+    public GuardedShmTransportProvider() {}
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public int preference() {
+        return Integer.MIN_VALUE;
+    }
+
+    @Override
+    public TransportStatus status() {
+        TransportStatus shm = new ShmTransportProvider().status();
+        return new TransportStatus(NAME, shm.unavailable(), shm.cause());
+    }
+
+    @Override
+    public Transport open(EngineOptions options) {
+        return new Guarded(new ShmTransportProvider().open(options));
+    }
+
+    private record Guarded(Transport shm, AtomicLong made) implements Transport {
+        Guarded(Transport shm) {
+            this(shm, new AtomicLong());
+        }
+
+        @Override
+        public Capabilities capabilities() {
+            return shm.capabilities();
+        }
+
+        @Override
+        public String reach() {
+            return shm.reach();
+        }
+
+        @Override
+        public @Nullable String whyOutOfReach(String peer) {
+            return shm.whyOutOfReach(peer);
+        }
+
+        @Override
+        public AllocatedMemory allocate(long bytes, Set<Access> access) {
+            long page = Memory.pageSize();
+            if (bytes > Long.MAX_VALUE - page) {
+                return shm.allocate(bytes, access);
+            }
+            long slack = (page - bytes % page) % page / Long.BYTES * Long.BYTES;
+            long start = made.getAndIncrement() % 2 == 0 ? 0 : slack;
+            AllocatedMemory file = shm.allocate(bytes + start, access);
+            return file == null
+                    ? new Placed(GuardedMemory.allocate(bytes), new ForeignMemory(0), () -> {})
+                    : new Placed(file.segment().asSlice(start, bytes), file.registration(), file::close);
+        }
+
+        @Override
+        public @Nullable RegisteredMemory register(MemorySegment segment, Set<Access> access, AtomicDomain domain) {
+            return shm.register(segment, access, domain);
+        }
+
+        @Override
+        public Endpoint endpoint(EndpointContext context) {
+            return shm.endpoint(context);
+        }
+
+        @Override
+        public void close() {
+            shm.close();
+        }
+    }
+
+    private record Placed(MemorySegment segment, RegisteredMemory registration, Runnable closing)
+            implements AllocatedMemory {
+        @Override
+        public void close() {
+            closing.run();
+        }
+    }
+}
