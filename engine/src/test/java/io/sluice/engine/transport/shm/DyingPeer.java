@@ -17,12 +17,16 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The program of a peer that is killed: it reads a line with an address, a region's descriptor and a number, connects, writes
  * the number to the region, says what its own region's descriptor is, and then transfers without end.
  */
 final class DyingPeer {
+    /** A variable that says how long its larger transfers are, if not {@link #LARGE_BYTES}. */
+    static final String LARGER_BYTES = "DYING_PEER_LARGER_BYTES";
+
     static final String CROSS_MEMORY = "SLUICE_SHM_CROSS_MEMORY_ATTACH";
     static final char ANSWER = '@';
     static final long BYTES = 4 << 20;
@@ -55,8 +59,9 @@ final class DyingPeer {
         peer.writeNumber(Long.parseLong(words[2]));
         System.out.println(ANSWER + HexFormat.of().formatHex(region.descriptor().toBytes()));
         peer.transferForEver(true, SMALL_BYTES);
-        peer.transferForEver(true, LARGE_BYTES);
-        peer.transferForEver(false, LARGE_BYTES);
+        long larger = largerBytes(System.getenv(LARGER_BYTES));
+        peer.transferForEver(true, larger);
+        peer.transferForEver(false, larger);
         // it never outlives the test that started it
         in.readLine();
         System.exit(0);
@@ -67,6 +72,10 @@ final class DyingPeer {
         return crossMemory
                 ? engine.register(Arena.global().allocate(BYTES, Long.BYTES), RegionOptions.readWrite())
                 : engine.allocate(BYTES, RegionOptions.readWrite());
+    }
+
+    private static long largerBytes(@Nullable String told) {
+        return told == null ? LARGE_BYTES : Long.parseLong(told);
     }
 
     private void writeNumber(long number) {

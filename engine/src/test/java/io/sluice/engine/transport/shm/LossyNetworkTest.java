@@ -12,64 +12,122 @@ import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.opentest4j.TestAbortedException;
 
-/** Two hosts, as network namespaces, with a network between them that loses and delays packets. */
+/** Two hosts, as network namespaces, with a network between them that loses and delays packets in both directions. */
+@Tag("softroce-netem")
 class LossyNetworkTest {
     private static final int DELAY_MILLIS = 5;
     private static final int LOSS_PERCENT = 2;
-    private static final int TRANSFERS = 50;
+    private static final int ALL = 100;
+    private static final int ROUNDS = 20;
+    // the peer reads and writes in the first half of its region
+    private static final long OFFSET = DyingPeer.BYTES / 2;
+    private static final int LARGEST = 65_537;
+    private static final int[] SIZES = {1, 512, 4097, LARGEST};
+    /** Such a network carries little more than a megabyte a second, and a round waits behind what the peer moves. */
+    private static final long PEERS_BYTES = 16 << 10;
 
-    @Test
-    void everythingArrivesAndTheEndIsNoticed() throws InterruptedException {
+    private static final Map<String, String> SETTINGS = Map.of(
+            DyingPeer.LARGER_BYTES,
+            Long.toString(PEERS_BYTES),
+            "SLUICE_TRANSPORTS",
+            "tcp",
+            "SLUICE_ALLOW_UNAUTHENTICATED_PEERS",
+            "true",
+            "SLUICE_CONNECT_TIMEOUT",
+            "40s");
+
+    /** A namespace behind such a network. */
+    private static NetworkNamespace lossy() {
         assumeThat(NetworkNamespace.isPossible())
                 .as("network namespaces can be made (root, iproute2)")
                 .isTrue();
-        BlockingQueue<Connection> accepted = new LinkedBlockingQueue<>();
-        try (NetworkNamespace outside = NetworkNamespace.open()) {
-            assumeThat(outside.impair(DELAY_MILLIS, LOSS_PERCENT))
-                    .as("the kernel has netem (module sch_netem), and tc is installed")
-                    .isTrue();
-            try (TransferEngine engine = TransferEngine.open(EngineOptions.builder()
-                            .transports(List.of("tcp"))
-                            .listen(NetworkNamespace.ADDRESS, 0)
-                            .allowUnauthenticatedPeers(true)
-                            .build());
-                    DyingPeerProcess peer = DyingPeerProcess.start(
-                            Map.of("SLUICE_TRANSPORTS", "tcp", "SLUICE_ALLOW_UNAUTHENTICATED_PEERS", "true"),
-                            outside.command())) {
-                engine.onConnection(accepted::add);
-                MemoryRegion region = engine.allocate(DyingPeer.BYTES, RegionOptions.readWrite());
-                RegionDescriptor theirs = peer.connectTo(engine, region.descriptor(), 1);
-                Connection connection = accepted.poll(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
-                assertThat(connection).isNotNull();
-                MemoryRegion own = engine.allocate(DyingPeer.LARGE_BYTES, RegionOptions.local());
-                Filling.fill(own.segment(), 3);
-                RemoteRegion remote = Patience.get(connection.attach(theirs));
-                for (int i = 0; i < TRANSFERS; i++) {
-                    CompletableFuture<Void> written = new CompletableFuture<>();
-                    connection.write(
-                            own, 0, remote, 0, DyingPeer.SMALL_BYTES, TransferOptions.defaults(), (transfer, error) -> {
-                                if (error == null) {
-                                    written.complete(null);
-                                } else {
-                                    written.completeExceptionally(error);
-                                }
-                            });
-                    Patience.get(written);
-                }
-                peer.kill();
-                Patience.failure(connection.ended(), ConnectionLostException.class);
-                Patience.get(connection.quiesced());
-            }
+        NetworkNamespace outside = NetworkNamespace.open();
+        if (!outside.impair(DELAY_MILLIS, LOSS_PERCENT)) {
+            outside.close();
+            throw new TestAbortedException("the kernel has no netem (module sch_netem), or tc is not installed");
         }
+        return outside;
+    }
+
+    @Test
+    void everythingArrivesAndTheEndOfThePeerIsNoticed() throws InterruptedException {
+        try (NetworkNamespace outside = lossy();
+                TransferEngine engine = open();
+                DyingPeerProcess peer = DyingPeerProcess.start(SETTINGS, outside.command())) {
+            Connection connection = writeAndReadBack(engine, peer);
+            assertThat(outside.lost()).as("packets that the network lost").isPositive();
+            peer.kill();
+            assertEndIsNoticed(connection);
+        }
+    }
+
+    @Test
+    void theEndOfTheNetworkIsNoticed() throws InterruptedException {
+        try (NetworkNamespace outside = lossy();
+                TransferEngine engine = open();
+                DyingPeerProcess peer = DyingPeerProcess.start(SETTINGS, outside.command())) {
+            Connection connection = writeAndReadBack(engine, peer);
+            assertThat(outside.impair(DELAY_MILLIS, ALL)).isTrue();
+            assertEndIsNoticed(connection);
+        }
+    }
+
+    private static TransferEngine open() {
+        return TransferEngine.open(EngineOptions.builder()
+                .environment(SETTINGS)
+                .listen(NetworkNamespace.ADDRESS, 0)
+                .build());
+    }
+
+    /** Has the peer connect and transfer without end, and moves bytes there and back meanwhile. */
+    private static Connection writeAndReadBack(TransferEngine engine, DyingPeerProcess peer)
+            throws InterruptedException {
+        BlockingQueue<Connection> accepted = new LinkedBlockingQueue<>();
+        engine.onConnection(accepted::add);
+        MemoryRegion served = engine.allocate(DyingPeer.BYTES, RegionOptions.readWrite());
+        RegionDescriptor theirs = peer.connectTo(engine, served.descriptor(), 1);
+        Connection connection = accepted.poll(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
+        assertThat(connection).isNotNull();
+        MemoryRegion source = engine.allocate(LARGEST, RegionOptions.local());
+        MemoryRegion back = engine.allocate(LARGEST, RegionOptions.local());
+        RemoteRegion remote = Patience.get(connection.attach(theirs));
+        for (int round = 0; round < ROUNDS; round++) {
+            int bytes = SIZES[round % SIZES.length];
+            Filling.fill(source.segment(), round);
+            await(ended -> connection.write(source, 0, remote, OFFSET, bytes, TransferOptions.defaults(), ended));
+            await(ended -> connection.read(back, 0, remote, OFFSET, bytes, TransferOptions.defaults(), ended));
+            Filling.assertFilled(back.segment(), round, 0, bytes);
+        }
+        return connection;
+    }
+
+    private static void await(Consumer<TransferCallback> started) {
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        started.accept((transfer, error) -> {
+            if (error == null) {
+                ended.complete(null);
+            } else {
+                ended.completeExceptionally(error);
+            }
+        });
+        Patience.get(ended);
+    }
+
+    private static void assertEndIsNoticed(Connection connection) {
+        Patience.failure(connection.ended(), ConnectionLostException.class);
+        Patience.get(connection.quiesced());
     }
 }
