@@ -1,6 +1,8 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.engine.GuardedMemory;
 import io.sluice.engine.contract.TransportUnderTest;
+import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -9,14 +11,18 @@ final class VerbsUnderTest implements TransportUnderTest {
     private final Map<String, String> environment;
     private final Map<String, String> targetEnvironment;
 
-    private VerbsUnderTest(Map<String, String> environment, Map<String, String> targetEnvironment) {
+    private final boolean guarded;
+
+    private VerbsUnderTest(
+            Map<String, String> environment, Map<String, String> targetEnvironment, boolean guarded) {
         this.environment = environment;
         this.targetEnvironment = targetEnvironment;
+        this.guarded = guarded;
     }
 
     /** On these devices. */
     static VerbsUnderTest between(String initiator, String target) {
-        return new VerbsUnderTest(devices(initiator), devices(target));
+        return new VerbsUnderTest(devices(initiator), devices(target), false);
     }
 
     private static Map<String, String> devices(String names) {
@@ -31,7 +37,13 @@ final class VerbsUnderTest implements TransportUnderTest {
 
     /** The same with a further setting on both sides. */
     VerbsUnderTest with(String variable, String value) {
-        return new VerbsUnderTest(added(environment, variable, value), added(targetEnvironment, variable, value));
+        return new VerbsUnderTest(
+                added(environment, variable, value), added(targetEnvironment, variable, value), guarded);
+    }
+
+    /** The same with each region of the contract between two pages that nobody may touch. */
+    VerbsUnderTest betweenGuardPages() {
+        return new VerbsUnderTest(environment, targetEnvironment, true);
     }
 
     private static Map<String, String> added(Map<String, String> to, String variable, String value) {
@@ -83,5 +95,20 @@ final class VerbsUnderTest implements TransportUnderTest {
     @Override
     public boolean offersAdapterAtomics() {
         return true;
+    }
+
+    @Override
+    public boolean isVariant() {
+        return guarded;
+    }
+
+    @Override
+    public boolean registersItsMemory() {
+        return guarded;
+    }
+
+    @Override
+    public MemorySegment memory(long bytes) {
+        return guarded ? GuardedMemory.allocate(bytes) : TransportUnderTest.super.memory(bytes);
     }
 }

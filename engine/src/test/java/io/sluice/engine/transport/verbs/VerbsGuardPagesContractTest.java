@@ -1,0 +1,16 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.contract.TransportContract;
+import io.sluice.engine.contract.TransportUnderTest;
+import org.junit.jupiter.api.Tag;
+
+/** The promises between two devices with every region between two pages that nobody may touch. */
+@Tag("verbs")
+@Tag("softroce")
+@Tag("soak")
+class VerbsGuardPagesContractTest extends TransportContract {
+    @Override
+    public TransportUnderTest transport() {
+        return VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1)).betweenGuardPages();
+    }
+}
