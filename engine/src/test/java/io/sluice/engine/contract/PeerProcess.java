@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.sluice.engine.EngineAddress;
+import io.sluice.engine.ForkedJava;
 import io.sluice.engine.RegionDescriptor;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -61,7 +62,7 @@ final class PeerProcess implements AutoCloseable {
                 "-XX:+UseSerialGC",
                 "-Xcheck:jni",
                 "--enable-native-access=ALL-UNNAMED"));
-        command.addAll(options());
+        command.addAll(ForkedJava.moreOptions());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), ContractPeer.class.getName()));
         Arrays.stream(regionBytes).mapToObj(Long::toString).forEach(command::add);
         Map<String, String> environment = new HashMap<>(transport.targetEnvironment());
@@ -80,12 +81,6 @@ final class PeerProcess implements AutoCloseable {
             process.destroyForcibly();
             throw e;
         }
-    }
-
-    /** More options for the virtual machine, where those that the tests were written for start it too slowly. */
-    private static List<String> options() {
-        String options = System.getProperty("sluice.test.java-options", "").strip();
-        return options.isEmpty() ? List.of() : List.of(options.split(" +"));
     }
 
     private static RegionDescriptor descriptor(String hexadecimal) {

@@ -3,6 +3,7 @@ package io.sluice.engine.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
+import io.sluice.engine.ForkedJava;
 import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.TransferEngine;
@@ -12,6 +13,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -43,10 +45,9 @@ final class DyingPeerProcess implements AutoCloseable {
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-XX:-UsePerfData",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                DyingPeer.class.getName()));
+                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(ForkedJava.moreOptions());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), DyingPeer.class.getName()));
         try {
             File complaints = File.createTempFile("sluice-dying-peer", ".txt");
             ProcessBuilder builder = new ProcessBuilder(command).redirectError(complaints);
@@ -67,7 +68,7 @@ final class DyingPeerProcess implements AutoCloseable {
             Patience.until("the peer answers", () -> isReady(out));
             String line = out.readLine();
             if (line == null || line.charAt(0) != DyingPeer.ANSWER) {
-                return fail("the peer says '%s'", line);
+                return fail("the peer says '%s', and complains: %s", line, Files.readString(complaints.toPath()));
             }
             return RegionDescriptor.fromBytes(HexFormat.of().parseHex(line.substring(1)));
         } catch (IOException e) {

@@ -46,8 +46,13 @@ class LossyNetworkTest {
             "tcp",
             "SLUICE_ALLOW_UNAUTHENTICATED_PEERS",
             "true",
+            // Where the whole machine is emulated, what is alive may be silent for long.
             "SLUICE_CONNECT_TIMEOUT",
-            "40s");
+            "40s",
+            "SLUICE_HANDSHAKE_TIMEOUT",
+            "40s",
+            "SLUICE_LIVENESS_TIMEOUT",
+            "20s");
 
     /** A namespace behind such a network. */
     private static NetworkNamespace lossy() {

@@ -13,8 +13,7 @@ final class VerbsUnderTest implements TransportUnderTest {
 
     private final boolean guarded;
 
-    private VerbsUnderTest(
-            Map<String, String> environment, Map<String, String> targetEnvironment, boolean guarded) {
+    private VerbsUnderTest(Map<String, String> environment, Map<String, String> targetEnvironment, boolean guarded) {
         this.environment = environment;
         this.targetEnvironment = targetEnvironment;
         this.guarded = guarded;
