@@ -23,10 +23,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.opentest4j.TestAbortedException;
 
 /** Two hosts, as network namespaces, with a network between them that loses and delays packets in both directions. */
 @Tag("softroce-netem")
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class LossyNetworkTest {
     private static final int DELAY_MILLIS = 5;
     private static final int LOSS_PERCENT = 2;

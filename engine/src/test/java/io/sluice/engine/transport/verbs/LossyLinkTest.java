@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionState;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A link that loses packets: the driver repeats them, and where it gives up, lanes heal. Nothing is lost, or done twice. */
 @Tag("softroce")
 @Tag("softroce-netem")
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class LossyLinkTest {
     private static final String DELAY = "1ms";
     private static final String LOSS = "1%";
