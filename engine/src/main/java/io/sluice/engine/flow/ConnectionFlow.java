@@ -232,9 +232,7 @@ public final class ConnectionFlow {
     void submitHeld(FlowTransfer transfer) {
         ConnectionEnd refusing = refusal;
         if (refusing != null) {
-            refused.count(transfer, refusing.error());
-            transfer.letGo();
-            throw refusing.error();
+            throw refused(transfer, refusing);
         }
         CallerThreadTransfers here = callerThread;
         if (here != null && pending.get() == 0 && transfer instanceof DataTransfer data && here.carryOut(data)) {
@@ -247,7 +245,21 @@ public final class ConnectionFlow {
             throw new TooManyPendingException(maxPending + " transfers are pending on this connection, the most that"
                     + " maxPending allows; wait for some to end, or raise it");
         }
+        // whoever begins to refuse looks afterwards for what is pending: either it finds this one, or this one is
+        // refused here
+        ConnectionEnd meanwhile = refusal;
+        if (meanwhile != null) {
+            pending.decrementAndGet();
+            throw refused(transfer, meanwhile);
+        }
         transfer.begin();
+    }
+
+    private SluiceException refused(FlowTransfer transfer, ConnectionEnd why) {
+        SluiceException error = why.error();
+        refused.count(transfer, error);
+        transfer.letGo();
+        return error;
     }
 
     void handOver(Mail mail) {
@@ -711,7 +723,8 @@ public final class ConnectionFlow {
     // ---- the end ----
 
     /**
-     * Takes nothing new from here on; what was submitted goes on. Something that is being submitted at this moment may still come.
+     * Takes nothing new from here on; what was submitted goes on. What is being submitted at this moment is refused, or is among
+     * the {@link #pending()} ones when this returns.
      *
      * @param why what is said to whoever submits
      */

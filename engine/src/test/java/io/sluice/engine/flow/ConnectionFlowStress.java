@@ -297,6 +297,37 @@ final class ConnectionFlowStress {
         }
     }
 
+    /** A start meets a drain, which closes the connection if it finds nothing pending. */
+    @JCStressTest
+    @Outcome(id = "0, 1, .*", expect = ACCEPTABLE, desc = "It is refused.")
+    @Outcome(id = "0, 0, false", expect = ACCEPTABLE, desc = "It is taken, and the drain waits for it.")
+    @Outcome(id = "0, 0, true", expect = FORBIDDEN, desc = "It is taken, and the drain does not know of it.")
+    @Outcome(id = "1, .*", expect = FORBIDDEN, desc = "A place among the pending ones is lost, or one too many.")
+    @State
+    public static class StartAgainstDrain extends CountedFlow {
+        private final FlowTransfer transfer = write();
+
+        @Actor
+        public void start(IIZ_Result r) {
+            try {
+                SteppedFlow.start(transfer);
+            } catch (ConnectionClosedException refused) {
+                r.r2 = 1;
+            }
+        }
+
+        @Actor
+        public void poller(IIZ_Result r) {
+            flow.refuse(new ConnectionEnd(ConnectionEnd.Kind.CLOSED_HERE, "the test shuts it down", null));
+            r.r3 = flow.pending() == 0;
+        }
+
+        @Arbiter
+        public void rest(IIZ_Result r) {
+            r.r1 = Math.abs(flow.pending() - (1 - r.r2));
+        }
+    }
+
     /** A cancel meets the end of the connection. */
     @JCStressTest
     @Outcome(id = "1, true", expect = ACCEPTABLE, desc = "One terminal signal.")
