@@ -10,6 +10,7 @@ import io.sluice.jni.Sockets;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.function.Supplier;
@@ -198,7 +199,10 @@ final class FramedSocket {
         ByteBuffer frame =
                 frame(ByteBuffer.allocateDirect(HEADER), type, new byte[0]).flip();
         if (stream == null) {
-            return Sockets.send(descriptor, MemorySegment.ofBuffer(frame).address(), HEADER) == HEADER;
+            long sent = Sockets.send(descriptor, MemorySegment.ofBuffer(frame).address(), HEADER);
+            // the address alone does not keep the memory
+            Reference.reachabilityFence(frame);
+            return sent == HEADER;
         }
         try {
             return stream.send(frame) == HEADER;
