@@ -24,5 +24,7 @@ public enum RefusalReason {
     /** The peer looks for another engine. */
     WRONG_ENGINE,
     /** The peer does not know the {@link Integrity} that this engine asks for. */
-    INTEGRITY
+    INTEGRITY,
+    /** This engine was being shut down or closed. */
+    SHUTTING_DOWN
 }

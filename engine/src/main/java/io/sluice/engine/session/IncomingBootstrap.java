@@ -175,6 +175,10 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     private void choose(byte[] helloBytes, FieldReader fields, @Nullable Token token) {
+        if (engine.isClosing()) {
+            reject(Rejection.SHUTTING_DOWN, "this engine is being shut down");
+            return;
+        }
         if (!engine.hasRoomForConnection()) {
             reject(Rejection.BUSY, "this engine has as many connections as maxConnections allows");
             return;
@@ -219,6 +223,10 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (knowsIntegrity) {
             answer.put(Tag.INTEGRITY, IntegrityTerms.write(integrity));
         }
+        // an earlier version would not have it under its proof
+        if (fields.optional(Tag.FEATURES) != null) {
+            answer.put(Tag.FEATURES, Features.ALL);
+        }
         byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(answer.toBytes())));
         SessionSecret derived =
                 new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven, socket.security());
@@ -236,6 +244,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
                 integrity,
                 knowsIntegrity,
+                (Features.read(fields) & Features.DRAIN) != 0,
                 reason,
                 null);
         answered = true;

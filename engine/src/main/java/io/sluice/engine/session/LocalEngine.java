@@ -294,7 +294,12 @@ public final class LocalEngine implements TransferEngine {
     }
 
     boolean hasRoomForConnection() {
-        return sessions.get() < options.maxConnections() && !closing.get() && !shuttingDown;
+        return sessions.get() < options.maxConnections();
+    }
+
+    /** Whether it takes no new connections because its end has begun. */
+    boolean isClosing() {
+        return closing.get() || shuttingDown;
     }
 
     /** False if there are as many connections as may be, those that are being set up included. */
@@ -315,7 +320,7 @@ public final class LocalEngine implements TransferEngine {
     void connectionOpened(PeerSession session) {
         PeerConnection connection = session.connection();
         open.put(session, connection);
-        if (closing.get() || shuttingDown) {
+        if (isClosing()) {
             session.poller().execute(session::closeHere);
         }
         if (!session.initiator()) {

@@ -141,7 +141,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.MAX_NOTIFICATION_BYTES, options.maxNotificationBytes())
                 .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
                 .put(Tag.AUTHENTICATION, token == null ? 0 : 1)
-                .put(Tag.INTEGRITY, IntegrityTerms.write(options.integrity()));
+                .put(Tag.INTEGRITY, IntegrityTerms.write(options.integrity()))
+                .put(Tag.FEATURES, Features.ALL);
         if (token != null) {
             fields.put(Tag.TOKEN_HINT, TokenHint.of(token, nonce));
         }
@@ -225,6 +226,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 fields.optional(Tag.INTEGRITY) != null,
                 reason,
                 address);
+                (Features.read(fields) & Features.DRAIN) != 0,
         PeerSession begun = new PeerSession(engine, loop, socket(), terms, transport, attempted.opened());
         session = begun;
         socket().send(

@@ -678,7 +678,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         }
         Drain begun = beginDrain(new ConnectionEnd(
                 ConnectionEnd.Kind.CLOSED_HERE, "the connection is being shut down on this side", null));
-        if (begun.close(patienceNanos) && over == null) {
+        if (begun.close(patienceNanos) && over == null && terms.knowsDrain()) {
             control.send(MessageType.DRAIN, "it is being shut down".getBytes(StandardCharsets.UTF_8));
             control.flushNow();
         }
@@ -702,7 +702,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         if (known != null) {
             return known;
         }
-        Drain begun = new Drain(this, loop, flow);
+        Drain begun = new Drain(this, loop, flow, terms.knowsDrain());
         drain = begun;
         connection.moveTo(ConnectionState.DRAINING);
         flow.refuse(why);

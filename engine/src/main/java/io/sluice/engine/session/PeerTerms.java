@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param peerLivenessNanos after how long a silence the peer gives this side up
  * @param integrity how changed bytes are found out
  * @param knowsChecksums whether the peer can be asked for the checksum of a region
+ * @param knowsDrain whether the peer can be told that the connection is going to be closed
  * @param transportReason why the connection takes its transport, in a sentence
  * @param address where lanes are opened to; null on the accepting side
  */
@@ -35,5 +36,6 @@ record PeerTerms(
         long peerLivenessNanos,
         Integrity integrity,
         boolean knowsChecksums,
+        boolean knowsDrain,
         String transportReason,
         @Nullable InetSocketAddress address) {}

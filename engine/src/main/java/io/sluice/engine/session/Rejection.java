@@ -20,6 +20,7 @@ final class Rejection {
     static final int RATE = 7;
     static final int HALF_OPEN = 8;
     static final int INTEGRITY = 16;
+    static final int SHUTTING_DOWN = 17;
     // 9 to 15: authentication
     static final int NOT_AUTHORIZED = 9;
     static final int TLS_MISMATCH = 10;
@@ -39,6 +40,7 @@ final class Rejection {
             case BUSY -> RefusalReason.CONNECTIONS;
             case RATE -> RefusalReason.RATE;
             case HALF_OPEN -> RefusalReason.HALF_OPEN;
+            case SHUTTING_DOWN -> RefusalReason.SHUTTING_DOWN;
             case INTEGRITY -> RefusalReason.INTEGRITY;
             default -> RefusalReason.MALFORMED;
         };

@@ -21,6 +21,7 @@ final class Tag {
     static final int TRANSPORTS_LACKING = 17;
     static final int TRANSPORTS_REACH = 18;
     static final int INTEGRITY = 32;
+    static final int FEATURES = 33;
 
     // authentication
     static final int TOKEN_HINT = 48;

@@ -1,10 +1,13 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -14,6 +17,8 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -125,7 +130,12 @@ public final class RawPeer implements AutoCloseable {
 
     /** The whole of it. */
     public RawPeer connect() {
-        hello();
+        return connect(helloFields());
+    }
+
+    /** The whole of it, with this hello. */
+    RawPeer connect(FieldWriter helloBody) {
+        hello(helloBody.toBytes());
         welcomed();
         authenticate();
         accepted();
@@ -256,6 +266,14 @@ public final class RawPeer implements AutoCloseable {
                         .putLong(handle)
                         .putShort((short) 0)
                         .array());
+    }
+
+    /** The connection with a region of this peer's attached, which takes it for as long as it says. */
+    RemoteRegion attachedBy(Connection connection, long bytes) {
+        CompletableFuture<RemoteRegion> attached = connection.attach(new RegionDescriptor(
+                id, epoch, 1, 2, MemoryKind.HOST, Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE), 0, bytes));
+        grantAttach(1);
+        return Patience.get(attached);
     }
 
     public void notifyEngine(byte[] payload) {
