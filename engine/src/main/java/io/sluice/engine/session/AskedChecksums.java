@@ -18,6 +18,7 @@ final class AskedChecksums {
     private final ArrayDeque<Question> questions = new ArrayDeque<>();
     private long nextRequest;
     private long lastWord;
+    private long wordsLeft;
 
     private record Question(RemoteKey key, long offset, long length, CompletableFuture<Long> result) {}
 
@@ -34,6 +35,7 @@ final class AskedChecksums {
 
     private void send(Question question, long now) {
         lastWord = now;
+        wordsLeft = ServedChecksums.mostWords(question.length);
         control.send(
                 MessageType.CHECKSUM,
                 ByteBuffer.allocate(ServedChecksums.QUESTION_BYTES)
@@ -53,6 +55,10 @@ final class AskedChecksums {
         int status = Byte.toUnsignedInt(body.get());
         lastWord = now;
         if (status == ServedChecksums.UNDER_WAY) {
+            // each stands for a piece that was summed, or a peer could put the end off for ever
+            if (wordsLeft-- == 0) {
+                throw new ProtocolException("the peer says too often that a checksum is under way");
+            }
             return;
         }
         nextRequest++;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * work is not held up. What the peer may read it may have summed; the region is leased meanwhile.
  */
 final class ServedChecksums extends Deadline {
-    /** Says that the answer is being worked on. */
+    /** Says that the answer is being worked on: that at least one piece was summed since the last word, and not the last one. */
     static final int UNDER_WAY = 255;
 
     /** request, handle, key, epoch, offset, length. */
@@ -41,6 +41,11 @@ final class ServedChecksums extends Deadline {
         this.loop = loop;
         this.exposures = exposures;
         this.control = control;
+    }
+
+    /** How often it may be said that the checksum of so many bytes is under way. */
+    static long mostWords(long length) {
+        return Math.max(0, (length - 1) / PIECE);
     }
 
     void asked(ByteBuffer body) {

@@ -1,0 +1,102 @@
+package io.sluice.engine.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Patience;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferEngine;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A peer that is alive and never gives the checksum that it is asked for. */
+class SilentChecksumsTest {
+    private static final Duration LIVENESS = Duration.ofSeconds(1);
+    private static final Duration BEAT = Duration.ofMillis(100);
+    private static final long PIECE = 1 << 20;
+
+    private final TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+            .transports(List.of("tcp"))
+            .livenessTimeout(LIVENESS)
+            .build());
+    private final RawPeer peer = new RawPeer(engine.address());
+    private final Connection connection = connection();
+
+    private Connection connection() {
+        peer.livenessMillis(60_000).connect(peer.helloFields().put(Tag.INTEGRITY, 0));
+        peer.beatEvery(BEAT);
+        return peer.in(engine);
+    }
+
+    @AfterEach
+    void close() {
+        peer.close();
+        Patience.get(engine.closeAsync());
+    }
+
+    private CompletableFuture<Long> ask(long bytes) {
+        RemoteRegion region = peer.attachedBy(connection, bytes);
+        CompletableFuture<Long> asked = connection.checksum(region, 0, bytes);
+        peer.control().receive(MessageType.CHECKSUM);
+        return asked;
+    }
+
+    private void answer(int status) {
+        peer.control()
+                .send(
+                        MessageType.CHECKSUM_RESULT,
+                        ByteBuffer.allocate(ServedChecksums.ANSWER_BYTES)
+                                .putLong(0)
+                                .put((byte) status)
+                                .putInt(7)
+                                .array());
+    }
+
+    @Test
+    void oneThatSaysNothing() {
+        RemoteRegion region = peer.attachedBy(connection, PIECE);
+        CompletableFuture<Long> first = connection.checksum(region, 0, PIECE);
+        CompletableFuture<Long> second = connection.checksum(region, 0, PIECE);
+        assertThat(Patience.failure(first, ConnectionLostException.class)).hasMessageContaining("does not answer");
+        Patience.failure(second, ConnectionLostException.class);
+    }
+
+    @Test
+    void oneThatSaysForEverThatItIsUnderWay() {
+        CompletableFuture<Long> asked = ask(10 * PIECE);
+        Thread.ofVirtual().start(() -> {
+            try {
+                while (true) {
+                    answer(ServedChecksums.UNDER_WAY);
+                    Patience.pause(BEAT);
+                }
+            } catch (UncheckedIOException ended) {
+                // as it should
+            }
+        });
+        assertThat(Patience.failure(asked, ConnectionLostException.class)).hasMessageContaining("too often");
+    }
+
+    @Test
+    void oneThatIsUnderWayAsOftenAsItMayIsWaitedFor() {
+        CompletableFuture<Long> asked = ask(3 * PIECE);
+        answer(ServedChecksums.UNDER_WAY);
+        answer(ServedChecksums.UNDER_WAY);
+        answer(0);
+        assertThat(Patience.get(asked)).isEqualTo(7);
+    }
+
+    @Test
+    void oneThatIsUnderWayWithASinglePieceIsNot() {
+        CompletableFuture<Long> asked = ask(PIECE);
+        answer(ServedChecksums.UNDER_WAY);
+        Patience.failure(asked, ConnectionLostException.class);
+    }
+}
