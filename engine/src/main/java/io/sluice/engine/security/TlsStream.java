@@ -37,6 +37,7 @@ public final class TlsStream implements SecureStream {
     private ByteBuffer unsent = ByteBuffer.allocateDirect(2 * RECORD_BYTES).flip();
     private final ByteBuffer plain = ByteBuffer.allocate(RECORD_BYTES).flip();
     private boolean begun;
+    private boolean answered;
     private boolean ended;
 
     /** What a handshake needs to go on. */
@@ -156,19 +157,30 @@ public final class TlsStream implements SecureStream {
             if (count <= 0) {
                 throw new IOException(
                         count == 0
-                                ? "the peer closed the socket in the TLS handshake"
+                                ? "the peer closed the socket in the TLS handshake, without a reason: it may have been slow to"
+                                        + " answer, or be closing; its log and its count of refused handshakes tell"
                                 : "in the TLS handshake: " + Errno.message((int) -count));
             }
         }
     }
 
-    /** What is no TLS at all gets a name of its own, as it is most often a peer with other settings. */
+    /**
+     * What is no TLS at all gets a name of its own, as it is most often a peer with other settings, and so does a peer that wants
+     * none now.
+     */
     private void expectRecord() throws IOException {
+        if (begun) {
+            return;
+        }
         int type = received.get(received.position());
-        if (!begun && (type < FIRST_TYPE || type > LAST_TYPE)) {
+        if (type < FIRST_TYPE || type > LAST_TYPE) {
             throw new NotTlsException();
         }
-        begun = true;
+        if (RefusedBeforeTlsException.isSign(received)) {
+            throw new RefusedBeforeTlsException();
+        }
+        // it may come in pieces
+        begun = !RefusedBeforeTlsException.isAlert(type);
     }
 
     /** The part of the handshake that may take long. */
@@ -221,6 +233,15 @@ public final class TlsStream implements SecureStream {
                 return;
             }
         }
+    }
+
+    /**
+     * Whether this side has said something.
+     *
+     * @return true if what comes next must be of this session
+     */
+    public boolean hasAnswered() {
+        return answered;
     }
 
     /** Tells the peer that nothing more comes, as far as that is possible at once. */
@@ -386,6 +407,7 @@ public final class TlsStream implements SecureStream {
     private void wrapOwn(SSLEngine tls) throws IOException {
         unsent.compact();
         try {
+            answered = true;
             if (unsent.remaining() < RECORD_BYTES) {
                 throw new SSLException("the peer asks for answers and does not read them");
             }

@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.security.RefusedBeforeTlsException;
 import io.sluice.engine.security.TlsPeer;
 import io.sluice.engine.security.TlsStream;
 import io.sluice.engine.transport.EventLoop;
@@ -9,8 +10,8 @@ import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.net.InetSocketAddress;
 import java.lang.ref.Reference;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.function.Supplier;
@@ -36,6 +37,7 @@ final class FramedSocket {
     private static final int MESSAGE_OVERHEAD = 64;
     private static final int ENOUGH_QUEUED_BYTES = 1 << 20;
     private static final int MAX_READS_A_CYCLE = 64;
+    private static final int MOST_UNREAD_READS = 4;
 
     private final EventLoop loop;
     private final int descriptor;
@@ -223,6 +225,25 @@ final class FramedSocket {
             }
             discard();
         }
+    }
+
+    /** Lets a peer that begins TLS know that it will not get it, if nothing has been said on this side yet. {@link #close} follows. */
+    void refuseTls() {
+        if (closed || connecting || (tls != null && tls.hasAnswered())) {
+            return;
+        }
+        byte[] sign = RefusedBeforeTlsException.sign();
+        ByteBuffer said = ByteBuffer.allocateDirect(sign.length).put(sign).flip();
+        Sockets.send(descriptor, MemorySegment.ofBuffer(said).address(), sign.length);
+        Reference.reachabilityFence(said);
+        // closing with bytes unread would make the kernel reset the connection, perhaps before the peer has read it
+        ByteBuffer unread = ByteBuffer.allocateDirect(INITIAL_BUFFER);
+        int reads = 0;
+        while (reads < MOST_UNREAD_READS
+                && Sockets.receive(descriptor, MemorySegment.ofBuffer(unread).address(), unread.capacity()) > 0) {
+            reads++;
+        }
+        Reference.reachabilityFence(unread);
     }
 
     /** The peer has said goodbye and wants nothing more: what is queued is dropped, and no port stays taken for it. */

@@ -324,6 +324,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (!inTheClear || code == Rejection.TLS_MISMATCH) {
             // in the clear a peer that begins TLS would take it for an engine without TLS
             socket.send(MessageType.REJECT, Rejection.write(code, message));
+        } else if (Rejection.mayComeBeforeTls(code)) {
+            socket.refuseTls();
         }
         finish();
         socket.close();

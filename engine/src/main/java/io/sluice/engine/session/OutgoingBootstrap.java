@@ -7,6 +7,7 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.LimitExceededException;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
@@ -14,6 +15,7 @@ import io.sluice.engine.Token;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.security.NotTlsException;
+import io.sluice.engine.security.RefusedBeforeTlsException;
 import io.sluice.engine.transport.Deadline;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -224,9 +226,9 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 fields.number(Tag.LIVENESS_MILLIS, 100, 3_600_000) * 1_000_000,
                 integrity,
                 fields.optional(Tag.INTEGRITY) != null,
+                (Features.read(fields) & Features.DRAIN) != 0,
                 reason,
                 address);
-                (Features.read(fields) & Features.DRAIN) != 0,
         PeerSession begun = new PeerSession(engine, loop, socket(), terms, transport, attempted.opened());
         session = begun;
         socket().send(
@@ -249,6 +251,13 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
+        if (cause instanceof RefusedBeforeTlsException) {
+            fail(new LimitExceededException(
+                    target + " rejects the connection before TLS: more peers connect at once than it takes"
+                            + " (maxHandshakesPerSecond, maxHalfOpen); try again later",
+                    cause));
+            return;
+        }
         if (cause instanceof SSLException) {
             fail(new AuthenticationException(
                     cause instanceof NotTlsException

@@ -46,6 +46,11 @@ final class Rejection {
         };
     }
 
+    /** Whether it may come before TLS, to a peer that expects it; such a one is let in at another time. */
+    static boolean mayComeBeforeTls(int code) {
+        return code == RATE || code == HALF_OPEN;
+    }
+
     static SluiceException read(ByteBuffer body, EngineAddress from) {
         FieldReader fields = new FieldReader(body);
         String message = from + " rejects the connection: " + PeerText.read(fields.bytes(Tag.MESSAGE));

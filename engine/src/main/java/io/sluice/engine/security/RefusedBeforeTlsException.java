@@ -1,0 +1,41 @@
+package io.sluice.engine.security;
+
+import java.io.Serial;
+import java.nio.ByteBuffer;
+import javax.net.ssl.SSLException;
+
+/**
+ * The peer does not begin the TLS handshake that it was asked for, and says so: by a fatal alert {@code access_denied} in the
+ * clear, before anything else. Platforms' TLS does not send that one by itself, so it is told from all that can go wrong in a
+ * handshake. Whoever can change packets can forge it, and no more by it than by dropping them.
+ */
+public final class RefusedBeforeTlsException extends SSLException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    private static final byte ALERT = 21;
+    private static final byte[] RECORD = {ALERT, 3, 3, 0, 2, 2, 49};
+
+    RefusedBeforeTlsException() {
+        super("the peer has refused it before it began");
+    }
+
+    /**
+     * What says so.
+     *
+     * @return a TLS record
+     */
+    public static byte[] sign() {
+        return RECORD.clone();
+    }
+
+    static boolean isAlert(int type) {
+        return type == ALERT;
+    }
+
+    /** Whether what was received begins with it. */
+    static boolean isSign(ByteBuffer received) {
+        return received.remaining() >= RECORD.length
+                && received.slice(received.position(), RECORD.length).equals(ByteBuffer.wrap(RECORD));
+    }
+}

@@ -1,0 +1,136 @@
+package io.sluice.engine.tls;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.LimitExceededException;
+import io.sluice.engine.Patience;
+import io.sluice.engine.RefusalReason;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.security.RefusedBeforeTlsException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whoever is refused before its TLS handshake learns the reason, as far as it can be said in the clear. */
+class TlsRefusalTest {
+    private static final int SILENT = 12;
+
+    @TempDir
+    private Path folder;
+
+    private final List<TransferEngine> engines = new ArrayList<>();
+    private final List<Socket> sockets = new ArrayList<>();
+    private TlsFiles target;
+    private TransferEngine initiator;
+
+    @BeforeEach
+    void makeCertificates() {
+        TestAuthority authority = new TestAuthority(folder, "authority");
+        target = authority.issue("CN=target,O=Example");
+        initiator = engine(authority.issue("CN=initiator,O=Example"), options -> {});
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+        engines.forEach(engine -> Patience.get(engine.closeAsync()));
+    }
+
+    private TransferEngine engine(TlsFiles files, Consumer<EngineOptions.Builder> more) {
+        TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+                .transports(List.of("tcp"))
+                .tls(files.options())
+                .with(more)
+                .build());
+        engines.add(engine);
+        return engine;
+    }
+
+    @Test
+    void moreHandshakesASecondThanAllowed() {
+        TransferEngine accepting = engine(target, options -> options.maxHandshakesPerSecond(2));
+        List<CompletableFuture<Connection>> connects = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            connects.add(initiator.connect(accepting.address()));
+        }
+        int refused = 0;
+        for (CompletableFuture<Connection> connect : connects) {
+            try {
+                Patience.get(connect);
+            } catch (LimitExceededException limit) {
+                refused++;
+                assertThat(limit)
+                        .hasMessageContaining("maxHandshakesPerSecond")
+                        .hasMessageContaining("try again")
+                        .hasCauseInstanceOf(RefusedBeforeTlsException.class);
+            }
+        }
+        assertThat(refused).isBetween(1, 18);
+        assertThat(accepting.metrics().handshakesRefused(RefusalReason.RATE)).isEqualTo(refused);
+        assertThat(accepting.metrics().handshakesRefused(RefusalReason.AUTHENTICATION))
+                .isZero();
+    }
+
+    @Test
+    void onesThatHoldTheirSocketsOpen() throws IOException {
+        TransferEngine accepting = engine(target, options -> options.maxHalfOpen(4));
+        for (int i = 0; i < SILENT; i++) {
+            Socket socket =
+                    new Socket(accepting.address().host(), accepting.address().port());
+            socket.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
+            sockets.add(socket);
+        }
+        // the first of them were silent while others waited
+        assertThat(sockets.getFirst().getInputStream().readAllBytes()).isEqualTo(RefusedBeforeTlsException.sign());
+        assertThat(accepting.metrics().handshakesRefused(RefusalReason.HALF_OPEN))
+                .isPositive();
+    }
+
+    @Test
+    void signThatComesInPieces() throws IOException {
+        try (ServerSocket server = new ServerSocket(0, 4, InetAddress.getByName("127.0.0.1"))) {
+            CompletableFuture<Connection> connect =
+                    initiator.connect(EngineAddress.of("127.0.0.1", server.getLocalPort()));
+            try (Socket socket = server.accept()) {
+                socket.setTcpNoDelay(true);
+                for (byte each : RefusedBeforeTlsException.sign()) {
+                    socket.getOutputStream().write(each);
+                    Patience.pause(Duration.ofMillis(5));
+                }
+                Patience.failure(connect, LimitExceededException.class);
+            }
+        }
+    }
+
+    @Test
+    void oneThatIsClosedWithoutAWordIsToldWhatItMayBe() throws IOException {
+        try (ServerSocket server = new ServerSocket(0, 4, InetAddress.getByName("127.0.0.1"))) {
+            CompletableFuture<Connection> connect =
+                    initiator.connect(EngineAddress.of("127.0.0.1", server.getLocalPort()));
+            try (Socket socket = server.accept()) {
+                assertThat(socket.getInputStream().read()).isPositive();
+                socket.shutdownOutput();
+                assertThat(Patience.failure(connect, ConnectFailedException.class))
+                        .isNotInstanceOf(LimitExceededException.class)
+                        .hasMessageContaining("refused handshakes");
+            }
+        }
+    }
+}
