@@ -56,11 +56,14 @@ public final class ReactiveConnection {
     private final Connection connection;
     private final TransferOptions options;
     private final @Nullable Scheduler scheduler;
+    private final SharedEnd end;
 
-    private ReactiveConnection(Connection connection, TransferOptions options, @Nullable Scheduler scheduler) {
-        this.connection = Objects.requireNonNull(connection, "connection");
+    private ReactiveConnection(
+            Connection connection, TransferOptions options, @Nullable Scheduler scheduler, SharedEnd end) {
+        this.connection = connection;
         this.options = Objects.requireNonNull(options, "options");
         this.scheduler = scheduler;
+        this.end = end;
     }
 
     /**
@@ -70,7 +73,8 @@ public final class ReactiveConnection {
      * @return the same connection, with default options, signalling on the pollers
      */
     public static ReactiveConnection from(Connection connection) {
-        return new ReactiveConnection(connection, TransferOptions.defaults(), null);
+        Objects.requireNonNull(connection, "connection");
+        return new ReactiveConnection(connection, TransferOptions.defaults(), null, new SharedEnd(connection));
     }
 
     /**
@@ -80,7 +84,7 @@ public final class ReactiveConnection {
      * @return a new face; this one is unchanged
      */
     public ReactiveConnection withOptions(TransferOptions transferOptions) {
-        return new ReactiveConnection(connection, transferOptions, scheduler);
+        return new ReactiveConnection(connection, transferOptions, scheduler, end);
     }
 
     /**
@@ -92,7 +96,7 @@ public final class ReactiveConnection {
      * @return a new face; this one is unchanged
      */
     public ReactiveConnection withScheduler(Scheduler completions) {
-        return new ReactiveConnection(connection, options, Objects.requireNonNull(completions, "completions"));
+        return new ReactiveConnection(connection, options, Objects.requireNonNull(completions, "completions"), end);
     }
 
     /**
@@ -592,12 +596,13 @@ public final class ReactiveConnection {
     }
 
     /**
-     * The end of the connection, whoever brings it about.
+     * The end of the connection, whoever brings it about. Any number may wait for it, one for each request if that is of use: who
+     * is cancelled leaves nothing behind.
      *
      * @return completes if either side closes it; {@link ConnectionLostException} if the peer is lost
      */
     public Mono<Void> ended() {
-        return signalled(FutureMono.of("ended", connection::ended));
+        return signalled(end.mono());
     }
 
     /**

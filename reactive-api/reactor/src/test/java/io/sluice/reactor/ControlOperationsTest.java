@@ -134,9 +134,9 @@ class ControlOperationsTest {
     void anErrorAfterACancelGoesToTheHook() {
         List<Throwable> dropped = new ArrayList<>();
         Hooks.onErrorDropped(dropped::add);
-        reactive.ended().subscribe().dispose();
+        reactive.quiesced().subscribe().dispose();
         ConnectionLostException lost = new ConnectionLostException("lost");
-        connection.ended.completeExceptionally(lost);
+        connection.quiesced.completeExceptionally(lost);
         assertThat(dropped).containsExactly(lost);
     }
 
@@ -155,7 +155,7 @@ class ControlOperationsTest {
 
     @Test
     void itCanBeScanned() {
-        assertThat(Scannable.from(reactive.ended()).stepName()).isEqualTo("ended");
+        assertThat(Scannable.from(reactive.quiesced()).stepName()).isEqualTo("quiesced");
         assertThat(reactive).hasToString("ReactiveConnection[1 to " + connection.peer() + "]");
         assertThat(reactive.connection()).isSameAs(connection);
     }
