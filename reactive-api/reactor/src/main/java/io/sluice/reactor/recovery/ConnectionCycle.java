@@ -234,11 +234,12 @@ final class ConnectionCycle {
         Duration pause = options.pauseAfter(Math.max(1, failures));
         Duration refused = breaker.remaining();
         boolean open = refused.compareTo(Duration.ZERO) > 0;
-        Duration longer = refused.compareTo(pause) > 0 ? refused : pause;
-        dialAfter(longer);
-        events.tryEmitNext(event.apply(longer));
+        // on top, not instead: those whose circuits a peer has opened at one instant must not all come back at another
+        Duration whole = open ? refused.plus(pause) : pause;
+        dialAfter(whole);
+        events.tryEmitNext(event.apply(whole));
         if (open) {
-            events.tryEmitNext(new Reconnection.CircuitOpened(error, longer));
+            events.tryEmitNext(new Reconnection.CircuitOpened(error, whole));
             waiting.tellAll(subscriber -> subscriber.error(circuitOpen()));
         }
     }

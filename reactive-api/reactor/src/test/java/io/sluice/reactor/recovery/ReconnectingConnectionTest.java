@@ -267,6 +267,33 @@ class ReconnectingConnectionTest {
     }
 
     @Test
+    void thoseWhoseCircuitsOpenAtOneInstantDoNotComeBackAtOne() {
+        Duration open = Duration.ofSeconds(30);
+        Duration pause = Duration.ofSeconds(4);
+        ReconnectOptions breaking = OPTIONS.withBackoff(pause, pause)
+                .withCircuitBreaker(new CircuitBreakerOptions(1, Duration.ofMinutes(1), open, Duration.ofSeconds(5)));
+        refusing = true;
+        List<ReconnectingConnection> all = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            all.add(connection(breaking).start());
+        }
+        pass(Duration.ZERO);
+        assertThat(all).allMatch(each -> each.circuitState() == CircuitState.OPEN);
+        assertThat(attempts).isEqualTo(50);
+        pass(open.minusMillis(1));
+        assertThat(attempts).isEqualTo(50);
+        pass(Duration.ofMillis(1));
+        for (int i = 0; i < 4; i++) {
+            int before = attempts;
+            pass(pause.dividedBy(4));
+            assertThat(attempts - before)
+                    .as("attempts in quarter %d of the pause", i)
+                    .isBetween(1, 40);
+        }
+        assertThat(attempts).isEqualTo(100);
+    }
+
+    @Test
     void closingEndsWhatWaitsAndWhatComesLate() {
         refusing = true;
         ReconnectingConnection connection = connection(OPTIONS);
