@@ -162,11 +162,14 @@ class ProcessFaultsTest {
         private long transfers;
         private long failures;
         private int overflows;
+        private int compared;
+        private int peersCompared;
 
         @Override
         public String toString() {
             return faults + ", " + transfers + " transfers, " + overflows + " refused by a full pool, " + failures
-                    + " connections lost";
+                    + " connections lost, the survivor's bytes compared in " + compared + " rounds and the peer's in "
+                    + peersCompared;
         }
     }
 
@@ -240,11 +243,17 @@ class ProcessFaultsTest {
             assertThat(BytePattern.checksum(own.segment()))
                     .as("the survivor's bytes")
                     .isEqualTo(checksum);
-            if (fault != Fault.KILL && fault != Fault.FREEZE_FOR_EVER) {
+            if (fault == Fault.FREEZE_FOR_EVER) {
+                // for the connection it was for ever; its memory can still be looked at
+                peer.thaw();
+            }
+            if (fault != Fault.KILL) {
                 assertThat(peer.checksum(0, 0, REGION_BYTES))
                         .as("the peer's bytes")
                         .isEqualTo(checksum);
+                tally.peersCompared++;
             }
+            tally.compared++;
             tally.failures += connection.state() == ConnectionState.LOST ? 1 : 0;
             tally.faults.merge(fault, 1, Integer::sum);
             tally.transfers += load.ended.get();

@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class BreakAtEveryByteTest {
     private static final Duration LIVENESS = Duration.ofMillis(1_500);
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final Duration SETTLING = Duration.ofMillis(50);
     private static final int BYTES = 200;
     private static final int SOCKETS = 2;
@@ -44,11 +45,14 @@ class BreakAtEveryByteTest {
             .transports(List.of("tcp"))
             .lanes(1)
             .livenessTimeout(LIVENESS)
-            .connectTimeout(LIVENESS)
+            .connectTimeout(PATIENCE)
             .build();
     private final int before = OpenDescriptors.count();
     private final TransferEngine target = TransferEngine.open(options);
     private final TransferEngine initiator = TransferEngine.open(options);
+    // for handshakes that break, and for no others: a slow machine may take longer for one that does not
+    private final TransferEngine hasty =
+            TransferEngine.open(options.toBuilder().connectTimeout(LIVENESS).build());
     private final MemoryRegion served = target.allocate(BYTES, RegionOptions.readWrite());
     private final MemoryRegion local = initiator.allocate(BYTES, RegionOptions.local());
     private int tries;
@@ -58,7 +62,7 @@ class BreakAtEveryByteTest {
     void close() {
         Patience.get(served.close());
         Patience.get(local.close());
-        Patience.get(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
+        Patience.get(CompletableFuture.allOf(initiator.closeAsync(), hasty.closeAsync(), target.closeAsync()));
         OpenDescriptors.assertSettleAt(before);
     }
 
@@ -82,6 +86,7 @@ class BreakAtEveryByteTest {
     private void assertNothingIsLeft() {
         Patience.until(
                 "the initiator has no connection", () -> initiator.connections().isEmpty());
+        Patience.until("the other initiator has none", () -> hasty.connections().isEmpty());
         Patience.until(
                 "the target has no connection", () -> target.connections().isEmpty());
         assertThat(initiator.metrics().window().operations()).isZero();
@@ -131,7 +136,7 @@ class BreakAtEveryByteTest {
             path.plan(socket, fault);
             Connection connection;
             try {
-                connection = Patience.get(initiator.connect(through(path)), Duration.ofSeconds(20));
+                connection = Patience.get(hasty.connect(through(path)), PATIENCE);
             } catch (SluiceException typed) {
                 failed++;
                 return;
@@ -162,8 +167,8 @@ class BreakAtEveryByteTest {
         }
 
         boolean awaitBoth() {
-            boolean broken = Patience.get(write, Duration.ofSeconds(20)) != null;
-            return Patience.get(read, Duration.ofSeconds(20)) != null || broken;
+            boolean broken = Patience.get(write, PATIENCE) != null;
+            return Patience.get(read, PATIENCE) != null || broken;
         }
     }
 
@@ -201,7 +206,7 @@ class BreakAtEveryByteTest {
             Transfers transfers = new Transfers(connection, remote);
             failed += transfers.awaitBoth() ? 1 : 0;
             path.close();
-            Patience.get(connection.quiesced(), Duration.ofSeconds(20));
+            Patience.get(connection.quiesced(), PATIENCE);
             assertThat(connection.window().operations()).isZero();
             assertThat(connection.window().bytes()).isZero();
             assertThat(connection.pending()).isZero();

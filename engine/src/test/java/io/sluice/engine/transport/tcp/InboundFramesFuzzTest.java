@@ -38,8 +38,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Any bytes on a lane are frames, or a protocol's error, or the end; none of them lands beside the slice. */
+/**
+ * Any bytes on a lane are frames, or a protocol's error, or the end; none of them lands beside the slice. The system property
+ * {@code sluice.fuzz.streams} says how many streams of one to eight frames are tried.
+ */
 class InboundFramesFuzzTest {
+    private static final String COUNT = "sluice.fuzz.streams";
     private static final int STREAMS = 20_000;
     private static final int MARGIN = 256;
     private static final int SLICE = 64 * 1024;
@@ -54,6 +58,8 @@ class InboundFramesFuzzTest {
     private int protocolErrors;
     private int ends;
     private int handled;
+    private long framesSent;
+    private long framesDamaged;
 
     InboundFramesFuzzTest() {
         Filling.fill(memory, 1);
@@ -311,7 +317,7 @@ class InboundFramesFuzzTest {
         };
     }
 
-    private static byte[] stream(Random random) {
+    private byte[] stream(Random random) {
         if (random.nextInt(10) == 0) {
             byte[] noise = new byte[random.nextInt(500)];
             random.nextBytes(noise);
@@ -322,7 +328,10 @@ class InboundFramesFuzzTest {
         for (int i = 0; i < frames; i++) {
             byte[] frame = frame(random);
             // A header is more worth hitting than a payload.
-            all.writeBytes(random.nextInt(4) == 0 ? damaged(frame, random) : frame);
+            boolean damages = random.nextInt(4) == 0;
+            all.writeBytes(damages ? damaged(frame, random) : frame);
+            framesSent++;
+            framesDamaged += damages ? 1 : 0;
         }
         return all.toByteArray();
     }
@@ -338,8 +347,9 @@ class InboundFramesFuzzTest {
     @Test
     void anyBytes() throws Exception {
         Random random = seed.random();
+        int streams = Integer.getInteger(COUNT, seed.scaled(STREAMS));
         try (ServerSocket server = new ServerSocket(0, 64, InetAddress.getLoopbackAddress())) {
-            for (int i = 0; i < seed.scaled(STREAMS); i++) {
+            for (int i = 0; i < streams; i++) {
                 receive(server, stream(random), random);
             }
         }
@@ -347,8 +357,10 @@ class InboundFramesFuzzTest {
         Filling.assertFilled(memory, 1, MARGIN + SLICE, memory.byteSize());
         Filling.assertFilled(local, 2, 0, MARGIN);
         Filling.assertFilled(local, 2, MARGIN + READ_BYTES, local.byteSize());
-        System.out.println("InboundFramesFuzzTest: " + handled + " requests, " + protocolErrors + " protocol's errors, "
-                + ends + " ends");
+        System.out.println("InboundFramesFuzzTest: " + streams + " streams of " + framesSent + " frames ("
+                + framesDamaged
+                + " of them damaged) or noise; " + handled + " handled, " + protocolErrors + " streams refused, " + ends
+                + " read to their end");
         assertThat(protocolErrors).isPositive();
         assertThat(ends).isPositive();
         assertThat(handled).isPositive();
