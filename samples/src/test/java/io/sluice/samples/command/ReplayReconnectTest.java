@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.sluice.samples.FreePort;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -15,13 +17,22 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A replay whose decode process is killed and started again while pages move. */
+/**
+ * A replay whose decode process is killed and started again while pages move. The trace comes through a pipe, a part for each
+ * decode process: so the run cannot end before the last one is there, however fast or slow the machine is.
+ */
 class ReplayReconnectTest {
 
     private static final int LAYERS = 24;
     private static final int REQUESTS = 100;
     private static final int PAGES = 1024 / 16;
-    private static final int MILLIS_BETWEEN = 100;
+    private static final int KILLS = 2;
+
+    /** The pages of one layer of a request; each part of the trace has many times as many. */
+    private static final double LEAST_BYTES = PAGES * 8192;
+
+    private static final String BYTES = "sluice_transfer_bytes_total\\{.*operation=\"write\".*outcome=\"success\".*\\}";
+    private static final String OPENED = "sluice_connections_opened_total\\{.*\\}";
 
     /** Room for four requests. */
     private static final String POOL = Long.toString(4L * PAGES * LAYERS * 8192);
@@ -35,38 +46,48 @@ class ReplayReconnectTest {
     @ValueSource(strings = {"tcp", "shm"})
     void theRunGoesOnByItself(String transport) throws Exception {
         Path json = folder.resolve("out.json");
+        Path pipe = pipe();
         SluiceProcess decode = decode(transport);
-        try (SluiceProcess replay = SluiceProcess.start(
-                folder,
-                "replay",
-                "--transport",
-                transport,
-                "--connect",
-                "127.0.0.1:" + port,
-                "--reconnect",
-                "50s",
-                "--trace",
-                trace().toString(),
-                "--speed",
-                "1",
-                "--metrics-port",
-                "0",
-                "--json",
-                json.toString())) {
+        // open for both, so that neither side waits for the other to open it
+        try (RandomAccessFile trace = new RandomAccessFile(pipe.toFile(), "rw");
+                SluiceProcess replay = SluiceProcess.start(
+                        folder,
+                        "replay",
+                        "--transport",
+                        transport,
+                        "--connect",
+                        "127.0.0.1:" + port,
+                        "--reconnect",
+                        "50s",
+                        "--trace",
+                        pipe.toString(),
+                        "--metrics-port",
+                        "0",
+                        "--json",
+                        json.toString())) {
             String metrics = MetricsProgramTest.url(replay) + "/metrics";
-            for (int kill = 0; kill < 2; kill++) {
-                awaitPages(replay, metrics);
+            int part = REQUESTS / (KILLS + 1);
+            for (int kill = 0; kill < KILLS; kill++) {
+                // until then pages may still go into the memory of the one that was killed
+                awaitMore(replay, metrics, OPENED, kill);
+                double before = value(metrics, BYTES);
+                trace.writeBytes(requests(kill * part, (kill + 1) * part));
+                awaitMore(replay, metrics, BYTES, before + LEAST_BYTES);
                 decode.close();
                 decode = decode(transport);
             }
-            assertThat(replay.awaitEnd()).as(replay::toString).isZero();
+            trace.writeBytes(requests(KILLS * part, REQUESTS));
+            trace.close();
+            assertThat(replay.awaitEnd(SluiceProcess.BOUND.multipliedBy(3)))
+                    .as(replay::toString)
+                    .isZero();
             JsonNode summary = SluiceProcess.json(json);
             assertThat(summary.get("requests").asLong()).isEqualTo(REQUESTS);
             assertThat(summary.get("corrupted_pages").asLong()).isZero();
             assertThat(summary.get("pages_moved").asLong()
                             + summary.get("pages_reused").asLong())
                     .isEqualTo((long) REQUESTS * PAGES * LAYERS);
-            assertThat(summary.get("reconnects").asLong()).isGreaterThanOrEqualTo(2);
+            assertThat(summary.get("reconnects").asLong()).isGreaterThanOrEqualTo(KILLS);
             assertThat(replay.out()).contains("reconnects", "requests repeated", "pages repeated");
         } finally {
             decode.close();
@@ -95,26 +116,33 @@ class ReplayReconnectTest {
     }
 
     private Path trace() throws IOException {
-        return Files.writeString(
-                folder.resolve("trace.jsonl"),
-                IntStream.range(0, REQUESTS)
-                        .mapToObj(i -> """
-                                {"timestamp": %d, "input_length": 1024, "output_length": 1, "hash_ids": [%d, %d]}
-                                """.formatted(i * MILLIS_BETWEEN, 2 * i, 2 * i + 1))
-                        .collect(Collectors.joining()));
+        return Files.writeString(folder.resolve("trace.jsonl"), requests(0, REQUESTS));
     }
 
-    /** Waits until pages have moved since now. */
-    private static void awaitPages(SluiceProcess replay, String metrics) throws Exception {
-        double before = bytes(metrics);
-        Awaitility.await("pages to move\n" + replay)
+    private Path pipe() throws Exception {
+        Path pipe = folder.resolve("trace.pipe");
+        Process made = new ProcessBuilder("mkfifo", pipe.toString()).inheritIO().start();
+        assertThat(made.waitFor(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
+        assertThat(made.exitValue()).isZero();
+        return pipe;
+    }
+
+    private static String requests(int from, int to) {
+        return IntStream.range(from, to)
+                .mapToObj(i -> """
+                        {"timestamp": %d, "input_length": 1024, "output_length": 1, "hash_ids": [%d, %d]}
+                        """.formatted(i, 2 * i, 2 * i + 1))
+                .collect(Collectors.joining());
+    }
+
+    private static void awaitMore(SluiceProcess replay, String metrics, String series, double than) {
+        Awaitility.await("more than " + than + " of " + series + "\n" + replay)
                 .atMost(SluiceProcess.BOUND)
-                .until(() -> bytes(metrics) > before + PAGES * 8192);
+                .until(() -> value(metrics, series) > than);
     }
 
-    private static double bytes(String metrics) throws Exception {
-        return MetricsProgramTest.sum(
-                MetricsProgramTest.get(metrics).body(),
-                "sluice_transfer_bytes_total\\{.*operation=\"write\".*outcome=\"success\".*\\}");
+    private static double value(String metrics, String series) throws Exception {
+        return MetricsProgramTest.sum(MetricsProgramTest.get(metrics).body(), series);
     }
 }
