@@ -67,14 +67,15 @@ class ReplayReconnectTest {
                         json.toString())) {
             String metrics = MetricsProgramTest.url(replay) + "/metrics";
             int part = REQUESTS / (KILLS + 1);
+            double before = 0;
             for (int kill = 0; kill < KILLS; kill++) {
-                // until then pages may still go into the memory of the one that was killed
-                awaitMore(replay, metrics, OPENED, kill);
-                double before = value(metrics, BYTES);
                 trace.writeBytes(requests(kill * part, (kill + 1) * part));
                 awaitMore(replay, metrics, BYTES, before + LEAST_BYTES);
                 decode.close();
                 decode = decode(transport);
+                // until then pages may still go into the memory of the one that was killed
+                awaitMore(replay, metrics, OPENED, kill + 1);
+                before = value(metrics, BYTES);
             }
             trace.writeBytes(requests(KILLS * part, REQUESTS));
             trace.close();
