@@ -723,8 +723,8 @@ public final class ConnectionFlow {
     // ---- the end ----
 
     /**
-     * Takes nothing new from here on; what was submitted goes on. What is being submitted at this moment is refused, or is among
-     * the {@link #pending()} ones when this returns.
+     * Takes nothing new from here on; what was submitted goes on. What is being submitted at this moment is refused, or is
+     * among the {@link #pending()} ones when this returns.
      *
      * @param why what is said to whoever submits
      */

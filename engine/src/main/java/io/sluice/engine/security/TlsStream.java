@@ -165,8 +165,8 @@ public final class TlsStream implements SecureStream {
     }
 
     /**
-     * What is no TLS at all gets a name of its own, as it is most often a peer with other settings, and so does a peer that wants
-     * none now.
+     * What is no TLS at all gets a name of its own, as it is most often a peer with other settings, and so does a peer that
+     * wants none now.
      */
     private void expectRecord() throws IOException {
         if (begun) {

@@ -6,8 +6,8 @@ import io.sluice.engine.transport.Deadline;
 
 /**
  * The orderly end of a connection: what is under way on both sides is waited for, and then whoever wants it closed closes it. It
- * looks again every millisecond, so that no transfer has to tell. A peer that does not know how to drain is not waited for. On the
- * connection's loop.
+ * looks again every millisecond, so that no transfer has to tell. A peer that does not know how to drain is not waited for.
+ * On the connection's loop.
  */
 final class Drain extends Deadline {
     private static final long CHECK_NANOS = 1_000_000;

@@ -1,8 +1,8 @@
 package io.sluice.engine.session;
 
 /**
- * What an engine understands beyond the first version of the protocol, a bit each. Both sides say so in their first message, and
- * each uses towards the other only what that one understands.
+ * What an engine understands beyond the first version of the protocol, a bit each. Both sides say so in their first message,
+ * and each uses towards the other only what that one understands.
  */
 final class Features {
     /** {@link MessageType#DRAIN} and {@link MessageType#DRAINED}. */

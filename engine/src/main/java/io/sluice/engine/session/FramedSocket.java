@@ -227,23 +227,24 @@ final class FramedSocket {
         }
     }
 
-    /** Lets a peer that begins TLS know that it will not get it, if nothing has been said on this side yet. {@link #close} follows. */
+    /**
+     * Lets a peer that begins TLS know that it will not get it, if nothing has been said on this side yet. {@link #close} follows, so
+     * what has come does not matter any more.
+     */
     void refuseTls() {
         if (closed || connecting || (tls != null && tls.hasAnswered())) {
             return;
         }
         byte[] sign = RefusedBeforeTlsException.sign();
-        ByteBuffer said = ByteBuffer.allocateDirect(sign.length).put(sign).flip();
-        Sockets.send(descriptor, MemorySegment.ofBuffer(said).address(), sign.length);
-        Reference.reachabilityFence(said);
+        long address = MemorySegment.ofBuffer(in.clear().put(sign).flip()).address();
+        Sockets.send(descriptor, address, sign.length);
         // closing with bytes unread would make the kernel reset the connection, perhaps before the peer has read it
-        ByteBuffer unread = ByteBuffer.allocateDirect(INITIAL_BUFFER);
-        int reads = 0;
-        while (reads < MOST_UNREAD_READS
-                && Sockets.receive(descriptor, MemorySegment.ofBuffer(unread).address(), unread.capacity()) > 0) {
-            reads++;
+        for (int i = 0; i < MOST_UNREAD_READS; i++) {
+            if (Sockets.receive(descriptor, address, in.capacity()) <= 0) {
+                break;
+            }
         }
-        Reference.reachabilityFence(unread);
+        in.clear();
     }
 
     /** The peer has said goodbye and wants nothing more: what is queued is dropped, and no port stays taken for it. */

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * work is not held up. What the peer may read it may have summed; the region is leased meanwhile.
  */
 final class ServedChecksums extends Deadline {
-    /** Says that the answer is being worked on: that at least one piece was summed since the last word, and not the last one. */
+    /** Says that the answer is being worked on: a piece was summed since the last word, and it was not the last one. */
     static final int UNDER_WAY = 255;
 
     /** request, handle, key, epoch, offset, length. */

@@ -596,8 +596,8 @@ public final class ReactiveConnection {
     }
 
     /**
-     * The end of the connection, whoever brings it about. Any number may wait for it, one for each request if that is of use: who
-     * is cancelled leaves nothing behind.
+     * The end of the connection, whoever brings it about. Any number may wait for it, one for each request if that is of use:
+     * who is cancelled leaves nothing behind.
      *
      * @return completes if either side closes it; {@link ConnectionLostException} if the peer is lost
      */
