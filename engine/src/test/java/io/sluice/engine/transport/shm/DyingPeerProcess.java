@@ -41,7 +41,6 @@ final class DyingPeerProcess implements AutoCloseable {
         command.addAll(List.of(
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx64m",
-                "-Xshare:auto",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-XX:-UsePerfData",
