@@ -1,6 +1,6 @@
 /*
  * What a plain C program reaches on this machine: acknowledged one-sided puts and gets over a socket, the round trip of
- * a spinning ping-pong, memcpy within private and within shared memory, and process_vm_writev. An initiator measures; a
+ * a ping-pong that spins or blocks, memcpy within private and within shared memory, and process_vm_writev. An initiator measures; a
  * target, in another process, has the memory.
  */
 #ifndef CEILING_H
@@ -20,13 +20,21 @@
 
 enum mode { MODE_PUT = 1, MODE_GET = 2, MODE_PING_PONG = 3 };
 
+/* What both sides of a ping-pong do until the ball comes. */
+enum waiting {
+    WAITING_SPIN = 1,
+    /* They share a processor, which each has to leave to the other one. */
+    WAITING_YIELD = 2,
+    /* In the kernel. */
+    WAITING_BLOCK = 3
+};
+
 /* What to measure. Times are in nanoseconds, sizes in bytes. */
 struct plan {
     enum mode mode;
     uint64_t size;
     uint64_t inflight;
-    /* Both sides of a ping-pong share a processor, which each has to leave to the other one. */
-    bool yields;
+    enum waiting waiting;
     int64_t warmup;
     int64_t duration;
 };

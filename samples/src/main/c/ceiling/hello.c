@@ -6,11 +6,11 @@ struct hello {
     uint64_t magic;
     uint64_t mode;
     uint64_t size;
-    uint64_t yields;
+    uint64_t waiting;
 };
 
 int hello_send(int socket, const struct plan *plan) {
-    struct hello hello = {.magic = MAGIC, .mode = plan->mode, .size = plan->size, .yields = plan->yields};
+    struct hello hello = {.magic = MAGIC, .mode = plan->mode, .size = plan->size, .waiting = plan->waiting};
     struct iovec part = {.iov_base = &hello, .iov_len = sizeof hello};
     return send_all(socket, &part, 1);
 }
@@ -22,9 +22,13 @@ int hello_receive(int socket, struct plan *plan) {
         return complain("no initiator has said what comes", 0);
     }
     if (hello.magic != MAGIC || hello.mode < MODE_PUT || hello.mode > MODE_PING_PONG || hello.size < 1
-            || hello.size > MAXIMUM_SIZE) {
+            || hello.size > MAXIMUM_SIZE || hello.waiting < WAITING_SPIN || hello.waiting > WAITING_BLOCK) {
         return complain("what has connected is no initiator", 0);
     }
-    *plan = (struct plan){.mode = (enum mode)hello.mode, .size = hello.size, .yields = hello.yields != 0};
+    *plan = (struct plan){
+        .mode = (enum mode)hello.mode,
+        .size = hello.size,
+        .waiting = (enum waiting)hello.waiting,
+    };
     return 0;
 }

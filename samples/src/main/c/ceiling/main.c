@@ -14,7 +14,7 @@
 static int usage(void) {
     fputs("usage: ceiling target PORT\n"
           "       ceiling put|get PORT SIZE INFLIGHT WARMUP_MS DURATION_MS\n"
-          "       ceiling ping-pong PORT spin|yield WARMUP_MS DURATION_MS\n"
+          "       ceiling ping-pong PORT spin|yield|block WARMUP_MS DURATION_MS\n"
           "       ceiling memcpy|shared-memcpy SIZE SPAN WARMUP_MS DURATION_MS\n"
           "       ceiling process-vm-writev SIZE WARMUP_MS DURATION_MS\n",
             stderr);
@@ -42,6 +42,17 @@ static bool times(char **arguments, struct plan *plan) {
     plan->warmup = (int64_t)warmup * NANOS_PER_MILLI;
     plan->duration = (int64_t)duration * NANOS_PER_MILLI;
     return true;
+}
+
+static bool waiting(const char *name, enum waiting *value) {
+    static const char *const names[] = {[WAITING_SPIN] = "spin", [WAITING_YIELD] = "yield", [WAITING_BLOCK] = "block"};
+    for (enum waiting way = WAITING_SPIN; way <= WAITING_BLOCK; way++) {
+        if (strcmp(name, names[way]) == 0) {
+            *value = way;
+            return true;
+        }
+    }
+    return false;
 }
 
 static void print(const char *mode, const struct plan *plan, const struct figures *figures) {
@@ -119,7 +130,7 @@ static int measure_cross_memory_write(const char *mode, const struct plan *plan)
 }
 
 int main(int count, char **arguments) {
-    struct plan plan = {.inflight = 1, .size = sizeof(uint64_t)};
+    struct plan plan = {.inflight = 1, .size = sizeof(uint64_t), .waiting = WAITING_SPIN};
     uint64_t port = 0;
     uint64_t span = 0;
     const char *mode = count > 1 ? arguments[1] : "";
@@ -134,8 +145,7 @@ int main(int count, char **arguments) {
     }
     if (count == 6 && strcmp(mode, "ping-pong") == 0) {
         plan.mode = MODE_PING_PONG;
-        plan.yields = strcmp(arguments[3], "yield") == 0;
-        bool valid = (plan.yields || strcmp(arguments[3], "spin") == 0)
+        bool valid = waiting(arguments[3], &plan.waiting)
                 && number(arguments[2], 1, UINT16_MAX, &port) && times(arguments + 4, &plan);
         return valid ? measure(mode, port, &plan) : usage();
     }

@@ -1,4 +1,4 @@
-/* A ping-pong of 8 bytes whose sides both spin on sockets that do not block. */
+/* A ping-pong of 8 bytes whose sides both spin on sockets that do not block, or both block. */
 #include "ceiling.h"
 
 #include <errno.h>
@@ -9,10 +9,14 @@
 /* Round trips of which the median is told: the last so many. */
 #define SAMPLES ((size_t)1 << 20)
 
-static void pause_for_the_other_side(bool yields) {
-    if (yields) {
+static void pause_for_the_other_side(enum waiting waiting) {
+    if (waiting == WAITING_YIELD) {
         sched_yield();
     }
+}
+
+static int prepare(int socket, enum waiting waiting) {
+    return waiting == WAITING_BLOCK ? 0 : socket_do_not_block(socket);
 }
 
 static bool again(void) {
@@ -20,7 +24,7 @@ static bool again(void) {
 }
 
 /* 8 bytes never go in parts: the socket's buffer is empty when they are sent. */
-static int send_ball(int socket, uint64_t ball, bool yields) {
+static int send_ball(int socket, uint64_t ball, enum waiting waiting) {
     for (;;) {
         ssize_t sent = send(socket, &ball, sizeof ball, MSG_NOSIGNAL);
         if (sent == (ssize_t)sizeof ball) {
@@ -29,12 +33,12 @@ static int send_ball(int socket, uint64_t ball, bool yields) {
         if (sent >= 0 || !again()) {
             return complain("send", sent < 0 ? errno : 0);
         }
-        pause_for_the_other_side(yields);
+        pause_for_the_other_side(waiting);
     }
 }
 
 /* 1 when the peer has ended. */
-static int receive_ball(int socket, uint64_t *ball, bool yields) {
+static int receive_ball(int socket, uint64_t *ball, enum waiting waiting) {
     for (;;) {
         ssize_t received = recv(socket, ball, sizeof *ball, 0);
         if (received == (ssize_t)sizeof *ball) {
@@ -46,7 +50,7 @@ static int receive_ball(int socket, uint64_t *ball, bool yields) {
         if (received > 0 || !again()) {
             return complain("receive", received < 0 ? errno : 0);
         }
-        pause_for_the_other_side(yields);
+        pause_for_the_other_side(waiting);
     }
 }
 
@@ -72,10 +76,10 @@ static int run(int socket, const struct plan *plan, uint32_t *samples, struct fi
     do {
         uint64_t back = 0;
         int64_t begin = clock_nanos();
-        if (send_ball(socket, done, plan->yields) != 0) {
+        if (send_ball(socket, done, plan->waiting) != 0) {
             return -1;
         }
-        if (receive_ball(socket, &back, plan->yields) != 0 || back != done) {
+        if (receive_ball(socket, &back, plan->waiting) != 0 || back != done) {
             return complain("the ball did not come back", 0);
         }
         int64_t nanos = clock_nanos() - begin;
@@ -91,22 +95,22 @@ static int run(int socket, const struct plan *plan, uint32_t *samples, struct fi
 
 int ping_pong_initiate(int socket, const struct plan *plan, struct figures *figures) {
     uint32_t *samples = (uint32_t *)memory_of(SAMPLES * sizeof *samples);
-    int result = samples == NULL || socket_do_not_block(socket) != 0 ? -1 : run(socket, plan, samples, figures);
+    int result = samples == NULL || prepare(socket, plan->waiting) != 0 ? -1 : run(socket, plan, samples, figures);
     free(samples);
     return result;
 }
 
 int ping_pong_serve(int socket, const struct plan *plan) {
-    if (socket_do_not_block(socket) != 0) {
+    if (prepare(socket, plan->waiting) != 0) {
         return -1;
     }
     for (;;) {
         uint64_t ball;
-        int received = receive_ball(socket, &ball, plan->yields);
+        int received = receive_ball(socket, &ball, plan->waiting);
         if (received != 0) {
             return received < 0 ? -1 : 0;
         }
-        if (send_ball(socket, ball, plan->yields) != 0) {
+        if (send_ball(socket, ball, plan->waiting) != 0) {
             return -1;
         }
     }

@@ -56,6 +56,10 @@ public final class Bench {
     public void run(Initiator initiator, Consumer<BenchResult> results) {
         try (SideChannel side = SideChannel.open(initiator.engine(), address, region)) {
             requireRoom(side);
+            if (plan.operation() == Operation.CONNECT) {
+                results.accept(new ConnectRun(initiator, plan, side).measure(address, interrupted));
+                return;
+            }
             for (long size : plan.sizes()) {
                 BenchResult result;
                 try (SizeRun run = new SizeRun(initiator, plan, size, side)) {

@@ -17,7 +17,9 @@ public enum Operation {
     /** An atomic addition to a word, which fetches what it held before. */
     FETCH_ADD,
     /** An addition to a word that somebody may wait for. */
-    SIGNAL;
+    SIGNAL,
+    /** A connection, made and closed again. */
+    CONNECT;
 
     /** Whether a transfer has many elements. */
     public boolean isVectored() {

@@ -143,6 +143,7 @@ final class SizeRun implements AutoCloseable {
             case FETCH_ADD, SIGNAL ->
                 new AddedContent(engine, layout, drivers, plan.operation() == Operation.FETCH_ADD, side);
             case NOTIFY -> plan.verify() ? new NotifiedContent(notifications, connections) : null;
+            case CONNECT -> throw new IllegalArgumentException("a connection has no content");
         };
     }
 

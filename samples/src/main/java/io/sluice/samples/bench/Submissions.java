@@ -46,7 +46,7 @@ final class Submissions {
     }
 
     /**
-     * For all but notifications.
+     * For what moves bytes, or changes a word.
      *
      * @param slots transfers at a time
      */
@@ -94,7 +94,7 @@ final class Submissions {
             case SIGNAL ->
                 PreparedSubmission.each(
                         slots, transfers, (transfer, callback) -> prepared.signal(update(transfer), OPTIONS, callback));
-            case NOTIFY -> throw new IllegalArgumentException("a notification has no ranges");
+            case NOTIFY, CONNECT -> throw new IllegalArgumentException(operation + " has no ranges");
         };
     }
 
@@ -140,7 +140,7 @@ final class Submissions {
                     mono.subscribe(slot);
                 };
             }
-            case NOTIFY -> throw new IllegalArgumentException("a notification has no ranges");
+            case NOTIFY, CONNECT -> throw new IllegalArgumentException(operation + " has no ranges");
         };
     }
 
@@ -174,7 +174,7 @@ final class Submissions {
                 yield (slot, transfer) ->
                         vertx.signal(updates.get(transfer), OPTIONS).onComplete(slot);
             }
-            case NOTIFY -> throw new IllegalArgumentException("a notification has no ranges");
+            case NOTIFY, CONNECT -> throw new IllegalArgumentException(operation + " has no ranges");
         };
     }
 

@@ -46,6 +46,9 @@ import picocli.CommandLine.Spec;
             "The engine's window holds, too: of large elements, no more are in flight than SLUICE_WINDOW_BYTES, and"
                     + " those of more than an eighth of it go in several operations.",
             "",
+            "Of --op connect a transfer is a connection, made and closed again, one after the other, and its latency that of"
+                    + " making it. --api, but for vertx, makes no difference to it.",
+            "",
             "A transport that carries transfers out in the thread that asks for them, as shm does with short ones, has"
                     + " one in flight at a time, on a thread for each connection. Of its transfers one in 7 is timed, and all"
                     + " with --inflight 1.",
@@ -70,6 +73,7 @@ final class BenchCommand implements Callable<Integer> {
 
     private static final int MOST_IN_FLIGHT = 65_536;
     private static final int MOST_CONNECTIONS = 1024;
+    private static final int MOST_ELEMENTS = 1 << 20;
     private static final int DEFAULT_IOV = 16;
     private static final long SHORT = 64L << 10;
 
@@ -107,20 +111,21 @@ final class BenchCommand implements Callable<Integer> {
             defaultValue = "8,4KiB,64KiB,1MiB",
             converter = ByteSize.class,
             description = "Sizes of an element, separated by commas. Default: ${DEFAULT-VALUE}; of notifications those"
-                    + " up to 64KiB; of fetch-add and signal it is always 8.")
+                    + " up to 64KiB; of fetch-add and signal it is always 8, and connect moves no bytes.")
     private List<Long> sizes = new ArrayList<>();
 
     @Option(
             names = "--inflight",
             paramLabel = "N",
             defaultValue = "32",
-            description = "Elements in flight on each connection. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Elements in flight on each connection; of connect it is always 1. Default: ${DEFAULT-VALUE}.")
     private int inflight;
 
     @Option(
             names = "--iov",
             paramLabel = "N",
-            description = "Elements of a transfer; for writev and readv. Default: 16.")
+            description = "Elements of a transfer, up to 1048576; for writev and readv. Default: 16.")
     private @Nullable Integer iov;
 
     @Option(
@@ -294,6 +299,9 @@ final class BenchCommand implements Callable<Integer> {
         require(
                 !memcpy || sizes.stream().allMatch(size -> size >= LEAST_COPIED),
                 "--memcpy is for --size " + LEAST_COPIED + " and more");
+        if (operation == Operation.CONNECT) {
+            requireConnectsAlone();
+        }
         require(!memcpy || connections == 1, "--memcpy is for one connection");
         require(!memcpy || regions == RegionMemory.ALLOCATED, "--memcpy is for --regions allocated");
         try {
@@ -301,7 +309,7 @@ final class BenchCommand implements Callable<Integer> {
                     operation,
                     api,
                     sizes(),
-                    inflight,
+                    operation == Operation.CONNECT ? 1 : inflight,
                     elements(),
                     connections,
                     buffers,
@@ -318,7 +326,11 @@ final class BenchCommand implements Callable<Integer> {
     }
 
     private List<Long> sizes() {
-        boolean chosen = spec.commandLine().getParseResult().hasMatchedOption("--size");
+        boolean chosen = isGiven("--size");
+        if (operation == Operation.CONNECT) {
+            // The serving side has to offer something.
+            return List.of(1L);
+        }
         if (operation.isAddition()) {
             require(
                     !chosen || sizes.stream().allMatch(size -> size == Long.BYTES),
@@ -330,9 +342,19 @@ final class BenchCommand implements Callable<Integer> {
                 : sizes.stream().filter(size -> size <= SHORT).toList();
     }
 
+    private void requireConnectsAlone() {
+        for (String option : List.of("--size", "--iov", "--connections", "--inflight", "--verify")) {
+            require(!isGiven(option), option + " is not for --op connect, which moves no bytes, one after the other");
+        }
+    }
+
+    private boolean isGiven(String option) {
+        return spec.commandLine().getParseResult().hasMatchedOption(option);
+    }
+
     private int elements() {
         int count = iov == null ? (operation.isVectored() ? DEFAULT_IOV : 1) : iov;
-        between("--iov", count, MOST_IN_FLIGHT);
+        between("--iov", count, MOST_ELEMENTS);
         require(
                 count == 1 || operation.isVectored(),
                 "--iov is for writev and readv: " + operation + " has one element");

@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
             "Measures 'sluice bench', iperf3, UCX's ucx_perftest and a plain C program on this machine, by turns: in each"
                     + " round everything once, in processes of its own, the initiator on one processor and the target on"
                     + " another. Prints the median of the rounds for both sides of each comparison, and the ratio, ours by"
-                    + " theirs. All use one buffer on each side.",
+                    + " theirs. All use one buffer on each side, but for the vectored transfers of 64 KiB, of which each"
+                    + " element has its own.",
             "",
             "Some comparisons have no other program beside them but a fixed figure, which the ratio is taken of. They are"
                     + " made for one interface each, whatever --api says.",
@@ -45,10 +46,17 @@ import picocli.CommandLine.Spec;
             "The peers:",
             "  iperf3     one stream; it measures whole seconds, and nobody acknowledges but the kernel",
             "  ucx        ucp_put_bw and ucp_get, beside shm with UCX_TLS=posix,sysv,cma, else over tcp; a put counts when",
-            "             its source may be reused",
+            "             its source may be reused. Beside a vectored transfer as many single ones as it has elements are",
+            "             outstanding, all of one buffer: ucx_perftest has no vectored puts and gets",
+            "  ucx-tuned  the same with UCX_TCP_TX_SEG_SIZE=64k UCX_TCP_RX_SEG_SIZE=256k",
+            "  ucx-initiator-time, ucx-target-time",
+            "             processor time of that side for a GB, in the middle half of a run; a run under a second tells none",
             "  ceiling    plain C over a socket: a put, or a get, in a system call on each side, acknowledged;",
             "             beside shm copies in a process of their own, between shared mappings as large as a transfer",
             "  ping-pong  plain C, both sides spinning on the socket; the engines' pollers never park either",
+            "  blocking-ping-pong",
+            "             the same with both sides asleep in the kernel; the engines' pollers park at once, too",
+            "  tail       what 99 of 100 transfers took at most, by the median of the same run",
             "  memcpy     beside shm between the very memory of the transfers, by the initiator and by turns with them;",
             "             else in a process of its own, of private memory, up to 1 MiB within the cache, larger ones beyond it",
             "  process-vm-writev",
@@ -59,9 +67,21 @@ import picocli.CommandLine.Spec;
             "             the same transfers by the engine's own interface, unwatched: ours have --metrics-port and are scraped",
             "             once a second; by their rate, and by the heap that all threads allocate for each, scrapes included",
             "  crc-cost   the same transfers without checksums: ours have --integrity crc32c",
+            "  reactor-cost",
+            "             the same transfers by the engine's own interface: ours are subscriptions of Reactor",
+            "  allocation a fixed number of bytes of heap for each transfer, of the initiator's pollers and callers",
+            "  token-cost, tls-cost, tls-data-cost",
+            "             the same transfers, or connections made and closed one after the other, between engines that trust",
+            "             each other without a proof",
+            "  1-connection",
+            "             the same transfers on one connection: ours are on more, with as many in flight on each",
+            "  1000-elements",
+            "             the same elements in calls of so many: ours are in longer calls",
+            "  hello      the start and end of a JVM with one small class: ours are those of 'sluice info', and of a program",
+            "             that writes 8 bytes into another process; those called aot- start with an AOT cache",
             "  vertx-cost the same transfers through Reactor: ours are futures of Vert.x, on an event loop",
             "",
-            "A ratio is that of the medians; beside shm's memcpy, and for what metrics, Vert.x and checksums cost, where both are measured by turns or one right"
+            "A ratio is that of the medians; beside shm's memcpy, and for what is beside other measurements of ours, where both are measured by turns or one right"
                     + " after the other, and alike, it is the median of the rounds' ratios.",
             "",
             "A comparison is called after the transfer and the peer, such as write-4KiB/ucx; those over shm begin with shm-"
@@ -73,7 +93,8 @@ import picocli.CommandLine.Spec;
             "  sluice compare",
             "  sluice compare --only goals --check",
             "  sluice compare --only read-8B,iperf3 --api engine,reactor --rounds 3 --json compare.json",
-            "  sluice compare --transport shm --only goals"
+            "  sluice compare --transport shm --only goals",
+            "  sluice compare --only vectored,scale,start"
         },
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
@@ -130,7 +151,9 @@ final class CompareCommand implements Callable<Integer> {
             split = ",",
             description =
                     "Make these comparisons alone: names such as write-4KiB/ucx, or either half of one, or goals for"
-                            + " those with a goal, or security-cost for tokens and TLS beside neither. Separated by commas.")
+                            + " those with a goal, or a topic: small, large, vectored, round-trips, shared-memory,"
+                            + " interfaces, metrics, security-cost, integrity, processors, scale, start. Separated by"
+                            + " commas.")
     private List<String> only = new ArrayList<>();
 
     @Option(

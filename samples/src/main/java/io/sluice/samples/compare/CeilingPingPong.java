@@ -3,8 +3,20 @@ package io.sluice.samples.compare;
 import java.util.List;
 import java.util.Map;
 
-/** The round trip of 8 bytes between two plain C programs that both spin on their sockets. */
-record CeilingPingPong() implements Measurement {
+/**
+ * The round trip of 8 bytes between two plain C programs.
+ *
+ * @param waiting what both do until the ball comes
+ */
+record CeilingPingPong(Waiting waiting) implements Measurement {
+
+    /** Ways to wait. */
+    enum Waiting {
+        /** On their sockets, which do not block; on one processor they yield it to each other. */
+        BUSY,
+        /** In the kernel. */
+        BLOCKED
+    }
 
     @Override
     public Program program() {
@@ -13,7 +25,7 @@ record CeilingPingPong() implements Measurement {
 
     @Override
     public String label() {
-        return "C ping-pong";
+        return waiting == Waiting.BLOCKED ? "C ping-pong, blocking" : "C ping-pong";
     }
 
     @Override
@@ -28,9 +40,16 @@ record CeilingPingPong() implements Measurement {
                         ceiling,
                         "ping-pong",
                         Integer.toString(port),
-                        workbench.pinning().isShared() ? "yield" : "spin",
+                        way(workbench.pinning()),
                         Long.toString(timing.warmup().toMillis()),
                         Long.toString(timing.duration().toMillis())));
         return Figures.ofLatency(CeilingOutput.of(output).medianMicros());
+    }
+
+    private String way(Pinning pinning) {
+        if (waiting == Waiting.BLOCKED) {
+            return "block";
+        }
+        return pinning.isShared() ? "yield" : "spin";
     }
 }

@@ -36,7 +36,7 @@ public final class Compare {
      * @throws IOException if files cannot be written
      */
     public CompareReport run(Workbench workbench, RoundsProgress progress) throws IOException {
-        Obstacles obstacles = Obstacles.onRoutesOf(comparisons);
+        Obstacles obstacles = Obstacles.of(comparisons);
         Set<Program> needed = EnumSet.noneOf(Program.class);
         comparisons.stream()
                 .filter(comparison -> obstacles.of(comparison) == null)

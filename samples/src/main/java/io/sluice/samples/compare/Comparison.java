@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line of the table: transfers of this engine beside something else.
+ * A line of the table: this engine beside something else.
  *
- * @param subject our transfers
+ * @param subject what of ours
  * @param api through what they are started, if this is about one interface alone; {@code null} for whichever is chosen
  * @param peer what the other thing is called
  * @param theirs how it is measured
@@ -22,8 +22,23 @@ record Comparison(
         Quantity quantity,
         @Nullable Goal goal) {
 
-    static Comparison with(Peer peer, Subject subject, Quantity quantity) {
+    static Comparison with(Peer peer, Transfers subject, Quantity quantity) {
         return new Comparison(subject, null, peer.toString(), peer.measurement(subject), quantity, null);
+    }
+
+    /** A fixed figure that ours is not to fall below. */
+    static Comparison atLeast(Subject subject, Api api, String name, Mark mark) {
+        return new Comparison(subject, api, name, mark, mark.quantity(), Goal.atLeast(1));
+    }
+
+    /** A fixed figure that ours is not to exceed. */
+    static Comparison atMost(Subject subject, Api api, String name, Mark mark) {
+        return new Comparison(subject, api, name, mark, mark.quantity(), Goal.atMost(1));
+    }
+
+    /** Transfers beside others of ours, each through one interface. */
+    static Comparison beside(Transfers others, Api othersApi, Transfers ours, Api api, String name, Quantity quantity) {
+        return new Comparison(ours, api, name, new OwnTransfers(others, othersApi), quantity, null);
     }
 
     /** Its name, by which it can be chosen. Those for one interface alone share it. */
@@ -46,10 +61,13 @@ record Comparison(
      * of their medians: what changes on the machine from round to round has no part in it.
      */
     boolean isPaired() {
-        return theirs instanceof SameMemoryCopy || theirs instanceof OwnTransfers;
+        return switch (theirs) {
+            case SameMemoryCopy _, OwnTransfers _, ProgramStarts _ -> true;
+            default -> false;
+        };
     }
 
-    OwnTransfers ours(Api through) {
-        return new OwnTransfers(subject, through);
+    Measurement ours(Api through) {
+        return subject.measurement(through);
     }
 }

@@ -90,7 +90,7 @@ record ComparisonResult(
         return new ComparisonResult(
                 comparison.name(),
                 api.toString(),
-                subject.operation().toString(),
+                subject.doing(),
                 subject.route().transport(),
                 subject.size(),
                 subject.inflight(),

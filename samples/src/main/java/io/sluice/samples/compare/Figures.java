@@ -15,9 +15,14 @@ record Figures(Map<Quantity, Double> values) {
         values = Map.copyOf(values);
     }
 
+    /** Of one quantity. */
+    static Figures of(Quantity quantity, double value) {
+        return new Figures(Map.of(quantity, value));
+    }
+
     /** Of a program that tells the bytes alone. */
     static Figures ofBandwidth(double gigabytesPerSecond) {
-        return new Figures(Map.of(Quantity.GIGABYTES_PER_SECOND, gigabytesPerSecond));
+        return of(Quantity.GIGABYTES_PER_SECOND, gigabytesPerSecond);
     }
 
     /** Of transfers of one size, in bytes. */
@@ -31,7 +36,7 @@ record Figures(Map<Quantity, Double> values) {
 
     /** Of round trips. */
     static Figures ofLatency(double medianMicros) {
-        return new Figures(Map.of(Quantity.MEDIAN_MICROSECONDS, medianMicros));
+        return of(Quantity.MEDIAN_MICROSECONDS, medianMicros);
     }
 
     /**

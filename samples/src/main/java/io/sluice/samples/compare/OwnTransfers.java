@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.Api;
-import io.sluice.samples.bench.Buffers;
+import io.sluice.samples.bench.Operation;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -17,12 +17,14 @@ import java.util.Map;
  * @param transfers which
  * @param api through what they are started
  */
-record OwnTransfers(Subject transfers, Api api) implements Measurement {
+record OwnTransfers(Transfers transfers, Api api) implements Measurement {
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Of less the copy is not the most. */
     private static final long LEAST_COPIED = 64L << 10;
+
+    private static final double GIGA = 1e9;
 
     private static final String COPIED = "memcpy_gigabytes_per_second";
 
@@ -68,12 +70,9 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
         arguments.addAll(List.of("--transport", transfers.route().transport()));
         arguments.addAll(List.of("--regions", transfers.route().regions().toString()));
         arguments.addAll(List.of("--op", transfers.operation().toString(), "--api", api.toString()));
-        arguments.addAll(List.of("--size", Long.toString(transfers.size())));
-        if (transfers.operation().isVectored()) {
-            arguments.addAll(List.of("--iov", Integer.toString(transfers.iov())));
+        if (transfers.operation() != Operation.CONNECT) {
+            arguments.addAll(elements());
         }
-        arguments.addAll(List.of("--inflight", Integer.toString(transfers.inflight())));
-        arguments.addAll(List.of("--buffers", Buffers.SINGLE.toString()));
         if (copiesToo()) {
             arguments.add("--memcpy");
         }
@@ -82,9 +81,26 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
         return arguments;
     }
 
+    private List<String> elements() {
+        List<String> arguments = new ArrayList<>(List.of("--size", Long.toString(transfers.size())));
+        if (transfers.operation().isVectored()) {
+            arguments.addAll(List.of("--iov", Integer.toString(transfers.iov())));
+        }
+        arguments.addAll(List.of("--inflight", Integer.toString(transfers.inflight())));
+        if (transfers.connections() > 1) {
+            arguments.addAll(List.of("--connections", Integer.toString(transfers.connections())));
+        }
+        arguments.addAll(List.of("--buffers", transfers.buffers().toString()));
+        return arguments;
+    }
+
     /** Where the copy is what a transfer takes. */
     private boolean copiesToo() {
-        return transfers.route() == Route.SHM && transfers.size() >= LEAST_COPIED && transfers.metrics() == Metrics.OFF;
+        return !transfers.operation().isVectored()
+                && transfers.connections() == 1
+                && transfers.route() == Route.SHM
+                && transfers.size() >= LEAST_COPIED
+                && transfers.metrics() == Metrics.OFF;
     }
 
     /** Of the line of JSON that the program prints, beside which the JVM may print warnings. */
@@ -101,7 +117,30 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
         if (line.path("errors").asLong(-1) != 0) {
             throw new MeasurementFailedException("transfers that failed: " + line.path("errors"));
         }
+        return new Figures(
+                line.path("op").asText().equals(Operation.CONNECT.toString()) ? ofConnects(line) : ofBytes(line));
+    }
+
+    private static Map<Quantity, Double> ofConnects(JsonNode line) {
+        Map<Quantity, Double> values = latency(line);
+        values.put(
+                Quantity.CONNECTS_PER_SECOND, line.path("transfers_per_second").asDouble());
+        return values;
+    }
+
+    private static Map<Quantity, Double> latency(JsonNode line) {
         Map<Quantity, Double> values = new EnumMap<>(Quantity.class);
+        JsonNode latency = line.path("latency_us");
+        double median = latency.path("p50").asDouble();
+        values.put(Quantity.MEDIAN_MICROSECONDS, median);
+        if (latency.has("p99") && median > 0) {
+            values.put(Quantity.TAIL, latency.path("p99").asDouble() / median);
+        }
+        return values;
+    }
+
+    private static Map<Quantity, Double> ofBytes(JsonNode line) {
+        Map<Quantity, Double> values = latency(line);
         values.put(
                 Quantity.GIGABYTES_PER_SECOND, line.path("gigabytes_per_second").asDouble());
         double transfersPerSecond = line.path("transfers_per_second").asDouble();
@@ -109,15 +148,24 @@ record OwnTransfers(Subject transfers, Api api) implements Measurement {
         values.put(
                 Quantity.ELEMENTS_PER_SECOND,
                 transfersPerSecond * line.path("iov").asInt(1));
-        values.put(
-                Quantity.MEDIAN_MICROSECONDS,
-                line.path("latency_us").path("p50").asDouble());
+        double gigabytes = line.path("bytes").asDouble() / GIGA;
+        if (gigabytes > 0) {
+            putIfTold(values, Quantity.INITIATOR_SECONDS_PER_GIGABYTE, line.path("client_cpu_seconds"), gigabytes);
+            putIfTold(values, Quantity.TARGET_SECONDS_PER_GIGABYTE, line.path("server_cpu_seconds"), gigabytes);
+        }
         if (line.has(ALLOCATED)) {
             values.put(Quantity.ALLOCATED_BYTES, line.path(ALLOCATED).asDouble());
         }
         if (line.path(COPIED).isNumber()) {
             values.put(Quantity.MEMCPY_GIGABYTES_PER_SECOND, line.path(COPIED).asDouble());
         }
-        return new Figures(values);
+        return values;
+    }
+
+    /** In a short time there may be none that the system counts. */
+    private static void putIfTold(Map<Quantity, Double> values, Quantity quantity, JsonNode seconds, double gigabytes) {
+        if (seconds.asDouble() > 0) {
+            values.put(quantity, seconds.asDouble() / gigabytes);
+        }
     }
 }

@@ -8,17 +8,24 @@ enum Peer {
     /** A stream of bytes that nobody acknowledges but the kernel; for writes. */
     IPERF3 {
         @Override
-        Measurement measurement(Subject subject) {
-            return new IperfStream(Math.min(subject.size(), IperfStream.MOST_BYTES));
+        Measurement measurement(Transfers beside) {
+            return new IperfStream(Math.min(beside.size(), IperfStream.MOST_BYTES));
         }
     },
-    /** UCX with its defaults, over tcp or over shared memory. */
+    /** UCX with its defaults, over tcp or over shared memory. Beside a vectored transfer as many single ones are outstanding. */
     UCX {
         @Override
-        Measurement measurement(Subject subject) {
-            UcxTransfers.Transports transports =
-                    subject.route() == Route.TCP ? UcxTransfers.Transports.TCP : UcxTransfers.Transports.SHARED_MEMORY;
-            return new UcxTransfers(subject.operation(), subject.size(), subject.inflight(), transports);
+        Measurement measurement(Transfers beside) {
+            return UcxTransfers.beside(
+                    beside,
+                    beside.route() == Route.TCP ? UcxTransfers.Transports.TCP : UcxTransfers.Transports.SHARED_MEMORY);
+        }
+    },
+    /** UCX over tcp with longer segments than its defaults. */
+    UCX_TUNED {
+        @Override
+        Measurement measurement(Transfers beside) {
+            return UcxTransfers.beside(beside, UcxTransfers.Transports.TCP_TUNED);
         }
     },
     /**
@@ -27,18 +34,25 @@ enum Peer {
      */
     CEILING {
         @Override
-        Measurement measurement(Subject subject) {
-            if (subject.route() == Route.SHM) {
-                return new CeilingMemoryCopy(subject.size(), subject.size(), Memory.SHARED);
+        Measurement measurement(Transfers beside) {
+            if (beside.route() == Route.SHM) {
+                return new CeilingMemoryCopy(beside.size(), beside.size(), Memory.SHARED);
             }
-            return new CeilingTransfers(subject.operation(), subject.size(), subject.inflight());
+            return new CeilingTransfers(beside.operation(), beside.size(), beside.inflight());
         }
     },
     /** Plain C that spins on a socket; for the latency of 8 bytes. */
     PING_PONG {
         @Override
-        Measurement measurement(Subject subject) {
-            return new CeilingPingPong();
+        Measurement measurement(Transfers beside) {
+            return new CeilingPingPong(CeilingPingPong.Waiting.BUSY);
+        }
+    },
+    /** The same with both sides asleep in the kernel until the ball comes. */
+    BLOCKING_PING_PONG {
+        @Override
+        Measurement measurement(Transfers beside) {
+            return new CeilingPingPong(CeilingPingPong.Waiting.BLOCKED);
         }
     },
     /**
@@ -47,9 +61,9 @@ enum Peer {
      */
     MEMCPY {
         @Override
-        Measurement measurement(Subject subject) {
-            long size = subject.size();
-            return subject.route() == Route.TCP
+        Measurement measurement(Transfers beside) {
+            long size = beside.size();
+            return beside.route() == Route.TCP
                     ? new CeilingMemoryCopy(size, size <= CACHED_BYTES ? size : UNCACHED_SPAN_BYTES, Memory.PRIVATE)
                     : new SameMemoryCopy(size);
         }
@@ -57,8 +71,8 @@ enum Peer {
     /** Plain C that writes into another process's memory with one system call; for cross-memory attach. */
     PROCESS_VM_WRITEV {
         @Override
-        Measurement measurement(Subject subject) {
-            return new CeilingCrossMemoryWrite(subject.size());
+        Measurement measurement(Transfers beside) {
+            return new CeilingCrossMemoryWrite(beside.size());
         }
     };
 
@@ -66,7 +80,7 @@ enum Peer {
     private static final long UNCACHED_SPAN_BYTES = 256L << 20;
 
     /** What to measure of it, beside our transfers. */
-    abstract Measurement measurement(Subject subject);
+    abstract Measurement measurement(Transfers beside);
 
     /** Its name in tables and options. */
     @Override

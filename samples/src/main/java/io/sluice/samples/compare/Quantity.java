@@ -10,15 +10,25 @@ enum Quantity {
     TRANSFERS_PER_SECOND("transfers/s", "%,.0f"),
     /** Elements of transfers that ended in each second. */
     ELEMENTS_PER_SECOND("elements/s", "%,.0f"),
+    /** Connections made, and closed, in each second. */
+    CONNECTS_PER_SECOND("connects/s", "%,.0f"),
     /** What half of the transfers took at most, in microseconds. */
     MEDIAN_MICROSECONDS("us p50", "%,.2f"),
+    /** What 99 of 100 transfers took at most, by what half of them took at most. */
+    TAIL("p99/p50", "%,.2f"),
     /** Bytes that the initiator's pollers and callers allocate on the heap, for each transfer. */
     ALLOCATED_BYTES("B/transfer", "%,.2f") {
         @Override
         boolean isPossible(double value) {
             return value >= 0;
         }
-    };
+    },
+    /** Processor time of the initiator for 10<sup>9</sup> bytes, in seconds. */
+    INITIATOR_SECONDS_PER_GIGABYTE("CPU s/GB", "%,.3f"),
+    /** The same of the target. */
+    TARGET_SECONDS_PER_GIGABYTE("CPU s/GB", "%,.3f"),
+    /** From the start of a process to its end, in milliseconds. */
+    LIFETIME_MILLISECONDS("ms", "%,.1f");
 
     private final String unit;
     private final String format;

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /**
  * A program in a process of its own, which is gone, with those that it has started, once this is closed. Even if this
@@ -25,6 +26,7 @@ final class ToolProcess implements AutoCloseable {
     private final Process process;
     private final Path out;
     private final Path err;
+    private List<ProcessHandle> family = List.of();
 
     private ToolProcess(Process process, Path out, Path err) {
         this.process = process;
@@ -82,6 +84,18 @@ final class ToolProcess implements AutoCloseable {
             throw new MeasurementFailedException("status " + process.exitValue() + ": " + lastWords());
         }
         return read(out);
+    }
+
+    /** Processor time until now, as the system counts it, of it and of what it has started. */
+    Duration processorTime() {
+        if (family.size() <= 1) {
+            // It takes a look at all processes of the machine, so it is not taken again once the child is there.
+            family = Stream.concat(Stream.of(process.toHandle()), process.descendants())
+                    .toList();
+        }
+        return family.stream()
+                .flatMap(handle -> handle.info().totalCpuDuration().stream())
+                .reduce(Duration.ZERO, Duration::plus);
     }
 
     /** Whether it ends within a time. */

@@ -4,8 +4,10 @@ import io.sluice.samples.bench.Operation;
 import io.sluice.samples.report.ByteSize;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One-sided puts or gets of UCX, as {@code ucx_perftest} measures them. It uses one buffer, and counts a put when its
@@ -22,6 +24,16 @@ record UcxTransfers(Operation operation, long size, int inflight, Transports tra
     enum Transports {
         /** tcp on the loopback interface. */
         TCP(Map.of("UCX_TLS", "tcp", "UCX_NET_DEVICES", "lo")),
+        /** The same with segments that suit large transfers, reads above all. */
+        TCP_TUNED(Map.of(
+                "UCX_TLS",
+                "tcp",
+                "UCX_NET_DEVICES",
+                "lo",
+                "UCX_TCP_TX_SEG_SIZE",
+                "64k",
+                "UCX_TCP_RX_SEG_SIZE",
+                "256k")),
         /** Those between processes on one machine: shared mappings and cross-memory attach. */
         SHARED_MEMORY(Map.of("UCX_TLS", "posix,sysv,cma"));
 
@@ -30,6 +42,11 @@ record UcxTransfers(Operation operation, long size, int inflight, Transports tra
         Transports(Map<String, String> environment) {
             this.environment = environment;
         }
+    }
+
+    /** The same transfers as ours; of what is vectored each element is a transfer of its own. */
+    static UcxTransfers beside(Transfers ours, Transports transports) {
+        return new UcxTransfers(ours.operation(), ours.size(), ours.inflight(), transports);
     }
 
     /** It takes a number of transfers, not a time: a short run tells how many there are in a second. */
@@ -47,7 +64,9 @@ record UcxTransfers(Operation operation, long size, int inflight, Transports tra
     @Override
     public String label() {
         return "ucx_perftest " + test() + " of " + ByteSize.format(size) + " over "
-                + transports.environment.get("UCX_TLS") + ", " + inflight + " outstanding";
+                + transports.environment.get("UCX_TLS")
+                + (transports == Transports.TCP_TUNED ? " with tuned segments" : "")
+                + ", " + inflight + " outstanding";
     }
 
     private String test() {
@@ -57,30 +76,39 @@ record UcxTransfers(Operation operation, long size, int inflight, Transports tra
     @Override
     public Figures run(Workbench workbench) throws MeasurementFailedException {
         long probes = Math.clamp(PROBE_BYTES / size, FEWEST_PROBES, MOST_PROBES);
-        double rate = measure(workbench, probes, 1).transfersPerSecond(size);
+        double rate = UcxOutput.of(measure(workbench, probes, 1).output()).transfersPerSecond(size);
         if (rate <= 0) {
             throw new MeasurementFailedException("a trial run has told no rate");
         }
         Timing timing = workbench.timing();
-        UcxOutput output = measure(workbench, count(rate, timing.duration()), count(rate, timing.warmup()));
-        return new Figures(Map.of(
-                Quantity.TRANSFERS_PER_SECOND,
-                output.messagesPerSecond(),
-                Quantity.GIGABYTES_PER_SECOND,
-                output.gigabytesPerSecond()));
+        PairOutput watched = measure(workbench, count(rate, timing.duration()), count(rate, timing.warmup()));
+        UcxOutput output = UcxOutput.of(watched.output());
+        Map<Quantity, Double> values = new EnumMap<>(Quantity.class);
+        values.put(Quantity.TRANSFERS_PER_SECOND, output.messagesPerSecond());
+        values.put(Quantity.GIGABYTES_PER_SECOND, output.gigabytesPerSecond());
+        cost(values, Quantity.INITIATOR_SECONDS_PER_GIGABYTE, watched.initiatorProcessors(), output);
+        cost(values, Quantity.TARGET_SECONDS_PER_GIGABYTE, watched.targetProcessors(), output);
+        return new Figures(values);
+    }
+
+    private static void cost(
+            Map<Quantity, Double> values, Quantity quantity, @Nullable Double processors, UcxOutput output) {
+        if (processors != null && processors > 0 && output.gigabytesPerSecond() > 0) {
+            values.put(quantity, processors / output.gigabytesPerSecond());
+        }
     }
 
     private static long count(double rate, Duration time) {
         return Math.max(1, Math.round(rate * time.toNanos() / NANOS_PER_SECOND));
     }
 
-    private UcxOutput measure(Workbench workbench, long transfers, long warmup) throws MeasurementFailedException {
+    private PairOutput measure(Workbench workbench, long transfers, long warmup) throws MeasurementFailedException {
         String executable = program().executable();
-        return UcxOutput.of(workbench.runPair(
+        return workbench.runPairWatched(
                 label(),
                 transports.environment,
                 port -> List.of(executable, "-p", Integer.toString(port)),
-                port -> command(executable, port, transfers, warmup)));
+                port -> command(executable, port, transfers, warmup));
     }
 
     private List<String> command(String executable, int port, long transfers, long warmup) {

@@ -84,6 +84,12 @@ public final class Workbench implements AutoCloseable {
     private String run(String label, Map<String, String> environment, List<String> command)
             throws MeasurementFailedException {
         try (ToolProcess process = start(environment, command)) {
+            return await(label, process);
+        }
+    }
+
+    private String await(String label, ToolProcess process) throws MeasurementFailedException {
+        try {
             return process.await(timing.bound(), interrupted);
         } catch (MeasurementFailedException e) {
             throw new MeasurementFailedException(label + ": " + e.getMessage());
@@ -102,14 +108,60 @@ public final class Workbench implements AutoCloseable {
             IntFunction<List<String>> target,
             IntFunction<List<String>> initiator)
             throws MeasurementFailedException {
-        int port = freePort();
-        try (ToolProcess targetProcess = start(environment, Pinning.command(pinning.target(), target.apply(port)))) {
-            awaitListening(label, targetProcess, port);
+        return besideTarget(label, environment, target, (port, process) -> {
             String output = run(label, environment, Pinning.command(pinning.initiator(), initiator.apply(port)));
-            // It is to be off its processor before the next measurement begins.
-            targetProcess.endsWithin(TARGET_END_MILLIS);
+            awaitEnd(process);
             return output;
+        });
+    }
+
+    /** The same, and what both have used of their processors. */
+    PairOutput runPairWatched(
+            String label,
+            Map<String, String> environment,
+            IntFunction<List<String>> target,
+            IntFunction<List<String>> initiator)
+            throws MeasurementFailedException {
+        return besideTarget(label, environment, target, (port, targetProcess) -> {
+            List<String> command = Pinning.command(pinning.initiator(), initiator.apply(port));
+            try (ToolProcess process = start(environment, command);
+                    ProcessorWatch watch = ProcessorWatch.of(process, targetProcess)) {
+                String output = await(label, process);
+                awaitEnd(targetProcess);
+                return new PairOutput(output, watch.processorsOf(process), watch.processorsOf(targetProcess));
+            }
+        });
+    }
+
+    /** It is to be off its processor before the next measurement begins. */
+    private static void awaitEnd(ToolProcess target) {
+        target.endsWithin(TARGET_END_MILLIS);
+    }
+
+    /**
+     * Does something while a process listens at a port, which is then ended if it has not done so by itself.
+     *
+     * @param target its command line
+     */
+    <T> T besideTarget(
+            String label, Map<String, String> environment, IntFunction<List<String>> target, BesideTarget<T> work)
+            throws MeasurementFailedException {
+        int port = freePort();
+        try (ToolProcess process = start(environment, Pinning.command(pinning.target(), target.apply(port)))) {
+            awaitListening(label, process, port);
+            return work.with(port, process);
         }
+    }
+
+    /** What is done beside a target. */
+    interface BesideTarget<T> {
+        /** Does it. */
+        T with(int port, ToolProcess target) throws MeasurementFailedException;
+    }
+
+    /** The command line that starts this program once more. */
+    List<String> own(List<String> arguments) {
+        return ownCommand.apply(arguments);
     }
 
     private void awaitListening(String label, ToolProcess target, int port) throws MeasurementFailedException {

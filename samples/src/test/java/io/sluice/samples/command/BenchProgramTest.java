@@ -55,6 +55,28 @@ class BenchProgramTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp", "shm"})
+    void connectionsAreMadeOneAfterTheOther(String transport) throws IOException {
+        try (SluiceProcess bench = SluiceProcess.run(
+                folder,
+                "bench",
+                "--loopback",
+                "--transport=" + transport,
+                "--op=connect",
+                "--duration=100ms",
+                "--warmup=0",
+                "--json=-")) {
+            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
+            JsonNode line = lines(bench.out()).getFirst();
+            assertThat(line.get("transport").asText()).isEqualTo(transport);
+            assertThat(line.get("transfers").asLong()).isPositive();
+            assertThat(line.get("transfers_per_second").asDouble()).isPositive();
+            assertThat(line.get("latency_us").get("p50").asDouble()).isPositive();
+            assertThat(line.get("bytes").asLong()).isZero();
+        }
+    }
+
     @Test
     void memoryThatIsNotMappedIsNotCopied() throws IOException {
         try (SluiceProcess bench = SluiceProcess.run(

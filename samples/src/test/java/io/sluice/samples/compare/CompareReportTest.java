@@ -20,13 +20,13 @@ class CompareReportTest {
     @Test
     void aLineHasBothMediansTheirRatioAndTheGoal() {
         CompareReport report = report(
-                result(STREAM, bandwidths(9, 1, 4), bandwidths(5, 6, 4), null),
+                result(STREAM, bandwidths(9, 1, 4), bandwidths(3, 4, 4), null),
                 result(ROUND_TRIP, latency(6.4), latency(2), null),
                 result(WITHOUT_GOAL, bandwidths(5), bandwidths(50), null));
         assertThat(report.table()).isEqualToNormalizingNewlines("""
                         comparison           api      in flight       sluice         peer  unit          ratio  goal     met
-                        write-1MiB/iperf3    engine          32        4.000        5.000  GB/s           0.80  >= 0.80  yes
-                        read-8B/ping-pong    engine           1         6.40         2.00  us p50         3.20  <= 1.60  NO
+                        write-1MiB/iperf3    engine          32        4.000        4.000  GB/s           1.00  >= 1.00  yes
+                        read-8B/ping-pong    engine           1         6.40         2.00  us p50         3.20  <= 1.25  NO
                         write-1MiB/memcpy    engine          32        5.000       50.000  GB/s           0.10
                         """);
         assertThat(report.isComplete()).isTrue();
@@ -36,7 +36,7 @@ class CompareReportTest {
     @Test
     void whatIsLeftOutIsNoFailureButMeetsNoGoal() {
         CompareReport report = report(result(STREAM, new Series(), new Series(), "iperf3 is not here"));
-        assertThat(report.table()).contains("-  >= 0.80  -", "left out: iperf3 is not");
+        assertThat(report.table()).contains("-  >= 1.00  -", "left out: iperf3 is not");
         assertThat(report.isComplete()).isTrue();
         assertThat(report.meetsGoals()).isFalse();
     }
@@ -90,7 +90,7 @@ class CompareReportTest {
         assertThat(line.get("transport").asText()).isEqualTo("tcp");
         assertThat(line.get("peer").get("rounds").toString()).isEqualTo("[5.0,null]");
         assertThat(line.get("ratio").asDouble()).isEqualTo(1);
-        assertThat(line.get("goal").toString()).isEqualTo("{\"at_least\":0.8}");
+        assertThat(line.get("goal").toString()).isEqualTo("{\"at_least\":1.0}");
         assertThat(line.get("met").asBoolean()).isTrue();
         assertThat(line.get("problem").asText()).isEqualTo("failed: iperf3: no");
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.samples.bench.Api;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,12 +26,52 @@ class ComparisonsTest {
         assertThat(Comparisons.chosen(List.of("goals"), List.of("tcp")))
                 .extracting(comparison -> comparison.name() + " " + comparison.goal())
                 .containsExactly(
-                        "write-1MiB/iperf3 >= 0.80",
+                        "write-8B/ceiling >= 4.00",
+                        "read-8B/ceiling >= 4.00",
+                        "write-4KiB/ceiling >= 2.00",
+                        "read-4KiB/ceiling >= 2.00",
                         "write-4KiB/ucx >= 1.50",
-                        "read-1MiB/ucx >= 1.20",
-                        "read-8B/ping-pong <= 1.60",
+                        "write-64KiB/ceiling >= 1.00",
+                        "write-64KiB/iperf3 >= 1.00",
+                        "write-64KiB/ucx >= 1.20",
+                        "read-64KiB/ucx >= 2.00",
+                        "read-64KiB/ucx-tuned >= 1.00",
+                        "write-1MiB/ceiling >= 1.00",
+                        "write-1MiB/iperf3 >= 1.00",
+                        "write-1MiB/ucx >= 1.20",
+                        "read-1MiB/ucx >= 2.00",
+                        "read-1MiB/ucx-tuned >= 1.00",
+                        "write-16MiB/ceiling >= 1.00",
+                        "write-16MiB/iperf3 >= 1.00",
+                        "write-16MiB/ucx >= 1.20",
+                        "read-16MiB/ucx >= 1.50",
+                        "writev-256x1KiB/ucx >= 3.00",
+                        "readv-256x1KiB/ucx >= 3.00",
+                        "writev-1024x64KiB/ucx >= 1.20",
+                        "readv-1024x64KiB/ucx >= 1.20",
+                        "read-8B/ping-pong <= 1.25",
+                        "write-8B/ping-pong <= 1.25",
+                        "read-8B/tail <= 2.00",
+                        "write-8B/tail <= 2.00",
+                        "read-8B/blocking-ping-pong <= 1.20",
+                        "write-8B/blocking-ping-pong <= 1.20",
+                        "write-4KiB/reactor-cost >= 0.90",
+                        "write-4KiB/allocation <= 1.00",
+                        "write-4KiB/allocation <= 1.00",
+                        "write-4KiB/vertx-cost >= 0.90",
                         "write-4KiB/metrics-cost >= 0.97",
-                        "write-4KiB/vertx-cost >= 0.90");
+                        "write-1MiB/ucx-initiator-time <= 1.00",
+                        "write-1MiB/ucx-target-time <= 1.00",
+                        "read-1MiB/ucx-initiator-time <= 1.00",
+                        "read-1MiB/ucx-target-time <= 1.00",
+                        "write-4KiB-8-connections/1-connection >= 0.80",
+                        "write-4KiB-64-connections/1-connection >= 0.80",
+                        "write-4KiB-512-connections/1-connection >= 0.80",
+                        "writev-100000x8B/1000-elements >= 0.83",
+                        "readv-100000x8B/1000-elements >= 0.83",
+                        "connect/latency <= 1.00",
+                        "info/hello <= 5.00",
+                        "first-transfer/hello <= 10.00");
         assertThat(Comparisons.chosen(List.of("goals"), List.of("shm")))
                 .extracting(comparison -> comparison.name() + " " + comparison.goal() + " of "
                         + comparison.theirs().label())
@@ -42,13 +83,64 @@ class ComparisonsTest {
                         "shm-write-16MiB/memcpy >= 0.90 of memcpy of 16 MiB between the same memory",
                         "shm-read-16MiB/memcpy >= 0.90 of memcpy of 16 MiB between the same memory",
                         "cross-memory-write-1MiB/process-vm-writev >= 0.90 of C process_vm_writev of 1 MiB",
+                        "shm-write-64KiB/ucx >= 1.00 of ucx_perftest ucp_put_bw of 64 KiB over posix,sysv,cma, 32 outstanding",
+                        "shm-write-1MiB/ucx >= 1.00 of ucx_perftest ucp_put_bw of 1 MiB over posix,sysv,cma, 32 outstanding",
+                        "shm-write-16MiB/ucx >= 1.00 of ucx_perftest ucp_put_bw of 16 MiB over posix,sysv,cma, 32 outstanding",
                         "shm-write-8B/rate >= 1.00 of 5,000,000 transfers/s, a fixed figure",
                         "shm-write-8B/rate >= 1.00 of 1,500,000 transfers/s, a fixed figure",
-                        "shm-writev-8B/rate >= 1.00 of 20,000,000 elements/s, a fixed figure",
+                        "shm-writev-256x8B/rate >= 1.00 of 20,000,000 elements/s, a fixed figure",
                         "shm-write-8B/latency <= 1.00 of 0.50 us p50, a fixed figure",
                         "shm-write-8B/latency <= 1.00 of 1.00 us p50, a fixed figure",
+                        "shm-write-4KiB/reactor-cost >= 0.90 of sluice write of 4 KiB over shm, 32 in flight, engine API",
+                        "shm-write-4KiB/allocation <= 1.00 of 250.00 B/transfer, a fixed figure",
+                        "shm-write-4KiB/allocation <= 1.00 of 1.00 B/transfer, a fixed figure",
+                        "shm-write-4KiB/vertx-cost >= 0.90 of sluice write of 4 KiB over shm, 32 in flight, reactor API",
                         "shm-write-4KiB/metrics-cost >= 0.97 of sluice write of 4 KiB over shm, 32 in flight, engine API",
-                        "shm-write-4KiB/vertx-cost >= 0.90 of sluice write of 4 KiB over shm, 32 in flight, reactor API");
+                        "shm-connect/latency <= 1.00 of 1,000.00 us p50, a fixed figure");
+    }
+
+    @Test
+    void aTopicChoosesAllThatIsAboutIt() {
+        for (Topic topic : Topic.values()) {
+            assertThat(Comparisons.chosen(List.of(topic.toString()), ALL))
+                    .as(topic.toString())
+                    .containsExactlyElementsOf(topic.comparisons());
+        }
+    }
+
+    @Test
+    void eachIsMeasuredUnderALabelOfItsOwn() {
+        assertThat(Comparisons.all().stream()
+                        .flatMap(comparison -> Stream.concat(
+                                comparison.apis(List.of(Api.values())).stream().map(comparison::ours),
+                                Stream.of(comparison.theirs())))
+                        .distinct())
+                .extracting(Measurement::label)
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void vectoredTransfersAreComparedWithAsManySingleOnes() {
+        assertThat(Comparisons.chosen(List.of("writev-1024x64KiB"), ALL))
+                .singleElement()
+                .satisfies(comparison -> {
+                    assertThat(comparison.ours(Api.REACTOR).label())
+                            .isEqualTo("sluice writev of 1024 times 64 KiB over tcp, 1024 in flight, distinct buffers,"
+                                    + " reactor API");
+                    assertThat(comparison.theirs().label())
+                            .isEqualTo("ucx_perftest ucp_put_bw of 64 KiB over tcp, 1024 outstanding");
+                });
+    }
+
+    @Test
+    void connectionsAreComparedWithOne() {
+        assertThat(Comparisons.chosen(List.of("1-connection"), ALL))
+                .hasSize(3)
+                .allMatch(comparison -> comparison.isPaired()
+                        && comparison
+                                .theirs()
+                                .label()
+                                .equals("sluice write of 4 KiB over tcp, 32 in flight, reactor API"));
     }
 
     @Test
@@ -91,7 +183,10 @@ class ComparisonsTest {
                         "write-4KiB/tls-data-cost",
                         "write-1MiB/token-cost",
                         "write-1MiB/tls-cost",
-                        "write-1MiB/tls-data-cost");
+                        "write-1MiB/tls-data-cost",
+                        "connect/token-cost",
+                        "connect/tls-cost",
+                        "connect/tls-data-cost");
         Comparison cost =
                 Comparisons.chosen(List.of("write-1MiB/tls-data-cost"), ALL).getFirst();
         assertThat(cost.ours(Api.ENGINE).label()).contains("TLS with its data");
@@ -106,7 +201,7 @@ class ComparisonsTest {
                         "crc32c-write-4KiB/crc-cost", "crc32c-write-1MiB/crc-cost", "crc32c-read-1MiB/crc-cost");
         Comparison cost =
                 Comparisons.chosen(List.of("crc32c-write-1MiB/crc-cost"), ALL).getFirst();
-        assertThat(cost.ours(Api.ENGINE).transfers().route().environment()).containsEntry("SLUICE_INTEGRITY", "crc32c");
+        assertThat(cost.subject().route().environment()).containsEntry("SLUICE_INTEGRITY", "crc32c");
         assertThat(cost.theirs().label()).isEqualTo("sluice write of 1 MiB over tcp, 32 in flight, engine API");
         assertThat(cost.isPaired()).isTrue();
     }
@@ -123,13 +218,13 @@ class ComparisonsTest {
     @ParameterizedTest
     @CsvSource({
         "write-1MiB/iperf3, 1",
-        "read-8B, 2",
-        "ping-pong, 1",
+        "read-8B, 4",
+        "ping-pong, 2",
         "memcpy, 8",
         "shm-write-1MiB, 3",
         "shm-write-8B, 4",
-        "latency, 2",
-        "iperf3, 2"
+        "latency, 4",
+        "iperf3, 3"
     })
     void aNameOrOneOfItsHalvesChooses(String name, int count) {
         assertThat(Comparisons.chosen(List.of(name), ALL))
@@ -139,10 +234,15 @@ class ComparisonsTest {
 
     @Test
     void severalNamesChooseTheUnionInOrder() {
-        assertThat(Comparisons.chosen(List.of("read-8B/ceiling", "write-8B", "goals"), List.of("tcp")))
+        assertThat(Comparisons.chosen(List.of("read-8B/ceiling", "write-64KiB", "memcpy"), List.of("tcp")))
                 .extracting(Comparison::name)
-                .containsSubsequence("write-1MiB/iperf3", "read-8B/ping-pong", "write-8B/ceiling", "read-8B/ceiling")
-                .hasSize(8);
+                .containsExactly(
+                        "read-8B/ceiling",
+                        "write-64KiB/ceiling",
+                        "write-64KiB/iperf3",
+                        "write-64KiB/ucx",
+                        "write-1MiB/memcpy",
+                        "write-16MiB/memcpy");
         assertThat(Comparisons.chosen(List.of(), ALL)).isEqualTo(Comparisons.all());
     }
 

@@ -83,6 +83,28 @@ class PeerOutputsTest {
     }
 
     @Test
+    void benchTellsTheTailAndTheProcessorTimeOfBothSides() throws Exception {
+        Figures figures = OwnTransfers.figures("{\"op\":\"write\",\"bytes\":4000000000,\"gigabytes_per_second\":2,"
+                        + "\"transfers_per_second\":5,\"latency_us\":{\"p50\":10,\"p99\":25},\"errors\":0,"
+                        + "\"client_cpu_seconds\":2,\"server_cpu_seconds\":1}")
+                .checked();
+        assertThat(figures.values())
+                .containsEntry(Quantity.TAIL, 2.5)
+                .containsEntry(Quantity.INITIATOR_SECONDS_PER_GIGABYTE, 0.5)
+                .containsEntry(Quantity.TARGET_SECONDS_PER_GIGABYTE, 0.25);
+    }
+
+    @Test
+    void benchTellsOfConnectionsOnlyTheirRateAndLatency() throws Exception {
+        Figures figures = OwnTransfers.figures("{\"op\":\"connect\",\"bytes\":0,\"gigabytes_per_second\":0,"
+                        + "\"transfers_per_second\":500,\"latency_us\":{\"p50\":1000,\"p99\":1500},\"errors\":0}")
+                .checked();
+        assertThat(figures.values())
+                .containsOnlyKeys(Quantity.CONNECTS_PER_SECOND, Quantity.MEDIAN_MICROSECONDS, Quantity.TAIL)
+                .containsEntry(Quantity.CONNECTS_PER_SECOND, 500.0);
+    }
+
+    @Test
     void benchWithFailedTransfersOrWithoutFiguresIsAFailure() {
         assertThatThrownBy(() -> OwnTransfers.figures(BENCH.replace("\"errors\":0", "\"errors\":3")))
                 .isInstanceOf(MeasurementFailedException.class)

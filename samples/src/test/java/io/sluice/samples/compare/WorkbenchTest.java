@@ -10,10 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -84,6 +86,27 @@ class WorkbenchTest {
         try (Workbench workbench = workbench(() -> true)) {
             assertThatThrownBy(() -> workbench.runAlone("sleep", Map.of(), shell("sleep 600")))
                     .isInstanceOf(BrokenOffException.class);
+        }
+    }
+
+    @Test
+    void whatTwoProcessesUseOfTheirProcessorsIsTold() throws Exception {
+        String listen = "import socket,time\ns=socket.socket()\ns.bind(('127.0.0.1',%d))\ns.listen()\ntime.sleep(2.5)";
+        Assumptions.assumeTrue(SearchPath.find("python3") != null, "no python3");
+        try (Workbench workbench = workbench(() -> false)) {
+            PairOutput output = workbench.runPairWatched(
+                    "busy",
+                    Map.of(),
+                    port -> List.of("python3", "-c", String.format(Locale.ROOT, listen, port)),
+                    port -> List.of(
+                            "timeout",
+                            "--preserve-status",
+                            "2",
+                            "sh",
+                            "-c",
+                            "trap 'exit 0' TERM; while :; do :; done"));
+            assertThat(output.initiatorProcessors()).isNotNull().isPositive();
+            assertThat(output.targetProcessors()).isNotNull().isLessThan(output.initiatorProcessors());
         }
     }
 

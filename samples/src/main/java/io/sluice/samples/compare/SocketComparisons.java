@@ -1,0 +1,114 @@
+package io.sluice.samples.compare;
+
+import static io.sluice.samples.compare.Sizes.BLOCK;
+import static io.sluice.samples.compare.Sizes.IN_FLIGHT;
+import static io.sluice.samples.compare.Sizes.KIB;
+import static io.sluice.samples.compare.Sizes.LARGEST;
+import static io.sluice.samples.compare.Sizes.MIB;
+import static io.sluice.samples.compare.Sizes.PAGE;
+import static io.sluice.samples.compare.Sizes.WORD;
+
+import io.sluice.samples.bench.Buffers;
+import io.sluice.samples.bench.Operation;
+import java.util.List;
+
+/** Transfers over tcp beside other programs. */
+final class SocketComparisons {
+
+    private static final int FEW = 256;
+    private static final int PAGES_OF_A_CACHE = 1024;
+
+    private SocketComparisons() {}
+
+    static List<Comparison> small() {
+        return List.of(
+                write(WORD, Peer.CEILING).with(Goal.atLeast(4)),
+                read(WORD, Peer.CEILING).with(Goal.atLeast(4)),
+                write(PAGE, Peer.CEILING).with(Goal.atLeast(2)),
+                read(PAGE, Peer.CEILING).with(Goal.atLeast(2)),
+                write(PAGE, Peer.UCX).with(Goal.atLeast(1.5)),
+                read(PAGE, Peer.UCX));
+    }
+
+    static List<Comparison> large() {
+        return List.of(
+                write(BLOCK, Peer.CEILING).with(Goal.atLeast(1)),
+                write(BLOCK, Peer.IPERF3).with(Goal.atLeast(1)),
+                write(BLOCK, Peer.UCX).with(Goal.atLeast(1.2)),
+                read(BLOCK, Peer.CEILING),
+                read(BLOCK, Peer.UCX).with(Goal.atLeast(2)),
+                read(BLOCK, Peer.UCX_TUNED).with(Goal.atLeast(1)),
+                write(MIB, Peer.CEILING).with(Goal.atLeast(1)),
+                write(MIB, Peer.IPERF3).with(Goal.atLeast(1)),
+                write(MIB, Peer.UCX).with(Goal.atLeast(1.2)),
+                write(MIB, Peer.MEMCPY),
+                read(MIB, Peer.CEILING),
+                read(MIB, Peer.UCX).with(Goal.atLeast(2)),
+                read(MIB, Peer.UCX_TUNED).with(Goal.atLeast(1)),
+                write(LARGEST, Peer.CEILING).with(Goal.atLeast(1)),
+                write(LARGEST, Peer.IPERF3).with(Goal.atLeast(1)),
+                write(LARGEST, Peer.UCX).with(Goal.atLeast(1.2)),
+                write(LARGEST, Peer.MEMCPY),
+                read(LARGEST, Peer.CEILING),
+                read(LARGEST, Peer.UCX).with(Goal.atLeast(1.5)));
+    }
+
+    static List<Comparison> vectored() {
+        return List.of(
+                vectored(Operation.WRITEV, KIB, FEW, Buffers.SINGLE).with(Goal.atLeast(3)),
+                vectored(Operation.READV, KIB, FEW, Buffers.SINGLE).with(Goal.atLeast(3)),
+                vectored(Operation.WRITEV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT)
+                        .with(Goal.atLeast(1.2)),
+                vectored(Operation.READV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT)
+                        .with(Goal.atLeast(1.2)));
+    }
+
+    static List<Comparison> roundTrips() {
+        return List.of(
+                roundTrip(Operation.READ, IdlePollers.POLL_ON, Peer.PING_PONG).with(Goal.atMost(1.25)),
+                roundTrip(Operation.WRITE, IdlePollers.POLL_ON, Peer.PING_PONG).with(Goal.atMost(1.25)),
+                tail(Operation.READ),
+                tail(Operation.WRITE),
+                roundTrip(Operation.READ, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
+                        .with(Goal.atMost(1.2)),
+                roundTrip(Operation.WRITE, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
+                        .with(Goal.atMost(1.2)));
+    }
+
+    private static Comparison write(long size, Peer peer) {
+        return single(Operation.WRITE, size, peer);
+    }
+
+    private static Comparison read(long size, Peer peer) {
+        return single(Operation.READ, size, peer);
+    }
+
+    private static Comparison single(Operation operation, long size, Peer peer) {
+        Quantity quantity = size < KIB ? Quantity.TRANSFERS_PER_SECOND : Quantity.GIGABYTES_PER_SECOND;
+        return Comparison.with(peer, Transfers.of(Route.TCP, operation, size, IN_FLIGHT), quantity);
+    }
+
+    private static Comparison vectored(Operation operation, long size, int iov, Buffers buffers) {
+        Transfers transfers =
+                Transfers.vectored(Route.TCP, operation, size, iov).with(buffers);
+        return Comparison.with(Peer.UCX, transfers, Quantity.GIGABYTES_PER_SECOND);
+    }
+
+    private static Comparison roundTrip(Operation operation, IdlePollers pollers, Peer peer) {
+        return Comparison.with(peer, oneByOne(operation).with(pollers), Quantity.MEDIAN_MICROSECONDS);
+    }
+
+    private static Comparison tail(Operation operation) {
+        return new Comparison(
+                oneByOne(operation).with(IdlePollers.POLL_ON),
+                null,
+                "tail",
+                new Mark(Quantity.TAIL, 1),
+                Quantity.TAIL,
+                Goal.atMost(2));
+    }
+
+    private static Transfers oneByOne(Operation operation) {
+        return Transfers.of(Route.TCP, operation, WORD, 1);
+    }
+}

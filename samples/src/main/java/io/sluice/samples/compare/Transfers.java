@@ -1,0 +1,124 @@
+package io.sluice.samples.compare;
+
+import io.sluice.samples.bench.Api;
+import io.sluice.samples.bench.Buffers;
+import io.sluice.samples.bench.Operation;
+import io.sluice.samples.report.ByteSize;
+
+/**
+ * Transfers of this engine that are compared with something else.
+ *
+ * @param route how their bytes go
+ * @param operation what a transfer does
+ * @param size of an element, in bytes
+ * @param iov elements of a transfer, 1 if it is not vectored
+ * @param inflight elements in flight on each connection
+ * @param connections how many, all driven alike
+ * @param buffers which memory the elements use
+ * @param idle what the pollers do while there is nothing to do
+ * @param metrics whether somebody watches the initiator's engine
+ * @param security how the engines authenticate
+ */
+record Transfers(
+        Route route,
+        Operation operation,
+        long size,
+        int iov,
+        int inflight,
+        int connections,
+        Buffers buffers,
+        IdlePollers idle,
+        Metrics metrics,
+        Security security)
+        implements Subject {
+
+    /** Single ones on one connection, with one buffer, as an engine does by default. */
+    static Transfers of(Route route, Operation operation, long size, int inflight) {
+        return new Transfers(
+                route, operation, size, 1, inflight, 1, Buffers.SINGLE, IdlePollers.PARK, Metrics.OFF, Security.OFF);
+    }
+
+    /** Vectored ones, of so many elements as are in flight. */
+    static Transfers vectored(Route route, Operation operation, long size, int iov) {
+        return of(route, operation, size, iov).withElements(iov);
+    }
+
+    /** Connections, made one after the other. */
+    static Transfers connects(Route route) {
+        return of(route, Operation.CONNECT, 0, 1);
+    }
+
+    /** The same, each of so many elements. */
+    Transfers withElements(int count) {
+        return new Transfers(route, operation, size, count, inflight, connections, buffers, idle, metrics, security);
+    }
+
+    /** The same on so many connections. */
+    Transfers withConnections(int count) {
+        return new Transfers(route, operation, size, iov, inflight, count, buffers, idle, metrics, security);
+    }
+
+    /** The same with this memory. */
+    Transfers with(Buffers other) {
+        return new Transfers(route, operation, size, iov, inflight, connections, other, idle, metrics, security);
+    }
+
+    /** The same with pollers that do this. */
+    Transfers with(IdlePollers other) {
+        return new Transfers(route, operation, size, iov, inflight, connections, buffers, other, metrics, security);
+    }
+
+    /** The same, and whether somebody watches. */
+    Transfers with(Metrics other) {
+        return new Transfers(route, operation, size, iov, inflight, connections, buffers, idle, other, security);
+    }
+
+    /** The same between engines that authenticate so. */
+    Transfers with(Security other) {
+        return new Transfers(route, operation, size, iov, inflight, connections, buffers, idle, metrics, other);
+    }
+
+    @Override
+    public String name() {
+        if (operation == Operation.CONNECT) {
+            return route.prefix() + operation;
+        }
+        return route.prefix()
+                + operation
+                + (iov > 1 ? "-" + iov + "x" : "-")
+                + ByteSize.format(size).replace(" ", "")
+                + (connections > 1 ? "-" + connections + "-connections" : "");
+    }
+
+    @Override
+    public String doing() {
+        return operation.toString();
+    }
+
+    @Override
+    public Measurement measurement(Api api) {
+        return new OwnTransfers(this, api);
+    }
+
+    /** For messages. */
+    String description() {
+        StringBuilder text = new StringBuilder(operation.toString());
+        if (operation == Operation.CONNECT) {
+            text.append(" over ").append(route);
+        } else {
+            text.append(iov > 1 ? " of " + iov + " times " : " of ")
+                    .append(ByteSize.format(size))
+                    .append(" over ")
+                    .append(route)
+                    .append(", ")
+                    .append(inflight)
+                    .append(" in flight")
+                    .append(connections > 1 ? " on each of " + connections + " connections" : "")
+                    .append(buffers == Buffers.SINGLE ? "" : ", distinct buffers");
+        }
+        return text.append(idle.description().isEmpty() ? "" : ", " + idle.description())
+                .append(metrics == Metrics.SCRAPED ? ", metrics bound and scraped" : "")
+                .append(security == Security.OFF ? "" : ", " + security.description())
+                .toString();
+    }
+}
