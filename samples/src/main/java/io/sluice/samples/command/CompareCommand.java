@@ -1,23 +1,29 @@
 package io.sluice.samples.command;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.Api;
 import io.sluice.samples.compare.Compare;
-import io.sluice.samples.compare.CompareReport;
+import io.sluice.samples.compare.CompareDocument;
 import io.sluice.samples.compare.Pinning;
 import io.sluice.samples.compare.RoundsProgress;
+import io.sluice.samples.compare.RunDescription;
 import io.sluice.samples.compare.Timing;
 import io.sluice.samples.compare.Workbench;
 import io.sluice.samples.report.DurationText;
 import io.sluice.samples.report.ProgressLine;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -86,15 +92,18 @@ import picocli.CommandLine.Spec;
             "",
             "A comparison is called after the transfer and the peer, such as write-4KiB/ucx; those over shm begin with shm-"
                     + " or, by cross-memory attach, with cross-memory-. With --json there is an"
-                    + " object a line for each: its figures in each round, the medians, the ratio, the goal and whether it"
-                    + " is met, and the problem, if there is one. While ucx_perftest runs it listens on all interfaces.",
+                    + " object with the machine, the versions, the command lines of the last round, and for each comparison its"
+                    + " figures in each round, the medians, the ratio, the goal and whether it is met, and the problem, if"
+                    + " there is one. While ucx_perftest runs it listens on all interfaces.",
             "",
             "Examples:",
             "  sluice compare",
             "  sluice compare --only goals --check",
             "  sluice compare --only read-8B,iperf3 --api engine,reactor --rounds 3 --json compare.json",
             "  sluice compare --transport shm --only goals",
-            "  sluice compare --only vectored,scale,start"
+            "  sluice compare --only vectored,scale,start",
+            "  sluice compare --json out.json --html out.html",
+            "  sluice compare --from out.json --markdown docs/performance.md --png ."
         },
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
@@ -109,6 +118,9 @@ final class CompareCommand implements Callable<Integer> {
     private static final int MOST_ROUNDS = 1000;
     private static final Duration LONGEST = Duration.ofHours(1);
     private static final String STANDARD_OUTPUT = "-";
+    private static final List<String> MEASURING =
+            List.of("--rounds", "--duration", "--warmup", "--api", "--only", "--transport", "--cpu", "--server-cpu");
+    private static final ObjectMapper JSON = new ObjectMapper();
 
     @Option(
             names = "--rounds",
@@ -187,9 +199,19 @@ final class CompareCommand implements Callable<Integer> {
     @Option(
             names = "--json",
             paramLabel = "FILE",
-            description = "Write the figures there, too, as JSON; - is standard output, and the table then goes to"
-                    + " standard error.")
+            description =
+                    "Write the figures there, too, as one JSON object; - is standard output, and the table then goes"
+                            + " to standard error.")
     private @Nullable String json;
+
+    @Option(
+            names = "--from",
+            paramLabel = "FILE",
+            description = "Measure nothing: show, and draw, what --json has written there.")
+    private @Nullable Path from;
+
+    @Mixin
+    private final ComparePresentation presentation = new ComparePresentation();
 
     @Spec
     private CommandSpec spec = CommandSpec.create();
@@ -202,34 +224,63 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Timing timing = timing();
-        Compare compare = chosen();
         Path file = json == null || json.equals(STANDARD_OUTPUT) ? null : Path.of(json);
         if (file != null) {
             WholeFile.require("--json", file);
         }
+        presentation.require();
+        CompareDocument document = from == null ? measured() : read(from);
+        if (file != null) {
+            WholeFile.write(file, document.json());
+        }
         PrintWriter err = spec.commandLine().getErr();
-        PrintWriter table =
-                STANDARD_OUTPUT.equals(json) ? err : spec.commandLine().getOut();
+        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter table = STANDARD_OUTPUT.equals(json) ? err : out;
+        table.println(document.title());
+        table.print(document.table());
+        table.flush();
+        if (STANDARD_OUTPUT.equals(json)) {
+            out.print(document.json());
+            out.flush();
+        }
+        presentation.write(document, err);
+        return document.isComplete() && (!check || document.meetsGoals()) ? ExitCodes.OK : ExitCodes.FAILED;
+    }
+
+    private CompareDocument measured() throws IOException {
+        Timing timing = timing();
+        Compare compare = chosen();
         CpuList allowed = CpuList.allowed();
         CpuList initiator = cpu == null ? allowed.single(0) : cpu;
         CpuList target = serverCpu == null ? allowed.single(1) : serverCpu;
         Pinning pinning = pinning(initiator, target, allowed);
-        CompareReport report;
+        RunDescription description = new RunDescription(
+                ProgramVersion.current(),
+                Instant.now().truncatedTo(ChronoUnit.SECONDS),
+                "./sluice "
+                        + String.join(
+                                " ", spec.root().commandLine().getParseResult().originalArgs()),
+                JSON.valueToTree(MachineReport.current()),
+                timing,
+                where(initiator, target, pinning));
         try (Workbench workbench = new Workbench(timing, pinning, JavaCommand::of, termination::isRequested)) {
-            report = compare.run(workbench, new RoundsProgress(err, ProgressLine.onTerminal()));
+            RoundsProgress progress = new RoundsProgress(spec.commandLine().getErr(), ProgressLine.onTerminal());
+            return compare.run(description, workbench, progress);
         }
-        if (file != null) {
-            WholeFile.write(file, report.json());
+    }
+
+    private CompareDocument read(Path file) throws IOException {
+        for (String option : MEASURING) {
+            require(
+                    !spec.commandLine().getParseResult().hasMatchedOption(option),
+                    option + " is about measuring, and --from measures nothing");
         }
-        table.print(title(initiator, target, pinning));
-        table.print(report.table());
-        table.flush();
-        if (STANDARD_OUTPUT.equals(json)) {
-            spec.commandLine().getOut().print(report.json());
-            spec.commandLine().getOut().flush();
+        require(Files.isReadable(file), "--from: " + file + " cannot be read");
+        try {
+            return CompareDocument.parse(Files.readString(file));
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage("--from: " + file + ": " + e.getMessage());
         }
-        return report.isComplete() && (!check || report.meetsGoals()) ? ExitCodes.OK : ExitCodes.FAILED;
     }
 
     private Timing timing() {
@@ -256,16 +307,10 @@ final class CompareCommand implements Callable<Integer> {
                 initiator.equals(target) && initiator.isSingle());
     }
 
-    private String title(CpuList initiator, CpuList target, Pinning pinning) {
-        String where = pinning.isShared()
+    private static String where(CpuList initiator, CpuList target, Pinning pinning) {
+        return pinning.isShared()
                 ? "both sides share processor " + initiator.text() + ", so take turns"
                 : "initiator on processor " + initiator.text() + ", target on " + target.text();
-        return "medians of " + rounds + (rounds == 1 ? " round" : " rounds") + ", " + text(duration) + " after "
-                + text(warmup) + " of warm-up; " + where + System.lineSeparator();
-    }
-
-    private static String text(Duration time) {
-        return time.toMillis() % 1000 == 0 ? time.toSeconds() + " s" : time.toMillis() + " ms";
     }
 
     private static void require(boolean condition, String message) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Measures comparisons by turns. */
@@ -32,10 +33,12 @@ public final class Compare {
     /**
      * Brings about what is needed, and measures.
      *
+     * @param description what the run is
      * @param progress tells how far it is
      * @throws IOException if files cannot be written
      */
-    public CompareReport run(Workbench workbench, RoundsProgress progress) throws IOException {
+    public CompareDocument run(RunDescription description, Workbench workbench, RoundsProgress progress)
+            throws IOException {
         Obstacles obstacles = Obstacles.of(comparisons);
         Set<Program> needed = EnumSet.noneOf(Program.class);
         comparisons.stream()
@@ -45,8 +48,13 @@ public final class Compare {
             obstacles.add(Preparation.prepare(needed, workbench, progress.err()));
         } catch (BrokenOffException e) {
             // Nothing is measured yet, and is reported as that.
-            return new CompareReport(results(obstacles, new InterleavedRounds(Set.of(), workbench, progress)), true);
+            return CompareDocument.of(
+                    description,
+                    Map.of(),
+                    true,
+                    results(obstacles, new InterleavedRounds(Set.of(), workbench, progress), workbench.commands()));
         }
+        Map<String, String> programs = ProgramVersions.of(needed, workbench);
         Set<Measurement> measurements = measurements(obstacles);
         InterleavedRounds rounds = new InterleavedRounds(measurements, workbench, progress);
         if (!measurements.isEmpty()) {
@@ -54,7 +62,8 @@ public final class Compare {
             progress.begin(measurements.size(), timing.rounds(), timing.expected(measurements.size()));
             rounds.run();
         }
-        return new CompareReport(results(obstacles, rounds), rounds.isBrokenOff());
+        return CompareDocument.of(
+                description, programs, rounds.isBrokenOff(), results(obstacles, rounds, workbench.commands()));
     }
 
     /** Each comparison's two one after the other; what several comparisons share is measured once. */
@@ -76,25 +85,25 @@ public final class Compare {
     }
 
     /** One interface after the other; what is about one alone comes last. */
-    private List<ComparisonResult> results(Obstacles obstacles, InterleavedRounds rounds) {
+    private List<ComparisonResult> results(Obstacles obstacles, InterleavedRounds rounds, CommandLog commands) {
         List<ComparisonResult> results = new ArrayList<>();
         for (Api api : apis) {
             for (Comparison comparison : comparisons) {
                 if (comparison.api() == null) {
-                    results.add(result(comparison, api, obstacles, rounds));
+                    results.add(result(comparison, api, obstacles, rounds, commands));
                 }
             }
         }
         for (Comparison comparison : comparisons) {
             if (comparison.api() != null) {
-                results.add(result(comparison, comparison.api(), obstacles, rounds));
+                results.add(result(comparison, comparison.api(), obstacles, rounds, commands));
             }
         }
         return results;
     }
 
     private static ComparisonResult result(
-            Comparison comparison, Api api, Obstacles obstacles, InterleavedRounds rounds) {
+            Comparison comparison, Api api, Obstacles obstacles, InterleavedRounds rounds, CommandLog commands) {
         String leftOut = obstacles.of(comparison);
         // Another comparison may have measured the same transfers.
         Series ours = leftOut == null ? rounds.of(comparison.ours(api)) : new Series();
@@ -103,6 +112,6 @@ public final class Compare {
             case SameMemoryCopy _ -> SameMemoryCopy.in(ours);
             case Measurement other -> rounds.of(other);
         };
-        return ComparisonResult.of(comparison, api, ours, theirs, leftOut);
+        return ComparisonResult.of(comparison, api, ours, theirs, commands, leftOut);
     }
 }

@@ -2,17 +2,17 @@ package io.sluice.samples.compare;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.Api;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A line of the table with its figures. As JSON its fields are in snake case.
  *
+ * @param topic what the comparison is about
  * @param name of the comparison
  * @param api through what our transfers were started
  * @param op what they do
@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param failed whether that is because something went wrong, not because it was left out
  */
 record ComparisonResult(
+        @JsonProperty("topic") String topic,
         @JsonProperty("name") String name,
         @JsonProperty("api") String api,
         @JsonProperty("op") String op,
@@ -45,10 +46,7 @@ record ComparisonResult(
         @JsonProperty("goal") @Nullable Goal goal,
         @JsonProperty("met") @Nullable Boolean met,
         @JsonProperty("problem") @Nullable String problem,
-        @JsonIgnore boolean failed,
-        @JsonIgnore Quantity quantity) {
-
-    private static final ObjectMapper JSON = new ObjectMapper();
+        @JsonProperty("failed") boolean failed) {
 
     /**
      * The figures of one measurement.
@@ -56,15 +54,18 @@ record ComparisonResult(
      * @param measured what it is
      * @param median of the rounds, {@code null} if none has figures
      * @param rounds the figure of each round, {@code null} of one that failed
+     * @param commands what was started for it, in the last round
      */
     record Side(
             @JsonProperty("measured") String measured,
             @JsonProperty("median") @Nullable Double median,
-            @JsonProperty("rounds") List<@Nullable Double> rounds) {
+            @JsonProperty("rounds") List<@Nullable Double> rounds,
+            @JsonProperty("commands") List<String> commands) {
 
-        static Side of(Measurement measurement, Series series, Quantity quantity) {
+        static Side of(Measurement measurement, Series series, Quantity quantity, CommandLog log) {
             List<@Nullable Double> rounds = series.values(quantity);
-            return new Side(measurement.label(), Series.median(rounds), rounds);
+            String label = measurement.label();
+            return new Side(label, Series.median(rounds), rounds, log.of(label));
         }
     }
 
@@ -73,13 +74,15 @@ record ComparisonResult(
      *
      * @param ours figures of this engine
      * @param theirs figures of the other program
+     * @param commands what was started for both
      * @param leftOut why nothing was measured, or {@code null} if it was
      */
-    static ComparisonResult of(Comparison comparison, Api api, Series ours, Series theirs, @Nullable String leftOut) {
+    static ComparisonResult of(
+            Comparison comparison, Api api, Series ours, Series theirs, CommandLog commands, @Nullable String leftOut) {
         Subject subject = comparison.subject();
         Quantity quantity = comparison.quantity();
-        Side sluice = Side.of(comparison.ours(api), ours, quantity);
-        Side peer = Side.of(comparison.theirs(), theirs, quantity);
+        Side sluice = Side.of(comparison.ours(api), ours, quantity, commands);
+        Side peer = Side.of(comparison.theirs(), theirs, quantity, commands);
         Double ratio = comparison.isPaired()
                 ? Series.median(ratios(sluice.rounds(), peer.rounds()))
                 : ratio(sluice.median(), peer.median());
@@ -88,10 +91,11 @@ record ComparisonResult(
                 .flatMap(series -> Stream.ofNullable(series.problem()))
                 .toList();
         return new ComparisonResult(
+                Topic.of(comparison).toString(),
                 comparison.name(),
                 api.toString(),
                 subject.doing(),
-                subject.route().transport(),
+                subject.transport(),
                 subject.size(),
                 subject.inflight(),
                 quantity.unit(),
@@ -102,8 +106,7 @@ record ComparisonResult(
                 goal,
                 met(goal, ratio),
                 problem(leftOut, failures),
-                !failures.isEmpty(),
-                quantity);
+                !failures.isEmpty());
     }
 
     /** Of the rounds that have both. */
@@ -141,12 +144,47 @@ record ComparisonResult(
         return goal == null || Boolean.TRUE.equals(met);
     }
 
-    /** As one line of JSON. */
-    String toJson() {
-        try {
-            return JSON.writeValueAsString(this);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("figures can always be written", e);
+    /** What of ours it is about: the first half of its name. */
+    @JsonIgnore
+    String subject() {
+        return name.substring(0, name.indexOf('/'));
+    }
+
+    /** What it is beside: the second half of its name. */
+    @JsonIgnore
+    String peerName() {
+        return name.substring(name.indexOf('/') + 1);
+    }
+
+    /** What the ratio reaches of its goal: 1 or more if it is met; {@code null} without a goal or a ratio. */
+    @JsonIgnore
+    @Nullable
+    Double shareOfGoal() {
+        return goal == null || ratio == null ? null : goal.shareOf(ratio);
+    }
+
+    /** A figure of it for people; a dash for none. */
+    String text(@Nullable Double figure) {
+        return figure == null
+                ? "-"
+                : String.format(Locale.ROOT, Quantity.ofUnit(unit).format(), figure);
+    }
+
+    /** The ratio for people; a dash for none. */
+    @JsonIgnore
+    String ratioText() {
+        return ratio == null ? "-" : String.format(Locale.ROOT, "%.2f", ratio);
+    }
+
+    /** Whether the goal is met, for people: empty without a goal, a dash if it is not known. */
+    @JsonIgnore
+    String metText() {
+        if (goal == null) {
+            return "";
         }
+        if (met == null) {
+            return "-";
+        }
+        return met ? "yes" : "NO";
     }
 }

@@ -2,12 +2,9 @@ package io.sluice.samples.compare;
 
 import java.util.List;
 import java.util.Locale;
-import org.jspecify.annotations.Nullable;
 
 /** Results as a table for people, a line for each comparison, and one more for each that has a problem. */
 final class ComparisonTable {
-
-    private static final String NONE = "-";
 
     private static final int SHORTEST_NAME = 20;
 
@@ -37,7 +34,6 @@ final class ComparisonTable {
     }
 
     private static String line(int width, ComparisonResult result) {
-        Double ratio = result.ratio();
         Goal goal = result.goal();
         String line = String.format(
                 Locale.ROOT,
@@ -45,12 +41,12 @@ final class ComparisonTable {
                 padded(result.name(), width),
                 result.api(),
                 result.inflight(),
-                figure(result, result.sluice().median()),
-                figure(result, result.peer().median()),
+                result.text(result.sluice().median()),
+                result.text(result.peer().median()),
                 result.unit(),
-                ratio == null ? NONE : String.format(Locale.ROOT, "%.2f", ratio),
+                result.ratioText(),
                 goal == null ? "" : goal.toString(),
-                met(result));
+                result.metText());
         String problem = result.problem();
         return line.stripTrailing()
                 + System.lineSeparator()
@@ -59,22 +55,5 @@ final class ComparisonTable {
 
     private static String padded(String text, int width) {
         return text + " ".repeat(width - text.length());
-    }
-
-    private static String figure(ComparisonResult result, @Nullable Double value) {
-        return value == null
-                ? NONE
-                : String.format(Locale.ROOT, result.quantity().format(), value);
-    }
-
-    private static String met(ComparisonResult result) {
-        if (result.goal() == null) {
-            return "";
-        }
-        Boolean met = result.met();
-        if (met == null) {
-            return NONE;
-        }
-        return met ? "yes" : "NO";
     }
 }

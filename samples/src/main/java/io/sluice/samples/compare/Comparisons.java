@@ -73,7 +73,7 @@ final class Comparisons {
     }
 
     private static String transport(Comparison comparison) {
-        return comparison.subject().route().transport();
+        return comparison.subject().transport();
     }
 
     private static boolean matches(Comparison comparison, String name) {

@@ -31,6 +31,14 @@ record Goal(
         return (atLeast == null || ratio >= atLeast) && (atMost == null || ratio <= atMost);
     }
 
+    /** What a ratio reaches of it: 1 or more if it meets it. */
+    double shareOf(double ratio) {
+        if (atLeast != null) {
+            return ratio / atLeast;
+        }
+        return atMost == null ? 1 : atMost / ratio;
+    }
+
     /** For people. */
     @Override
     public String toString() {

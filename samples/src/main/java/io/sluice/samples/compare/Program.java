@@ -5,20 +5,22 @@ import java.util.List;
 /** A program that a measurement needs. */
 enum Program {
     /** This one. */
-    SLUICE("sluice", List.of()),
+    SLUICE("sluice", List.of(), List.of()),
     /** Plain C, built from the sources in this package's resources. */
-    CEILING(CeilingBuild.compiler(), List.of("gcc", "libc6-dev")),
+    CEILING(CeilingBuild.compiler(), List.of("gcc", "libc6-dev"), List.of(CeilingBuild.compiler(), "--version")),
     /** UCX's own benchmark. */
-    UCX("ucx_perftest", List.of("ucx-utils")),
+    UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
     /** A stream of bytes. */
-    IPERF3("iperf3", List.of("iperf3"));
+    IPERF3("iperf3", List.of("iperf3"), List.of("iperf3", "--version"));
 
     private final String executable;
     private final List<String> packages;
+    private final List<String> versionQuestion;
 
-    Program(String executable, List<String> packages) {
+    Program(String executable, List<String> packages, List<String> versionQuestion) {
         this.executable = executable;
         this.packages = packages;
+        this.versionQuestion = versionQuestion;
     }
 
     /** What it takes on the search path. */
@@ -29,6 +31,11 @@ enum Program {
     /** The Debian packages that bring it. */
     List<String> packages() {
         return packages;
+    }
+
+    /** The command line that makes it tell its version; empty for this one. */
+    List<String> versionQuestion() {
+        return versionQuestion;
     }
 
     /** Whether it is here. */

@@ -29,6 +29,11 @@ record ProgramStart(StartTask task, boolean cached) implements Subject {
     }
 
     @Override
+    public String transport() {
+        return task == StartTask.FIRST_TRANSFER ? route().transport() : "none";
+    }
+
+    @Override
     public String doing() {
         return "start";
     }

@@ -1,5 +1,7 @@
 package io.sluice.samples.compare;
 
+import java.util.Arrays;
+
 /** What two measurements are compared by. */
 enum Quantity {
     /** Bytes moved in each second, in units of 10<sup>9</sup>. */
@@ -36,6 +38,14 @@ enum Quantity {
     Quantity(String unit, String format) {
         this.unit = unit;
         this.format = format;
+    }
+
+    /** One of those with a unit, all of which have the same format. */
+    static Quantity ofUnit(String unit) {
+        return Arrays.stream(values())
+                .filter(quantity -> quantity.unit.equals(unit))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("nothing is measured in " + unit));
     }
 
     /** Whether a figure makes sense. */

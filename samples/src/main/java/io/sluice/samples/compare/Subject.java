@@ -12,6 +12,11 @@ sealed interface Subject permits ProgramStart, Transfers {
     /** How the bytes go. */
     Route route();
 
+    /** The transport, or {@code none}. */
+    default String transport() {
+        return route().transport();
+    }
+
     /** What is done, in a word. */
     String doing();
 

@@ -1,5 +1,6 @@
 package io.sluice.samples.compare;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -41,6 +42,15 @@ enum Topic {
     /** For people. */
     String description() {
         return description;
+    }
+
+    /** The description of the one of a name; the name itself if there is none. */
+    static String describe(String name) {
+        return Arrays.stream(values())
+                .filter(topic -> topic.toString().equals(name))
+                .map(Topic::description)
+                .findFirst()
+                .orElse(name);
     }
 
     /** In the order in which they are measured. */

@@ -1,5 +1,6 @@
 package io.sluice.samples.compare;
 
+import io.sluice.samples.compare.CommandLog.Role;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -25,6 +26,7 @@ public final class Workbench implements AutoCloseable {
     private final Function<List<String>, List<String>> ownCommand;
     private final BooleanSupplier interrupted;
     private final Path folder;
+    private final CommandLog commands;
 
     /**
      * One with a folder of its own.
@@ -46,6 +48,7 @@ public final class Workbench implements AutoCloseable {
         this.interrupted = interrupted;
         // Readable for this user alone, as temporary folders are.
         this.folder = Files.createTempDirectory("sluice-compare-");
+        this.commands = new CommandLog(folder);
     }
 
     Timing timing() {
@@ -60,6 +63,11 @@ public final class Workbench implements AutoCloseable {
         return interrupted;
     }
 
+    /** What measurements have started. */
+    CommandLog commands() {
+        return commands;
+    }
+
     Path folder() {
         return folder;
     }
@@ -72,13 +80,21 @@ public final class Workbench implements AutoCloseable {
     /** What a process prints that runs on the initiator's processors. */
     String runAlone(String label, Map<String, String> environment, List<String> command)
             throws MeasurementFailedException {
-        return run(label, environment, Pinning.command(pinning.initiator(), command));
+        return run(label, environment, initiator(label, environment, command));
+    }
+
+    private List<String> initiator(String label, Map<String, String> environment, List<String> command) {
+        List<String> pinned = Pinning.command(pinning.initiator(), command);
+        commands.add(label, Role.INITIATOR, environment, pinned);
+        return pinned;
     }
 
     /** What this program prints, which puts its processes on their processors by itself. */
     String runOwn(String label, Map<String, String> environment, List<String> arguments)
             throws MeasurementFailedException {
-        return run(label, environment, ownCommand.apply(Pinning.command(arguments, pinning.ownOptions())));
+        List<String> pinned = Pinning.command(arguments, pinning.ownOptions());
+        commands.add(label, Role.INITIATOR, environment, Pinning.command(List.of("./sluice"), pinned));
+        return run(label, environment, ownCommand.apply(pinned));
     }
 
     private String run(String label, Map<String, String> environment, List<String> command)
@@ -109,7 +125,7 @@ public final class Workbench implements AutoCloseable {
             IntFunction<List<String>> initiator)
             throws MeasurementFailedException {
         return besideTarget(label, environment, target, (port, process) -> {
-            String output = run(label, environment, Pinning.command(pinning.initiator(), initiator.apply(port)));
+            String output = run(label, environment, initiator(label, environment, initiator.apply(port)));
             awaitEnd(process);
             return output;
         });
@@ -123,7 +139,7 @@ public final class Workbench implements AutoCloseable {
             IntFunction<List<String>> initiator)
             throws MeasurementFailedException {
         return besideTarget(label, environment, target, (port, targetProcess) -> {
-            List<String> command = Pinning.command(pinning.initiator(), initiator.apply(port));
+            List<String> command = initiator(label, environment, initiator.apply(port));
             try (ToolProcess process = start(environment, command);
                     ProcessorWatch watch = ProcessorWatch.of(process, targetProcess)) {
                 String output = await(label, process);
@@ -147,7 +163,9 @@ public final class Workbench implements AutoCloseable {
             String label, Map<String, String> environment, IntFunction<List<String>> target, BesideTarget<T> work)
             throws MeasurementFailedException {
         int port = freePort();
-        try (ToolProcess process = start(environment, Pinning.command(pinning.target(), target.apply(port)))) {
+        List<String> command = Pinning.command(pinning.target(), target.apply(port));
+        commands.add(label, Role.TARGET, environment, command);
+        try (ToolProcess process = start(environment, command)) {
             awaitListening(label, process, port);
             return work.with(port, process);
         }

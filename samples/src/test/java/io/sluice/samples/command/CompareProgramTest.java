@@ -39,14 +39,48 @@ class CompareProgramTest {
                     .startsWith("medians of 1 round, 100 ms after 0 s of warm-up; ")
                     .contains("comparison", "write-8B/ceiling", "read-8B/ping-pong", "<= 1.25");
             assertThat(compare.err()).contains("4 measurements in one round, about");
-            List<JsonNode> lines = lines(Files.readString(json));
-            assertThat(lines)
+            List<JsonNode> comparisons = comparisons(Files.readString(json));
+            assertThat(comparisons)
                     .extracting(line -> line.get("name").asText())
                     .containsExactly("write-8B/ceiling", "read-8B/ping-pong");
-            lines.forEach(CompareProgramTest::assertPlausible);
-            assertThat(lines).allMatch(line -> line.get("met").isBoolean());
+            comparisons.forEach(CompareProgramTest::assertPlausible);
+            JsonNode document = new ObjectMapper().readTree(Files.readString(json));
+            assertThat(document.get("machine").get("processors").asInt()).isPositive();
+            assertThat(document.get("programs").isEmpty()).isFalse();
+            assertThat(document.get("command").asText()).startsWith("./sluice compare --only write-8B/ceiling");
+            assertThat(comparisons
+                            .getFirst()
+                            .get("sluice")
+                            .get("commands")
+                            .get(0)
+                            .asText())
+                    .startsWith("./sluice bench --loopback --transport tcp");
+            assertThat(comparisons.getFirst().get("peer").get("commands")).hasSize(2);
+            drawsWithoutMeasuring(json);
+            assertThat(comparisons).allMatch(line -> line.get("met").isBoolean());
         }
         assertNothingIsLeft();
+    }
+
+    private void drawsWithoutMeasuring(Path json) throws IOException {
+        Path html = folder.resolve("page.html");
+        Path markdown = folder.resolve("tables.md");
+        try (SluiceProcess compare = SluiceProcess.start(
+                folder,
+                NO_INSTALL,
+                "compare",
+                "--from",
+                json.toString(),
+                "--html",
+                html.toString(),
+                "--markdown",
+                markdown.toString())) {
+            assertThat(compare.awaitEnd()).as(compare::toString).isZero();
+            assertThat(compare.out()).contains("medians of 1 round", "write-8B/ceiling");
+            assertThat(compare.err()).doesNotContain("round 1");
+            assertThat(Files.readString(html)).contains("<td>read-8B/ping-pong</td>", "echarts.init");
+            assertThat(Files.readString(markdown)).contains("| `read-8B/ping-pong` | engine |");
+        }
     }
 
     @Test
@@ -55,8 +89,8 @@ class CompareProgramTest {
         try (SluiceProcess compare = SluiceProcess.start(
                 folder, NO_INSTALL, arguments(names, "--transport", "shm", "--api", "engine", "--json", "-"))) {
             assertThat(compare.awaitEnd()).as(compare::toString).isZero();
-            List<JsonNode> lines = lines(compare.out());
-            assertThat(lines)
+            List<JsonNode> comparisons = comparisons(compare.out());
+            assertThat(comparisons)
                     .extracting(line ->
                             line.get("name").asText() + " " + line.get("api").asText())
                     .containsExactly(
@@ -64,7 +98,7 @@ class CompareProgramTest {
                             "shm-writev-256x8B/rate engine",
                             "shm-write-8B/latency engine",
                             "shm-write-8B/latency reactor");
-            assertThat(lines).allSatisfy(line -> {
+            assertThat(comparisons).allSatisfy(line -> {
                 assertThat(line.get("transport").asText()).isEqualTo("shm");
                 assertThat(line.get("ratio").asDouble()).isPositive();
                 assertThat(line.get("met").isBoolean()).isTrue();
@@ -79,13 +113,13 @@ class CompareProgramTest {
         try (SluiceProcess compare =
                 SluiceProcess.start(folder, NO_INSTALL, arguments("first-transfer,aot-info", "--json", "-"))) {
             assertThat(compare.awaitEnd()).as(compare::toString).isZero();
-            List<JsonNode> lines = lines(compare.out());
-            assertThat(lines).hasSize(2);
-            JsonNode first = lines.getFirst();
+            List<JsonNode> comparisons = comparisons(compare.out());
+            assertThat(comparisons).hasSize(2);
+            JsonNode first = comparisons.getFirst();
             assertThat(first.get("name").asText()).isEqualTo("first-transfer/hello");
             assertThat(first.get("ratio").asDouble()).isGreaterThan(1);
             // The classes are in folders here.
-            assertThat(lines.getLast().get("problem").asText()).contains("left out", "jars");
+            assertThat(comparisons.getLast().get("problem").asText()).contains("left out", "jars");
         }
         assertNothingIsLeft();
     }
@@ -109,7 +143,7 @@ class CompareProgramTest {
             assertThat(compare.awaitEnd()).as(compare::toString).isZero();
             assertThat(compare.err())
                     .contains("left out: iperf3 is not here", "apt-get install -y --no-install-recommends iperf3");
-            assertThat(lines(compare.out()))
+            assertThat(comparisons(compare.out()))
                     .hasSize(3)
                     .allMatch(line ->
                             line.get("ratio").isNull() && line.get("met").isNull());
@@ -128,10 +162,10 @@ class CompareProgramTest {
         try (SluiceProcess compare = SluiceProcess.start(
                 folder, environment, arguments("write-1MiB/iperf3,write-1MiB/memcpy", "--json", "-"))) {
             assertThat(compare.awaitEnd()).as(compare::toString).isEqualTo(ExitCodes.FAILED);
-            List<JsonNode> lines = lines(compare.out());
-            assertThat(lines.getFirst().get("problem").asText()).contains("failed: iperf3", "out of order");
-            assertThat(lines.getFirst().get("ratio").isNull()).isTrue();
-            assertThat(lines.getLast().get("ratio").asDouble()).isPositive();
+            List<JsonNode> comparisons = comparisons(compare.out());
+            assertThat(comparisons.getFirst().get("problem").asText()).contains("failed: iperf3", "out of order");
+            assertThat(comparisons.getFirst().get("ratio").isNull()).isTrue();
+            assertThat(comparisons.getLast().get("ratio").asDouble()).isPositive();
         }
     }
 
@@ -219,11 +253,9 @@ class CompareProgramTest {
         return only.toString();
     }
 
-    private static List<JsonNode> lines(String text) throws IOException {
-        List<JsonNode> lines = new ArrayList<>();
-        for (String line : text.lines().toList()) {
-            lines.add(new ObjectMapper().readTree(line));
-        }
-        return lines;
+    private static List<JsonNode> comparisons(String json) throws IOException {
+        List<JsonNode> comparisons = new ArrayList<>();
+        new ObjectMapper().readTree(json).get("comparisons").forEach(comparisons::add);
+        return comparisons;
     }
 }

@@ -31,6 +31,12 @@ class CompareUsageTest {
                 "compare --cpu 654321 | --cpu: not all of the processors",
                 "compare --server-cpu 654321 | --server-cpu: not all of the processors",
                 "compare --json /nowhere/at/all | does not exist",
+                "compare --html /nowhere/at/all | does not exist",
+                "compare --markdown pom.xml | no marks",
+                "compare --png /nowhere/at/all | no folder",
+                "compare --from /nowhere/at/all | cannot be read",
+                "compare --from pom.xml | no result of 'compare --json'",
+                "compare --from pom.xml --rounds 2 | --rounds is about measuring",
                 "compare now | now"
             })
     void isNamedWithStatusTwo(String line, String named) {

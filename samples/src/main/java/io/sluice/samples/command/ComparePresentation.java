@@ -1,0 +1,77 @@
+package io.sluice.samples.command;
+
+import io.sluice.samples.compare.CompareDocument;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options that draw what was compared. */
+final class ComparePresentation {
+
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description =
+                    "Write a web page there: charts, tables, the machine, the versions and the command lines. It needs"
+                            + " no other file and no network.")
+    private @Nullable Path html;
+
+    @Option(
+            names = "--markdown",
+            paramLabel = "FILE",
+            description =
+                    "Write the tables there as Markdown. In a file that has marks for them, as docs/performance.md"
+                            + " has, only what is between the marks is replaced.")
+    private @Nullable Path markdown;
+
+    @Option(
+            names = "--png",
+            paramLabel = "FOLDER",
+            description = "Draw the charts as PNG files into this folder. No display is needed, but a font is.")
+    private @Nullable Path png;
+
+    /** Complains about what cannot be written, before anything is measured. */
+    void require() throws IOException {
+        if (html != null) {
+            WholeFile.require("--html", html);
+        }
+        if (markdown != null) {
+            WholeFile.require("--markdown", markdown);
+        }
+        if (markdown != null && Files.isRegularFile(markdown)) {
+            requireMarks(markdown);
+        }
+        if (png != null && !(Files.isDirectory(png) && Files.isWritable(png))) {
+            throw CommandFailure.usage("--png: " + png + " is no folder that can be written to; make it first");
+        }
+    }
+
+    /** What somebody has written is not to be lost. */
+    private static void requireMarks(Path file) throws IOException {
+        if (!CompareDocument.hasMarks(Files.readString(file))) {
+            throw CommandFailure.usage("--markdown: " + file + " is there, and has no marks for tables between them;"
+                    + " --markdown with a new file writes them");
+        }
+    }
+
+    /** Writes what is asked for, and says so of images. */
+    void write(CompareDocument document, PrintWriter err) throws IOException {
+        if (html != null) {
+            WholeFile.write(html, document.html());
+        }
+        if (markdown != null) {
+            WholeFile.write(
+                    markdown,
+                    Files.isRegularFile(markdown)
+                            ? document.markdownIn(Files.readString(markdown))
+                            : document.markdown());
+        }
+        if (png != null) {
+            document.drawCharts(png).forEach(file -> err.println("sluice: " + file));
+            err.flush();
+        }
+    }
+}

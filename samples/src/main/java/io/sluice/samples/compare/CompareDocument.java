@@ -1,0 +1,160 @@
+package io.sluice.samples.compare;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A run with its figures, from which tables and charts are made without measuring again. As JSON its fields are in snake
+ * case.
+ *
+ * @param format of this document; a change that a reader has to know of raises it
+ * @param sluice version of this program
+ * @param started when the run began, as ISO 8601 has it
+ * @param command the command line that began it
+ * @param machine facts about the machine
+ * @param programs what other programs say of their versions
+ * @param rounds in each of which everything was measured once
+ * @param durationSeconds of a measurement
+ * @param warmupSeconds before it
+ * @param where on which processors the two sides ran, in words
+ * @param interrupted whether it ended before all rounds were made
+ * @param comparisons with their figures
+ */
+public record CompareDocument(
+        @JsonProperty("format") int format,
+        @JsonProperty("sluice") String sluice,
+        @JsonProperty("started") String started,
+        @JsonProperty("command") String command,
+        @JsonProperty("machine") JsonNode machine,
+        @JsonProperty("programs") Map<String, String> programs,
+        @JsonProperty("rounds") int rounds,
+        @JsonProperty("duration_seconds") double durationSeconds,
+        @JsonProperty("warmup_seconds") double warmupSeconds,
+        @JsonProperty("where") String where,
+        @JsonProperty("interrupted") boolean interrupted,
+        @JsonProperty("comparisons") List<ComparisonResult> comparisons) {
+
+    private static final int FORMAT = 1;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+
+    /** Copies the collections. */
+    public CompareDocument {
+        programs = Map.copyOf(programs);
+        comparisons = List.copyOf(comparisons);
+    }
+
+    static CompareDocument of(
+            RunDescription run, Map<String, String> programs, boolean interrupted, List<ComparisonResult> comparisons) {
+        return new CompareDocument(
+                FORMAT,
+                run.version(),
+                run.started().toString(),
+                run.command(),
+                run.machine(),
+                programs,
+                run.timing().rounds(),
+                run.timing().duration().toNanos() / NANOS_PER_SECOND,
+                run.timing().warmup().toNanos() / NANOS_PER_SECOND,
+                run.where(),
+                interrupted,
+                comparisons);
+    }
+
+    /**
+     * The document that a text is.
+     *
+     * @throws IllegalArgumentException if it is none; the message says why
+     */
+    public static CompareDocument parse(String text) {
+        try {
+            CompareDocument document = JSON.readValue(text, CompareDocument.class);
+            if (document.format != FORMAT) {
+                throw new IllegalArgumentException(
+                        "it has format " + document.format + ", and this program reads " + FORMAT);
+            }
+            return document;
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("it is no result of 'compare --json': " + e.getOriginalMessage(), e);
+        }
+    }
+
+    /** As JSON, in several lines. */
+    public String json() {
+        try {
+            return JSON.writeValueAsString(this) + "\n";
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("figures can always be written", e);
+        }
+    }
+
+    /** As a table for people. */
+    public String table() {
+        return ComparisonTable.of(comparisons)
+                + (interrupted ? "Interrupted: these are the figures until then." + System.lineSeparator() : "");
+    }
+
+    /** Whether all that was to be measured was, and nothing went wrong. What was left out was not to be measured. */
+    @JsonIgnore
+    public boolean isComplete() {
+        return !interrupted && comparisons.stream().noneMatch(ComparisonResult::failed);
+    }
+
+    /** Whether every goal was measured and is met. */
+    public boolean meetsGoals() {
+        return comparisons.stream().allMatch(ComparisonResult::isGoalMet);
+    }
+
+    /** As a web page that needs nothing but itself: tables, charts, the machine, and the command lines. */
+    public String html() throws IOException {
+        return ComparePage.of(this);
+    }
+
+    /** As Markdown, between marks: the machine, and a table for each topic. */
+    public String markdown() {
+        return CompareMarkdown.marked(this);
+    }
+
+    /** Whether a document has marks between which {@link #markdownIn} puts the tables. */
+    public static boolean hasMarks(String document) {
+        return CompareMarkdown.hasMarks(document);
+    }
+
+    /**
+     * A document in Markdown whose tables, between their marks, are replaced by these.
+     *
+     * @throws IllegalArgumentException if it has no such marks
+     */
+    public String markdownIn(String document) {
+        return CompareMarkdown.renewed(document, this);
+    }
+
+    /**
+     * Draws the charts as PNG files, which needs no display.
+     *
+     * @param folder for the files
+     * @return the files
+     */
+    public List<Path> drawCharts(Path folder) throws IOException {
+        return ChartImages.write(Chart.of(this), folder);
+    }
+
+    /** What was measured, how often and where, in a line. */
+    public String title() {
+        return "medians of " + rounds + (rounds == 1 ? " round, " : " rounds, ") + seconds(durationSeconds) + " after "
+                + seconds(warmupSeconds) + " of warm-up; " + where;
+    }
+
+    private static String seconds(double seconds) {
+        long millis = Math.round(seconds * 1000);
+        return millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms";
+    }
+}
