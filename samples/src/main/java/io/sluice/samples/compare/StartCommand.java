@@ -21,10 +21,15 @@ final class StartCommand {
         List<String> arguments = task.arguments(port);
         List<String> command = switch (task) {
             case HELLO -> java(helloFolder(workbench), Hello.class, arguments);
-            case INFO -> workbench.own(arguments);
+            case INFO -> uncached(workbench.own(arguments));
             case FIRST_TRANSFER -> java(System.getProperty("java.class.path"), FirstTransfer.class, arguments);
         };
         return cached ? AotCache.of(task, command, workbench).with(command) : command;
+    }
+
+    /** This program may itself have been started with a cache. */
+    private static List<String> uncached(List<String> command) {
+        return command.stream().filter(word -> !word.startsWith("-XX:AOTCache")).toList();
     }
 
     private static List<String> java(String classPath, Class<?> program, List<String> arguments) {
