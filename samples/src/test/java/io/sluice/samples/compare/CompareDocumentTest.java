@@ -191,8 +191,9 @@ class CompareDocumentTest {
                 .startsWith("<!DOCTYPE html>")
                 .contains("./sluice compare --only &lt;/script&gt;", "Processor &lt;1&gt;", "iperf 3.12")
                 .contains("<td>write-1MiB/iperf3</td>", "A=1 B=2 iperf3 -c 'a b'")
-                .doesNotContain("{{rows}}", "{{library}}", "{{program}}")
-                .doesNotContainPattern("<(script|link|img)[^>]* (src|href)=");
+                .doesNotContain("{{rows}}", "{{library}}", "{{program}}");
+        // The library has tags in its strings.
+        assertThat(page.substring(0, page.indexOf("id=\"data\""))).doesNotContain("src=", "href=");
         assertThat(page.split("</script>", -1)).hasSize(4);
         String data = page.substring(page.indexOf("id=\"data\">") + "id=\"data\">".length());
         JsonNode charts = new ObjectMapper().readTree(data.substring(0, data.indexOf("</script>")));
