@@ -28,7 +28,7 @@ final class FallBack {
             if (better.equals(chosen)) {
                 break;
             }
-            String outOfReach = Transports.whyOutOfReach(better, text(fields, Tag.TRANSPORTS_REACH));
+            String outOfReach = Transports.whyOutOfReach(better, Transports.reachOf(fields));
             if (!peers.contains(better.name())) {
                 lacks = true;
                 String lacking = text(fields, Tag.TRANSPORTS_LACKING);

@@ -184,8 +184,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         List<String> offered = List.of(fields.text(Tag.TRANSPORTS).split(","));
-        byte[] reach = fields.optional(Tag.TRANSPORTS_REACH);
-        String chosen = engine.transports().choose(offered, reach == null ? "" : PeerText.read(reach));
+        String chosen = engine.transports().choose(offered, Transports.reachOf(fields));
         if (chosen == null) {
             String lacking = engine.transports().lacking();
             reject(

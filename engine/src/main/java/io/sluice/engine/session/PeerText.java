@@ -16,7 +16,15 @@ final class PeerText {
     }
 
     static String read(byte[] bytes) {
-        String text = new String(bytes, 0, Math.min(bytes.length, MAX_BYTES), StandardCharsets.UTF_8);
-        return text.replaceAll("[^\\p{Print}]", "?");
+        return text(bytes).replaceAll("[^\\p{Print}]", "?");
+    }
+
+    /** The same for what has lines. */
+    static String readLines(byte[] bytes) {
+        return text(bytes).replaceAll("[^\\p{Print}\n]", "?");
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, 0, Math.min(bytes.length, MAX_BYTES), StandardCharsets.UTF_8);
     }
 }

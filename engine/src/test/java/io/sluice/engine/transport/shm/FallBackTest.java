@@ -117,7 +117,7 @@ class FallBackTest {
         try (TransferEngine initiator = TransferEngine.open(EngineOptions.defaults());
                 TransferEngine target = TransferEngine.open(EngineOptions.defaults())) {
             Connection connection = Patience.get(initiator.connect(target.address()));
-            assertThat(connection.transport()).isEqualTo("shm");
+            assertThat(connection.transport()).as(connection.transportReason()).isEqualTo("shm");
             assertTransfers(initiator, target.allocate(BYTES, RegionOptions.readWrite()), connection);
         }
     }

@@ -1,0 +1,39 @@
+package io.sluice.engine.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+class PeerTextTest {
+    private static final byte[] LINES = "shm=one\nother=\u001b[1mtwo".getBytes(StandardCharsets.UTF_8);
+
+    @Test
+    void nothingThatIsNotPrintableIsLeft() {
+        assertThat(PeerText.read(LINES)).isEqualTo("shm=one?other=?[1mtwo");
+        assertThat(PeerText.read(ByteBuffer.wrap(LINES))).isEqualTo("shm=one?other=?[1mtwo");
+    }
+
+    @Test
+    void linesStayLines() {
+        assertThat(PeerText.readLines(LINES)).isEqualTo("shm=one\nother=?[1mtwo");
+    }
+
+    @Test
+    void itIsShort() {
+        assertThat(PeerText.read(new byte[100_000])).hasSize(512);
+        assertThat(PeerText.readLines(new byte[100_000])).hasSize(512);
+    }
+
+    /** Each transport has a line of its own, and must be found whatever stands in the others. */
+    @Test
+    void placesOfSeveralTransportsAreTold() {
+        byte[] hello = new FieldWriter()
+                .put(Tag.TRANSPORTS_REACH, "shm=here\nother=there")
+                .toBytes();
+        assertThat(Transports.reachOf(new FieldReader(ByteBuffer.wrap(hello)))).isEqualTo("shm=here\nother=there");
+        assertThat(Transports.reachOf(new FieldReader(ByteBuffer.wrap(new FieldWriter().toBytes()))))
+                .isEmpty();
+    }
+}
