@@ -3,7 +3,6 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.GuardedMemory;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.Capabilities;
@@ -20,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens the shm transport with every region right at a guard page, which its mappings have on both sides: in turns a region stands
- * at the beginning of its file and, up to the alignment of words, at the end, for its owner as for whoever attaches it. Regions
- * without a file are guarded likewise. An engine takes it only by name.
+ * at the beginning of its file and, up to the alignment of words, at the end, for its owner as for whoever attaches it. A region
+ * that no peer reaches has no file, and is as ever. An engine prefers any other.
  */
 public final class GuardedShmTransportProvider implements TransportProvider {
     static final String NAME = "guardedshm";
@@ -71,7 +70,7 @@ public final class GuardedShmTransportProvider implements TransportProvider {
         }
 
         @Override
-        public AllocatedMemory allocate(long bytes, Set<Access> access) {
+        public @Nullable AllocatedMemory allocate(long bytes, Set<Access> access) {
             long page = Memory.pageSize();
             if (bytes > Long.MAX_VALUE - page) {
                 return shm.allocate(bytes, access);
@@ -80,7 +79,7 @@ public final class GuardedShmTransportProvider implements TransportProvider {
             long start = made.getAndIncrement() % 2 == 0 ? 0 : slack;
             AllocatedMemory file = shm.allocate(bytes + start, access);
             return file == null
-                    ? new Placed(GuardedMemory.allocate(bytes), new ForeignMemory(0), () -> {})
+                    ? null
                     : new Placed(file.segment().asSlice(start, bytes), file.registration(), file::close);
         }
 
