@@ -283,11 +283,7 @@ public interface BatchContract extends Contract {
         int slot = 256 << 10;
         try (PeerProcess peer = PeerProcess.start(transport(), slot);
                 SeveralPeers peers = new SeveralPeers(
-                        transport(),
-                        2,
-                        slot,
-                        initiator ->
-                                initiator.pollers(2).windowOperations(8).livenessTimeout(Duration.ofMillis(1500)))) {
+                        transport(), 2, slot, initiator -> initiator.pollers(2).windowOperations(8))) {
             Connection dying = await(peers.initiator().connect(peer.address()));
             RemoteRegion remote = await(dying.attach(peer.region(0)));
             MemoryRegion source = peers.local(slot);
