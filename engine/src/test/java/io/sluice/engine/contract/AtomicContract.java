@@ -285,17 +285,21 @@ interface AtomicContract extends Contract {
                 WORD.getAndAdd(served.segment(), 16L, -1L);
             });
             try (upAndDown) {
-                for (int i = 0; i < count; i++) {
-                    FetchCallback ended = crowd.oneFetch();
-                    pair.connection()
-                            .compareAndSwap(remote, 16, 0, 0, TransferOptions.defaults(), (transfer, before, error) -> {
-                                if (error == null && before == 0) {
-                                    swaps.incrementAndGet();
-                                }
-                                ended.terminated(transfer, before, error);
-                            });
+                // the word may stay up while its thread waits for a processor, through all of one round
+                for (int round = 0; round < 100 && swaps.get() == 0; round++) {
+                    for (int i = 0; i < count; i++) {
+                        FetchCallback ended = crowd.oneFetch();
+                        pair.connection()
+                                .compareAndSwap(
+                                        remote, 16, 0, 0, TransferOptions.defaults(), (transfer, before, error) -> {
+                                            if (error == null && before == 0) {
+                                                swaps.incrementAndGet();
+                                            }
+                                            ended.terminated(transfer, before, error);
+                                        });
+                    }
+                    crowd.awaitAllSuccess();
                 }
-                crowd.awaitAllSuccess();
             }
             assertThat(swaps).as("swaps that found zero").hasPositiveValue();
             assertThat(served.signal(16).value()).isZero();
