@@ -1,7 +1,10 @@
 #include "check.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 static const uint8_t LOOPBACK[4] = {127, 0, 0, 1};
 
@@ -98,6 +101,33 @@ static void check_options(void) {
     CHECK_SAME(sluice_socket_close(server), 0);
 }
 
+static bool is_unpaced(int fd) {
+    char name[16] = "";
+    socklen_t length = sizeof name;
+    CHECK_SAME(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length), 0);
+    return strcmp(name, "reno") == 0;
+}
+
+static void check_unpaced(void) {
+    int listener = sluice_socket_open(false);
+    CHECK_SAME(sluice_socket_set_unpaced(listener), 0);
+    CHECK_SAME(sluice_socket_bind(listener, LOOPBACK, 4, 0, 0), 0);
+    CHECK_SAME(sluice_socket_listen(listener, 4), 0);
+    int client = sluice_socket_open(false);
+    CHECK_SAME(sluice_socket_set_unpaced(client), 0);
+    int result = sluice_socket_connect(client, LOOPBACK, 4, 0, sluice_socket_local_port(listener));
+    CHECK(result == 0 || result == -EINPROGRESS);
+    await_ready(listener, EPOLLIN);
+    int server = sluice_socket_accept(listener);
+    CHECK(is_unpaced(client));
+    /* what is accepted inherits it */
+    CHECK(is_unpaced(server));
+    CHECK_SAME(sluice_socket_close(server), 0);
+    CHECK_SAME(sluice_socket_close(client), 0);
+    CHECK_SAME(sluice_socket_close(listener), 0);
+    CHECK_SAME(sluice_socket_set_unpaced(listener), -EBADF);
+}
+
 static bool has_ipv6(void) {
     const uint8_t loopback[16] = {[15] = 1};
     int fd = sluice_socket_open(true);
@@ -114,6 +144,7 @@ void test_sockets(void) {
     check_refused();
     check_bad_arguments();
     check_options();
+    check_unpaced();
     if (has_ipv6()) {
         check_addresses(true);
         check_ipv4_peer_of_ipv6_socket();

@@ -38,6 +38,8 @@ int sluice_socket_local_port(int fd);
 int sluice_socket_local_address(int fd, uint8_t address[SLUICE_ADDRESS_BYTES]);
 int sluice_socket_peer_address(int fd, uint8_t address[SLUICE_ADDRESS_BYTES]);
 int sluice_socket_set_no_delay(int fd, bool on);
+/* To be called before a connect or listen: a connection that was paced once stays so. */
+int sluice_socket_set_unpaced(int fd);
 int sluice_socket_set_send_buffer(int fd, int bytes);
 int sluice_socket_set_receive_buffer(int fd, int bytes);
 int sluice_socket_set_quick_ack(int fd, bool on);

@@ -158,6 +158,11 @@ int sluice_socket_set_no_delay(int fd, bool on) {
     return set_option(fd, IPPROTO_TCP, TCP_NODELAY, on);
 }
 
+int sluice_socket_set_unpaced(int fd) {
+    static const char UNPACED[] = "reno";
+    return sluice_result(setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, UNPACED, sizeof UNPACED - 1));
+}
+
 int sluice_socket_set_send_buffer(int fd, int bytes) {
     return set_option(fd, SOL_SOCKET, SO_SNDBUF, bytes);
 }

@@ -29,6 +29,13 @@ int64_t sluice_stream_send_vector(int fd, void *vector, int count) {
     if (count < 0) {
         return -EINVAL;
     }
+    if (count == 1) {
+        // the kernel need not fetch a message header and a vector
+        const struct iovec *only = vector;
+        if (only->iov_len <= INT64_MAX) {
+            return sluice_stream_send(fd, only->iov_base, (int64_t)only->iov_len);
+        }
+    }
     struct msghdr message = {.msg_iov = vector, .msg_iovlen = (size_t)count};
     int64_t result;
     do {

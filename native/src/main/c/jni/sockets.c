@@ -74,6 +74,10 @@ JNIEXPORT jint JNICALL Java_io_sluice_jni_Sockets_setNoDelay(
     return sluice_socket_set_no_delay(fd, on);
 }
 
+JNIEXPORT jint JNICALL Java_io_sluice_jni_Sockets_setUnpaced(UNUSED JNIEnv *env, UNUSED jclass type, jint fd) {
+    return sluice_socket_set_unpaced(fd);
+}
+
 JNIEXPORT jint JNICALL Java_io_sluice_jni_Sockets_setResetOnClose(UNUSED JNIEnv *env, UNUSED jclass type, jint fd) {
     return sluice_socket_set_reset_on_close(fd);
 }

@@ -112,6 +112,17 @@ public final class Sockets {
     public static native int setNoDelay(int fd, boolean on);
 
     /**
+     * Sends as soon as the windows allow, whatever the system's default: by the congestion control that every kernel has
+     * ({@code TCP_CONGESTION} of {@code reno}), which spaces nothing in time. Others, such as {@code bbr}, arm a timer for each
+     * burst, which within one host costs much and spares nobody. Set it before {@link #connect} or {@link #listen}, whose
+     * accepted sockets inherit it: a connection that was paced once stays so.
+     *
+     * @param fd the socket
+     * @return 0 or {@code -errno}
+     */
+    public static native int setUnpaced(int fd);
+
+    /**
      * Has {@link #close(int)} reset the connection ({@code SO_LINGER} of zero): what is unsent or unread is thrown away,
      * and neither side's port stays taken in {@code TIME_WAIT}. For where the peer is known to want nothing more.
      *

@@ -231,6 +231,8 @@ class SocketsTest {
         try (SocketPair pair = SocketPair.open()) {
             int fd = pair.client();
             assertThat(Sockets.setNoDelay(fd, true)).isZero();
+            assertThat(Sockets.setUnpaced(fd)).isZero();
+            assertThat(Sockets.setUnpaced(-1)).isEqualTo(-Errno.EBADF);
             assertThat(Sockets.setQuickAck(fd, true)).isZero();
             assertThat(Sockets.setKeepAlive(fd, true)).isZero();
             assertThat(Sockets.setSendBuffer(fd, 1 << 20)).isZero();

@@ -52,6 +52,10 @@ final class PeerListener {
             result = Sockets.bind(descriptor, host.getAddress(), scope, port);
         }
         if (result >= 0) {
+            if (host.isLoopbackAddress()) {
+                // for all that it accepts; goes without it where it cannot be had
+                Sockets.setUnpaced(descriptor);
+            }
             result = Sockets.listen(descriptor, BACKLOG);
         }
         if (result >= 0) {

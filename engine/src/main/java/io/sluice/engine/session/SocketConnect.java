@@ -17,6 +17,10 @@ final class SocketConnect {
         if (descriptor < 0) {
             return descriptor;
         }
+        if (host.isLoopbackAddress()) {
+            // goes without it where it cannot be had
+            Sockets.setUnpaced(descriptor);
+        }
         int scope = host instanceof Inet6Address six ? six.getScopeId() : 0;
         int result = Sockets.connect(descriptor, host.getAddress(), scope, address.getPort());
         if (result < 0 && result != -Errno.EINPROGRESS) {
