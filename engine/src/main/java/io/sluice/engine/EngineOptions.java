@@ -811,7 +811,8 @@ public final class EngineOptions {
         }
 
         /**
-         * How long an idle poller spins before it yields. On a machine of one processor it does not spin. Default 50 µs;
+         * How long an idle poller spins before it yields. Where the process has one processor alone, it yields now and then
+         * while it spins. With neither spinning nor yielding, it parks as soon as there is no work. Default 50 µs;
          * {@code SLUICE_SPIN}.
          *
          * @param time zero or more

@@ -23,8 +23,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that drives connections. One duty cycle: run what other threads handed over, hear of ready descriptors, expire
- * deadlines, then flush what all of this has queued, so that many small frames leave in one system call.
+ * A thread that drives connections. One duty cycle: hear of ready descriptors, poll the sources, run what was handed over,
+ * expire deadlines, then flush what all of this has queued. What was received is handled before what was handed over is run:
+ * so that what a callback begins leaves in the cycle of the completion that called it, and many small frames in one system
+ * call.
+ *
+ * <p>The kernel is not asked in every cycle. A descriptor that has just been heard of is likely to be ready again within
+ * microseconds, and to read from it tells as well as the kernel does; while something is polled in this way, the kernel is
+ * asked less and less often about the others, until one of them has something to say.
  */
 public final class Poller implements EventLoop {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
@@ -34,6 +40,14 @@ public final class Poller implements EventLoop {
     private static final long STALL_REPORT_NANOS = 1_000_000_000L;
     // so that the polls of one that has nothing to do grow as well, and one that hangs can be told from it
     private static final long LONGEST_PARK_NANOS = Duration.ofSeconds(30).toNanos();
+    // a look at an idle socket costs as much as to ask the kernel about all: beyond two, asking is cheaper
+    private static final int MOST_HOT = 2;
+    // an answer from the same machine or rack comes within this time, or may as well be heard of by the kernel
+    private static final long HOT_NANOS = 50_000;
+    private static final long SHORTEST_ASK_PAUSE_NANOS = 500;
+    private static final long LONGEST_ASK_PAUSE_NANOS = 20_000;
+    // of a poller that parks at once
+    private static final int MOST_CYCLES_UNASKED = 2;
 
     private enum State {
         RUNNING,
@@ -58,6 +72,12 @@ public final class Poller implements EventLoop {
 
     private @Nullable DescriptorWatch[] watches = new @Nullable DescriptorWatch[64];
     private int[] generations = new int[64];
+    private final @Nullable DescriptorWatch[] hot = new @Nullable DescriptorWatch[MOST_HOT];
+    private int hotCount;
+    // when the kernel was asked last, and how long it is not asked from then on, while something else is polled
+    private long askedAt;
+    private long askPauseNanos;
+    private int cyclesUnasked;
     private final List<Source> sources = new ArrayList<>();
     private ArrayList<Runnable> endOfCycle = new ArrayList<>();
     private ArrayList<Runnable> endOfCycleSpare = new ArrayList<>();
@@ -247,6 +267,7 @@ public final class Poller implements EventLoop {
 
     private void run() {
         try {
+            now = System.nanoTime();
             while (state == State.RUNNING) {
                 cycle();
             }
@@ -260,31 +281,37 @@ public final class Poller implements EventLoop {
     }
 
     private void cycle() {
-        now = System.nanoTime();
-        int work = runTasks();
-        work += pollDescriptors(0);
-        work += pollSources();
-        work += expireDeadlines();
-        work += runEndOfCycle();
-        if (work > 0) {
-            worked();
+        if (workedOn(readHot() + askKernel())) {
             return;
         }
-        counters.add(PollerCounters.Counter.EMPTY_POLLS, 1);
         if (idleStrategy.idle(now)) {
             park();
+        } else {
+            now = System.nanoTime();
         }
     }
 
-    /** Ends a duty cycle that found work. */
-    private void worked() {
+    /** The rest of a duty cycle, after descriptors were heard of; false if it has found no work. */
+    private boolean workedOn(int heard) {
+        int work = heard;
+        work += pollSources();
+        work += runTasks();
+        work += expireDeadlines();
+        work += runEndOfCycle();
+        if (work == 0) {
+            counters.add(PollerCounters.Counter.EMPTY_POLLS, 1);
+            return false;
+        }
         counters.add(PollerCounters.Counter.BUSY_POLLS, 1);
         idleStrategy.worked();
-        long took = System.nanoTime() - now;
+        long began = now;
+        now = System.nanoTime();
+        long took = now - began;
         counters.add(PollerCounters.Counter.BUSY_NANOS, took);
         if (took > stallNanos) {
             stalled(took);
         }
+        return true;
     }
 
     private void park() {
@@ -297,14 +324,58 @@ public final class Poller implements EventLoop {
             int ready = await(timeout);
             parked = false;
             now = System.nanoTime();
-            if (ready > 0) {
-                dispatch(ready);
-                runEndOfCycle();
-                worked();
-            }
+            cyclesUnasked = 0;
+            workedOn(dispatch(ready));
         } else {
             parked = false;
+            now = System.nanoTime();
         }
+    }
+
+    /** Reads from what is likely to be ready, without asking the kernel; returns from how many of them something came. */
+    private int readHot() {
+        int heard = 0;
+        for (int i = hotCount - 1; i >= 0; i--) {
+            DescriptorWatch watch = hot[i];
+            if (watch == null || !watch.staysHot()) {
+                cool(i);
+                continue;
+            }
+            watch.heard = false;
+            hear(watch, Epoll.READABLE);
+            if (watch.heard) {
+                heard++;
+            }
+        }
+        return heard;
+    }
+
+    private void cool(int at) {
+        DescriptorWatch watch = hot[at];
+        if (watch != null) {
+            watch.hot = false;
+        }
+        hotCount--;
+        hot[at] = hot[hotCount];
+        hot[hotCount] = null;
+    }
+
+    /** Asks the kernel what is ready, unless that was just done; returns how many descriptors were. */
+    private int askKernel() {
+        if (idleStrategy.parksAtOnce()) {
+            // it asks when it parks, which is soon
+            if (cyclesUnasked < MOST_CYCLES_UNASKED) {
+                cyclesUnasked++;
+                return 0;
+            }
+            cyclesUnasked = 0;
+        } else if (hotCount > 0 || !sources.isEmpty()) {
+            if (now - askedAt < askPauseNanos) {
+                return 0;
+            }
+            askedAt = now;
+        }
+        return dispatch(await(0));
     }
 
     private int pollSources() {
@@ -393,12 +464,6 @@ public final class Poller implements EventLoop {
         return count;
     }
 
-    private int pollDescriptors(long timeout) {
-        int ready = await(timeout);
-        dispatch(ready);
-        return ready;
-    }
-
     private int await(long timeout) {
         int ready = Epoll.await(epoll, events.address(), MAX_EVENTS, timeout);
         if (ready < 0) {
@@ -407,7 +472,8 @@ public final class Poller implements EventLoop {
         return ready;
     }
 
-    private void dispatch(int ready) {
+    private int dispatch(int ready) {
+        boolean news = false;
         for (int i = 0; i < ready; i++) {
             long at = (long) i * Epoll.RECORD_BYTES;
             int flags = events.get(ValueLayout.JAVA_INT, at + Epoll.RECORD_EVENTS_OFFSET);
@@ -421,13 +487,21 @@ public final class Poller implements EventLoop {
             if (watch == null || watch.generation != (int) (data >>> 32)) {
                 continue;
             }
-            beginBatch();
-            boolean failed = (flags & (Epoll.ERROR | Epoll.HANGUP)) != 0;
-            try {
-                watch.handler.ready(failed || (flags & Epoll.READABLE) != 0, failed || (flags & Epoll.WRITABLE) != 0);
-            } catch (Throwable e) {
-                report(e);
-            }
+            // of a hot one the next cycle would have heard anyway
+            news |= !watch.hot;
+            hear(watch, flags);
+        }
+        askPauseNanos = news ? 0 : Math.clamp(askPauseNanos * 2, SHORTEST_ASK_PAUSE_NANOS, LONGEST_ASK_PAUSE_NANOS);
+        return ready;
+    }
+
+    private void hear(DescriptorWatch watch, int flags) {
+        beginBatch();
+        boolean failed = (flags & (Epoll.ERROR | Epoll.HANGUP)) != 0;
+        try {
+            watch.handler.ready(failed || (flags & Epoll.READABLE) != 0, failed || (flags & Epoll.WRITABLE) != 0);
+        } catch (Throwable e) {
+            report(e);
         }
     }
 
@@ -508,6 +582,10 @@ public final class Poller implements EventLoop {
         private final int generation;
         private final ReadinessHandler handler;
         private int interest = Epoll.READABLE;
+        private boolean hot;
+        // more was expected since the handler was called last, and when it was
+        private boolean heard;
+        private long heardAt;
 
         DescriptorWatch(int descriptor, int generation, ReadinessHandler handler) {
             this.descriptor = descriptor;
@@ -526,6 +604,26 @@ public final class Poller implements EventLoop {
                 interest = wanted;
                 checked(Epoll.modify(epoll, descriptor, wanted, data()), "change a watch");
             }
+        }
+
+        @Override
+        public void expectMore() {
+            heard = true;
+            heardAt = now;
+            // one that parks at once hears of it by the kernel anyway
+            if (!hot && hotCount < MOST_HOT && !idleStrategy.parksAtOnce() && isReadable()) {
+                hot = true;
+                Poller.this.hot[hotCount++] = this;
+            }
+        }
+
+        boolean staysHot() {
+            return now - heardAt < HOT_NANOS && isReadable();
+        }
+
+        /** Whether the handler may be told that there may be something to read. */
+        private boolean isReadable() {
+            return watches[descriptor] == this && (interest & Epoll.READABLE) != 0;
         }
 
         @Override

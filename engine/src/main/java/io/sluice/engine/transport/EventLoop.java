@@ -97,9 +97,10 @@ public interface EventLoop {
     @FunctionalInterface
     interface ReadinessHandler {
         /**
-         * The descriptor can be read or written, or has failed (then it is both).
+         * The descriptor can be read or written, or has failed (then it is both), or is likely to be readable because the handler
+         * has said so ({@link Watch#expectMore()}).
          *
-         * @param readable whether reading makes progress
+         * @param readable whether to read
          * @param writable whether writing makes progress; only if asked for
          */
         void ready(boolean readable, boolean writable);
@@ -114,6 +115,13 @@ public interface EventLoop {
          * @param writable hear of room
          */
         void interest(boolean readable, boolean writable);
+
+        /**
+         * To be called by a handler that has read something: more is likely within microseconds. For a little while the loop may
+         * then call the handler in each duty cycle, as if the descriptor could be read, without asking the kernel; so the handler
+         * must bear to find nothing.
+         */
+        default void expectMore() {}
 
         /** Ends the watch; must precede the closing of the descriptor. The handler is not called any more. */
         void cancel();

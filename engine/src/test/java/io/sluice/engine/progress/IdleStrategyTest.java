@@ -2,14 +2,14 @@ package io.sluice.engine.progress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class IdleStrategyTest {
     private static final long SPIN = 1000;
     private static final long YIELD = 500;
-    // One processor cannot spin and let the awaited thread run.
-    private static final long PARK = YIELD + (Runtime.getRuntime().availableProcessors() == 1 ? 0 : SPIN);
+    private static final long PARK = YIELD + SPIN;
 
     @ParameterizedTest
     @ValueSource(longs = {0, 12345, -1, -200, Long.MAX_VALUE - 100, Long.MAX_VALUE, Long.MIN_VALUE})
@@ -38,5 +38,20 @@ class IdleStrategyTest {
     @ValueSource(longs = {0, -1, Long.MIN_VALUE})
     void withoutPatienceItParksAtOnce(long start) {
         assertThat(new IdleStrategy(0, 0).idle(start)).isTrue();
+        assertThat(new IdleStrategy(0, 0).parksAtOnce()).isTrue();
+        assertThat(new IdleStrategy(1, 0).parksAtOnce()).isFalse();
+        assertThat(new IdleStrategy(0, 1).parksAtOnce()).isFalse();
+    }
+
+    /** With one processor it yields now and then, and parks after the same time. */
+    @Test
+    void patienceDoesNotDependOnTheNumberOfProcessors() {
+        for (int processors : new int[] {1, 2}) {
+            IdleStrategy strategy = new IdleStrategy(SPIN, YIELD, processors);
+            for (long now = 0; now < PARK; now++) {
+                assertThat(strategy.idle(now)).isFalse();
+            }
+            assertThat(strategy.idle(PARK)).isTrue();
+        }
     }
 }

@@ -373,6 +373,126 @@ class PollerTest {
         Sockets.close(descriptor);
     }
 
+    /** A handler that counts its calls, and expects more when it is told to. */
+    private static final class HotHandler implements EventLoop.ReadinessHandler {
+        private final int descriptor = EventDescriptor.create();
+        private final AtomicInteger calls = new AtomicInteger();
+        private final AtomicInteger signals = new AtomicInteger();
+        private volatile boolean expecting;
+        private EventLoop.Watch watch;
+
+        static HotHandler on(Poller poller) {
+            HotHandler handler = new HotHandler();
+            handler.watch = PollerTest.on(poller, () -> poller.watch(handler.descriptor, handler));
+            return handler;
+        }
+
+        @Override
+        public void ready(boolean readable, boolean writable) {
+            EventDescriptor.drain(descriptor);
+            calls.incrementAndGet();
+            if (expecting) {
+                watch.expectMore();
+            }
+        }
+
+        void signal() {
+            signals.incrementAndGet();
+            EventDescriptor.signal(descriptor);
+        }
+
+        /** Expectations are short: a machine that is busy with something else may let one grow old before the next look. */
+        void signalUntilCalledWithoutReadiness() {
+            expecting = true;
+            Patience.until("it is called though nothing is ready", () -> {
+                signal();
+                return calls.get() > 10 + 2 * signals.get();
+            });
+        }
+    }
+
+    private static final Duration HARDLY_EVER_PARKS = Duration.ofSeconds(100);
+
+    @Test
+    void handlerThatExpectsMoreIsCalledUntilItsExpectationIsOld() {
+        Poller poller = poller(HARDLY_EVER_PARKS);
+        HotHandler handler = HotHandler.on(poller);
+        handler.signalUntilCalledWithoutReadiness();
+        handler.expecting = false;
+        Patience.until("it is called no more", () -> {
+            int before = handler.calls.get();
+            Patience.pause(Duration.ofMillis(10));
+            return handler.calls.get() == before;
+        });
+        int before = handler.calls.get();
+        handler.signal();
+        Patience.until("the kernel tells of it again", () -> handler.calls.get() == before + 1);
+        Sockets.close(handler.descriptor);
+    }
+
+    /** More of them than the loop looks at by itself, and all the time. */
+    @Test
+    void thoseThatExpectMoreDoNotKeepOthersFromBeingHeard() {
+        Poller poller = poller(HARDLY_EVER_PARKS);
+        List<HotHandler> hot = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            HotHandler handler = HotHandler.on(poller);
+            handler.expecting = true;
+            handler.signal();
+            hot.add(handler);
+        }
+        HotHandler other = HotHandler.on(poller);
+        for (int i = 1; i <= 100; i++) {
+            int calls = i;
+            other.signal();
+            Patience.until("the other was heard", () -> other.calls.get() == calls);
+            HotHandler one = hot.get(i % hot.size());
+            int before = one.calls.get();
+            one.signal();
+            Patience.until("each of them was heard", () -> one.calls.get() > before);
+        }
+    }
+
+    @Test
+    void handlerThatExpectsMoreIsNotCalledOnceItsWatchIsCancelledOrAsksForNothing() {
+        Poller poller = poller(HARDLY_EVER_PARKS);
+        HotHandler cancelled = HotHandler.on(poller);
+        HotHandler deaf = HotHandler.on(poller);
+        for (HotHandler handler : List.of(cancelled, deaf)) {
+            handler.signalUntilCalledWithoutReadiness();
+        }
+        int[] calls = on(poller, () -> {
+            cancelled.watch.cancel();
+            deaf.watch.interest(false, false);
+            return new int[] {cancelled.calls.get(), deaf.calls.get()};
+        });
+        Patience.pause(Duration.ofMillis(10));
+        assertThat(cancelled.calls).hasValue(calls[0]);
+        assertThat(deaf.calls).hasValue(calls[1]);
+        Sockets.close(cancelled.descriptor);
+        Sockets.close(deaf.descriptor);
+    }
+
+    /** What a callback begins leaves with the end of the cycle that called it. */
+    @Test
+    void whatAHandlerHandsOverRunsBeforeTheEndOfItsCycle() {
+        Poller poller = poller();
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        int descriptor = EventDescriptor.create();
+        on(
+                poller,
+                () -> poller.watch(descriptor, (readable, writable) -> {
+                    EventDescriptor.drain(descriptor);
+                    poller.atEndOfCycle(() -> order.add("end"));
+                    poller.execute(() -> order.add("task"));
+                    order.add("handler");
+                }));
+        EventDescriptor.signal(descriptor);
+        Patience.until("all ran", () -> order.size() == 3);
+        assertThat(order).containsExactly("handler", "task", "end");
+        on(poller, () -> Sockets.close(descriptor));
+    }
+
     /**
      * Two descriptors are ready in one batch. The first handler that is called closes the other descriptor, whose number the
      * kernel gives out again at once: the event that is still in the batch must not reach the newcomer.

@@ -9,7 +9,8 @@ import java.nio.ByteBuffer;
 /** Memory that the lanes of one loop use in turn, within a single receive or send. */
 final class LoopScratch {
     static final int STAGING_BYTES = 256 * 1024;
-    static final int VECTOR_ENTRIES = 256;
+    /** The most that the kernel takes in one call ({@code UIO_MAXIOV}). */
+    static final int VECTOR_ENTRIES = 1024;
 
     private static final int ENTRY_BYTES = 16;
     private static final int LENGTH_AT = 8;

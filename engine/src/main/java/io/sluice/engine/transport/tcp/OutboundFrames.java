@@ -14,13 +14,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutboundFrames {
     private static final int INITIAL = 64;
-    private static final int SLOT_BYTES = FrameHeader.LONGEST_BYTES + FrameHeader.SUMS_BYTES;
+    // a payload up to here is copied behind its header: another entry for the kernel to fetch would cost more
+    private static final int MOST_COPIED_BYTES = 64;
+    private static final int SLOT_BYTES = FrameHeader.LONGEST_BYTES + MOST_COPIED_BYTES;
     // frames get their sums shortly before they leave: the first should not wait until those of all are known
     private static final long SUMMED_AT_ONCE = 1 << 20;
+    // a peer that takes bytes as fast as they leave would keep a call from ending
+    static final long DESCRIBED_BYTES = 8 << 20;
 
     // null: the connection has no checksums
     private final @Nullable MemoryChecksum sum;
     private final int sumsBytes;
+    private final boolean copiesSmall;
 
     private byte[] operations = new byte[INITIAL];
     private long[] payloadAddresses = new long[INITIAL];
@@ -28,6 +33,7 @@ final class OutboundFrames {
     // the memory that the address is of, for whoever reads it here: checksums, encryption
     private @Nullable MemorySegment[] payloads = new @Nullable MemorySegment[INITIAL];
     private long[] payloadOffsets = new long[INITIAL];
+    private boolean[] copied = new boolean[INITIAL];
     // of READ_DATA: the region that is leased until the frame has left
     private @Nullable ExposedRegion[] leases = new @Nullable ExposedRegion[INITIAL];
     private MemorySegment headers = allocate(INITIAL);
@@ -38,9 +44,16 @@ final class OutboundFrames {
     // the first frame that has no sums yet
     private long unsummed;
 
-    OutboundFrames(@Nullable MemoryChecksum sum) {
+    /**
+     * Makes an empty one.
+     *
+     * @param sum with which frames get their checksums; null if they have none
+     * @param described whether frames leave by {@link #fill} rather than by {@link #copy}
+     */
+    OutboundFrames(@Nullable MemoryChecksum sum, boolean described) {
         this.sum = sum;
         this.sumsBytes = sum == null ? 0 : FrameHeader.SUMS_BYTES;
+        this.copiesSmall = described && sum == null;
     }
 
     private static MemorySegment allocate(int frames) {
@@ -74,6 +87,7 @@ final class OutboundFrames {
         payloadAddresses[slot] = payloadAddress;
         payloadLengths[slot] = payloadLength;
         leases[slot] = lease;
+        copied[slot] = false;
         FrameHeader.write(headers, headerAt(slot), operation, status, handle, key, epoch, offset, length);
         tail++;
     }
@@ -83,6 +97,16 @@ final class OutboundFrames {
         int slot = (int) (tail - 1) & mask;
         payloads[slot] = memory;
         payloadOffsets[slot] = offset;
+        long length = payloadLengths[slot];
+        if (copiesSmall && length <= MOST_COPIED_BYTES) {
+            try {
+                MemorySegment.copy(memory, offset, headers, headerAt(slot) + headerBytes(slot), length);
+                copied[slot] = true;
+            } catch (IllegalStateException | InternalError gone) {
+                // freed, or of a mapped file that was cut short: the kernel finds that out when the frame is to leave
+                copied[slot] = false;
+            }
+        }
     }
 
     /** Adds a frame with the longer header and no payload. */
@@ -100,6 +124,7 @@ final class OutboundFrames {
         long[] newLengths = new long[larger];
         @Nullable MemorySegment[] newPayloads = new @Nullable MemorySegment[larger];
         long[] newOffsets = new long[larger];
+        boolean[] newCopied = new boolean[larger];
         @Nullable ExposedRegion[] newLeases = new @Nullable ExposedRegion[larger];
         MemorySegment newHeaders = allocate(larger);
         for (long i = head; i < tail; i++) {
@@ -110,6 +135,7 @@ final class OutboundFrames {
             newLengths[to] = payloadLengths[from];
             newPayloads[to] = payloads[from];
             newOffsets[to] = payloadOffsets[from];
+            newCopied[to] = copied[from];
             newLeases[to] = leases[from];
             MemorySegment.copy(headers, headerAt(from), newHeaders, headerAt(to), SLOT_BYTES);
         }
@@ -118,6 +144,7 @@ final class OutboundFrames {
         payloadLengths = newLengths;
         payloads = newPayloads;
         payloadOffsets = newOffsets;
+        copied = newCopied;
         leases = newLeases;
         headers = newHeaders;
         mask = larger - 1;
@@ -150,7 +177,8 @@ final class OutboundFrames {
         int entries = 0;
         long skip = sentOfHead;
         long summed = 0;
-        for (long i = head; i < tail && entries + 2 <= LoopScratch.VECTOR_ENTRIES; i++) {
+        long room = DESCRIBED_BYTES;
+        for (long i = head; i < tail && room > 0 && entries + 2 <= LoopScratch.VECTOR_ENTRIES; i++) {
             int slot = (int) i & mask;
             if (sum != null && i >= unsummed) {
                 if (summed >= SUMMED_AT_ONCE) {
@@ -161,13 +189,16 @@ final class OutboundFrames {
                 unsummed = i + 1;
             }
             int header = headerBytes(slot);
-            if (skip < header) {
-                scratch.vectorEntry(entries++, headers.address() + headerAt(slot) + skip, header - skip);
-                skip = header;
+            long inSlot = header + (copied[slot] ? payloadLengths[slot] : 0);
+            if (skip < inSlot) {
+                scratch.vectorEntry(entries++, headers.address() + headerAt(slot) + skip, inSlot - skip);
+                skip = inSlot;
             }
             long done = skip - header;
             if (done < payloadLengths[slot]) {
-                scratch.vectorEntry(entries++, payloadAddresses[slot] + done, payloadLengths[slot] - done);
+                long length = Math.min(payloadLengths[slot] - done, room);
+                scratch.vectorEntry(entries++, payloadAddresses[slot] + done, length);
+                room -= length;
             }
             skip = 0;
         }

@@ -26,7 +26,9 @@ final class TcpLane implements InboundFrames.Sink {
     private static final String MEMORY_FREED = "memory was freed while it was registered and being sent";
     // what a stream encrypts at a time
     private static final long COPIED_BYTES = 128 * 1024;
+    // a lane takes the poller's time, of which other connections want some
     private static final long ENCRYPTED_A_CYCLE = 1 << 20;
+    private static final long SENT_A_CYCLE = 8 << 20;
 
     private final TcpEndpoint endpoint;
     private final EndpointContext context;
@@ -98,7 +100,7 @@ final class TcpLane implements InboundFrames.Sink {
             Sockets.setReceiveBuffer(descriptor, buffer);
         }
         this.stream = stream;
-        this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch.sum() : null);
+        this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch.sum() : null, stream == null);
         this.in = new InboundFrames(context, scratch, descriptor, stream, this);
         this.lastProgress = context.loop().now();
         try {
@@ -218,10 +220,10 @@ final class TcpLane implements InboundFrames.Sink {
             return;
         }
         acknowledge();
-        long encrypted = 0;
+        long most = stream == null ? SENT_A_CYCLE : ENCRYPTED_A_CYCLE;
+        long sentInAll = 0;
         while (!out.isEmpty()) {
-            if (encrypted >= ENCRYPTED_A_CYCLE) {
-                // to encrypt takes the poller's time, of which other connections want some
+            if (sentInAll >= most) {
                 scheduleFlush();
                 return;
             }
@@ -249,7 +251,7 @@ final class TcpLane implements InboundFrames.Sink {
             context.count(WireCounter.SENT, sent);
             progress();
             takeOff(sent);
-            encrypted += stream == null ? 0 : sent;
+            sentInAll += sent;
         }
         if (stream != null && stream.flush() == -Errno.EAGAIN) {
             awaitingRoom = true;
@@ -358,7 +360,10 @@ final class TcpLane implements InboundFrames.Sink {
     private void receive() {
         try {
             switch (in.receive()) {
-                case PROGRESS -> progress();
+                case PROGRESS -> {
+                    progress();
+                    watch.expectMore();
+                }
                 case NOTHING -> {}
                 case END_OF_STREAM -> lost("the peer closed the socket");
             }

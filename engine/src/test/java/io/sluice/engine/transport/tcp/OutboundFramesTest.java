@@ -29,7 +29,7 @@ class OutboundFramesTest {
 
     private final MemorySegment memory = Arena.ofAuto().allocate(MEMORY);
     private final LoopScratch scratch = new LoopScratch();
-    private final OutboundFrames frames = new OutboundFrames(null);
+    private final OutboundFrames frames = new OutboundFrames(null, true);
     private final ByteArrayOutputStream wire = new ByteArrayOutputStream();
     private final ByteArrayOutputStream expected = new ByteArrayOutputStream();
 
@@ -171,6 +171,58 @@ class OutboundFramesTest {
         }
         sendAll();
         assertThat(wire.toByteArray()).isEqualTo(expected.toByteArray());
+    }
+
+    /** Behind their headers, so that the kernel fetches one piece a frame. */
+    @Test
+    void smallPayloadsAreCopiedAndLargerOnesLeftWhereTheyAre() {
+        for (int count : new int[] {1, 8, 64}) {
+            add(FrameHeader.WRITE, count, 5, count, null);
+            expect(FrameHeader.WRITE, count, 5, count);
+        }
+        assertThat(frames.fill(scratch)).isEqualTo(3);
+        add(FrameHeader.WRITE, 4, 5, 65, null);
+        expect(FrameHeader.WRITE, 4, 5, 65);
+        assertThat(frames.fill(scratch)).isEqualTo(5);
+        sendAll();
+        assertThat(wire.toByteArray()).isEqualTo(expected.toByteArray());
+    }
+
+    /** What is described at once is limited, so that no peer, however fast it reads, keeps the poller in one call. */
+    @Test
+    void aCallTakesALimitedNumberOfBytesAndTheNextGoesOnBehindThem() {
+        int more = 100;
+        int length = (int) OutboundFrames.DESCRIBED_BYTES + more;
+        MemorySegment large = Arena.ofAuto().allocate(length);
+        Filling.fill(large, 2);
+        frames.add(FrameHeader.WRITE, 0, 1, 2, 3, 4, length, large.address(), length, null);
+        frames.payloadIn(large, 0);
+        expected.writeBytes(RawLane.header(FrameHeader.WRITE, 0, new Claim(1, 2, 3, 4, length)));
+        expected.writeBytes(Filling.bytes(2, 0, length));
+        add(FrameHeader.WRITE, 5, 6, 7, null);
+        expect(FrameHeader.WRITE, 5, 6, 7);
+        int header = expected.size() - length - 7 >> 1;
+
+        int calls = 0;
+        while (!frames.isEmpty()) {
+            long taken = send(Long.MAX_VALUE);
+            assertThat(taken).isBetween(1L, header + OutboundFrames.DESCRIBED_BYTES);
+            takeOff(taken);
+            calls++;
+        }
+        assertThat(calls).isGreaterThan(1);
+        assertThat(wire.toByteArray()).isEqualTo(expected.toByteArray());
+    }
+
+    /** The kernel finds it out when the frame is to leave, as with a larger payload. */
+    @Test
+    void smallPayloadWhoseMemoryIsFreedIsDescribed() {
+        Arena arena = Arena.ofShared();
+        MemorySegment freed = arena.allocate(8);
+        arena.close();
+        frames.add(FrameHeader.WRITE, 0, 1, 2, 3, 4, 8, freed.address(), 8, null);
+        frames.payloadIn(freed, 0);
+        assertThat(frames.fill(scratch)).isEqualTo(2);
     }
 
     /** The ring grows while its first frame is half sent, at every place that its head may have. */
