@@ -2,6 +2,7 @@ package io.sluice.engine;
 
 import io.sluice.engine.progress.PollerThread;
 import io.sluice.engine.session.LocalEngine;
+import io.sluice.engine.session.TransportProviders;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Collection;
@@ -40,7 +41,7 @@ public interface TransferEngine extends AutoCloseable {
      * @return one entry a transport, sorted by name
      */
     static List<TransportStatus> transports() {
-        return LocalEngine.transportStatus();
+        return TransportProviders.status();
     }
 
     /**

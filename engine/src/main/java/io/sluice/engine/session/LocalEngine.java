@@ -17,7 +17,6 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
-import io.sluice.engine.TransportStatus;
 import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.EngineWindow;
@@ -154,15 +153,6 @@ public final class LocalEngine implements TransferEngine {
             throw e;
         }
         return engine;
-    }
-
-    /**
-     * What each transport says of itself.
-     *
-     * @return sorted by name
-     */
-    public static List<TransportStatus> transportStatus() {
-        return Transports.status();
     }
 
     private void listen() {

@@ -10,7 +10,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,20 +24,6 @@ final class Transports implements AutoCloseable {
     private final List<TransportStatus> lacking = new ArrayList<>();
 
     private Transports() {}
-
-    private static List<TransportProvider> providers() {
-        List<TransportProvider> providers = new ArrayList<>();
-        ServiceLoader.load(TransportProvider.class, Transports.class.getClassLoader())
-                .forEach(providers::add);
-        return providers;
-    }
-
-    static List<TransportStatus> status() {
-        return providers().stream()
-                .map(TransportProvider::status)
-                .sorted(Comparator.comparing(TransportStatus::name))
-                .toList();
-    }
 
     /**
      * Opens those that the options name, or all; in order of preference. What is not available is left out if something
@@ -65,7 +50,7 @@ final class Transports implements AutoCloseable {
     }
 
     private static List<TransportProvider> chosen(EngineOptions options) {
-        List<TransportProvider> providers = providers();
+        List<TransportProvider> providers = TransportProviders.all();
         if (options.transports().isEmpty()) {
             return providers.stream()
                     .sorted(Comparator.comparingInt(TransportProvider::preference)
