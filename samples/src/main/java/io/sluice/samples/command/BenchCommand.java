@@ -8,7 +8,6 @@ import io.sluice.samples.bench.BenchPlan;
 import io.sluice.samples.bench.Buffers;
 import io.sluice.samples.bench.Operation;
 import io.sluice.samples.bench.RegionMemory;
-import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.DurationText;
 import java.io.IOException;
 import java.time.Duration;
@@ -109,7 +108,7 @@ final class BenchCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             split = ",",
             defaultValue = "8,4KiB,64KiB,1MiB",
-            converter = ByteSize.class,
+            converter = ByteSizeConverter.class,
             description = "Sizes of an element, separated by commas. Default: ${DEFAULT-VALUE}; of notifications those"
                     + " up to 64KiB; of fetch-add and signal it is always 8, and connect moves no bytes.")
     private List<Long> sizes = new ArrayList<>();

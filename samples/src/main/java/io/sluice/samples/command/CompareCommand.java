@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
         header = "Measure transfers beside other programs, and print the ratios.",
         description = {
             "",
-            "Measures 'sluice bench', iperf3, UCX's ucx_perftest and a plain C program on this machine, by turns: in each"
+            "Measures 'sluice bench', iperf3, UCX's ucx_perftest, JUCX and a plain C program on this machine, by turns: in each"
                     + " round everything once, in processes of its own, the initiator on one processor and the target on"
                     + " another. Prints the median of the rounds for both sides of each comparison, and the ratio, ours by"
                     + " theirs. All use one buffer on each side, but for the vectored transfers of 64 KiB, of which each"
@@ -43,7 +43,7 @@ import picocli.CommandLine.Spec;
             "Some comparisons have no other program beside them but a fixed figure, which the ratio is taken of. They are"
                     + " made for one interface each, whatever --api says.",
             "",
-            "What is missing, of iperf3, ucx-utils and a C compiler, is installed as root on Debian, unless"
+            "What is missing, of iperf3, ucx-utils, libucx0 and a C compiler, is installed as root on Debian, unless"
                     + " SLUICE_NO_INSTALL=1 is set; else what needs it is left out.",
             ""
         },
@@ -54,11 +54,16 @@ import picocli.CommandLine.Spec;
             "  ucx        ucp_put_bw and ucp_get, beside shm with UCX_TLS=posix,sysv,cma, else over tcp; a put counts when",
             "             its source may be reused. Beside a vectored transfer as many single ones as it has elements are",
             "             outstanding, all of one buffer: ucx_perftest has no vectored puts and gets",
-            "  ucx-tuned  the same with UCX_TCP_TX_SEG_SIZE=64k UCX_TCP_RX_SEG_SIZE=256k",
+            "             Of puts over tcp at most 1 MiB is outstanding, or one: with more of it UCX stalls on loopback",
+            "  jucx       the same through UCX's Java binding, which comes with this program, over tcp; the time lasts until",
+            "             all has taken effect",
+            "  ucx-tuned  ucx with UCX_TCP_TX_SEG_SIZE=64k UCX_TCP_RX_SEG_SIZE=256k",
             "  ucx-initiator-time, ucx-target-time",
             "             processor time of that side for a GB, in the middle half of a run; a run under a second tells none",
             "  ceiling    plain C over a socket: a put, or a get, in a system call on each side, acknowledged;",
             "             beside shm copies in a process of their own, between shared mappings as large as a transfer",
+            "  ceiling-alone",
+            "             the same over a socket with one transfer in flight on both sides, ours and theirs",
             "  ping-pong  plain C, both sides spinning on the socket; the engines' pollers never park either",
             "  blocking-ping-pong",
             "             the same with both sides asleep in the kernel; the engines' pollers park at once, too",

@@ -52,7 +52,7 @@ final class DecodeCommand implements Callable<Integer> {
     @Option(
             names = "--pool",
             paramLabel = "SIZE",
-            converter = ByteSize.class,
+            converter = ByteSizeConverter.class,
             description = {
                 "Size of the page pool, such as 8GiB.",
                 "Default: room for four of the longest conversations, at most a third of the free memory."

@@ -97,7 +97,7 @@ final class MoverCommand implements Callable<Integer> {
             names = "--pool",
             paramLabel = "SIZE",
             defaultValue = "192MiB",
-            converter = ByteSize.class,
+            converter = ByteSizeConverter.class,
             description = "Size of the pool '" + POOL + "' that each mover registers when it starts, such as 8GiB."
                     + " Default: ${DEFAULT-VALUE}.")
     private long poolBytes;
@@ -106,7 +106,7 @@ final class MoverCommand implements Callable<Integer> {
             names = "--memory",
             paramLabel = "SIZE",
             defaultValue = "4GiB",
-            converter = ByteSize.class,
+            converter = ByteSizeConverter.class,
             description = "The most that all pools of a mover may take. Default: ${DEFAULT-VALUE}.")
     private long memoryBytes;
 

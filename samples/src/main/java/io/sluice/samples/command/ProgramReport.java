@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.engine.TransferEngine;
 import io.sluice.samples.report.ByteSize;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +21,7 @@ record ProgramReport(
         @JsonProperty("machine") MachineReport machine,
         @JsonProperty("transports") List<TransportReport> transports) {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int LABEL_CHARACTERS = 16;
 
     /** This program on this machine. */
     static ProgramReport current() {
@@ -35,7 +34,7 @@ record ProgramReport(
     /** As one line of JSON. */
     String toJson() {
         try {
-            return JSON.writeValueAsString(this);
+            return new ObjectMapper().writeValueAsString(this);
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a report can always be written", e);
         }
@@ -69,6 +68,10 @@ record ProgramReport(
     }
 
     private static void row(StringBuilder text, String label, String value) {
-        text.append(String.format(Locale.ROOT, "  %-16s %s\n", label, value));
+        text.append("  ")
+                .append(label)
+                .repeat(' ', Math.max(0, LABEL_CHARACTERS - label.length()))
+                .append(' ');
+        text.append(value).append('\n');
     }
 }

@@ -1,24 +1,17 @@
 package io.sluice.samples.command;
 
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.IVersionProvider;
 
 /** The version of this program. */
-public final class ProgramVersion implements IVersionProvider {
+final class ProgramVersion {
 
     private static final String NOT_PACKAGED = "development";
 
-    /** For picocli. */
-    public ProgramVersion() {}
+    private ProgramVersion() {}
 
     /** What the jar's manifest says. */
     static String current() {
         @Nullable String version = ProgramVersion.class.getPackage().getImplementationVersion();
         return version == null ? NOT_PACKAGED : version;
-    }
-
-    @Override
-    public String[] getVersion() {
-        return new String[] {"sluice " + current()};
     }
 }

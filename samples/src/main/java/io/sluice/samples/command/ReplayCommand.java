@@ -9,7 +9,6 @@ import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.replay.ReplayPlan;
 import io.sluice.samples.replay.TraceChoice;
-import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.DurationText;
 import io.sluice.samples.trace.TraceMode;
 import java.io.IOException;
@@ -96,7 +95,7 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(
             names = "--pool",
             paramLabel = "SIZE",
-            converter = ByteSize.class,
+            converter = ByteSizeConverter.class,
             description = {
                 "Size of the decode process's page pool, such as 8GiB.",
                 "Default: room for four of the longest conversations, at most a third of the free memory."

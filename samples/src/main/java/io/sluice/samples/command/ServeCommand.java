@@ -62,7 +62,7 @@ final class ServeCommand implements Callable<Integer> {
             names = "--memory",
             paramLabel = "SIZE",
             required = true,
-            converter = ByteSize.class,
+            converter = ByteSizeConverter.class,
             description = "Size of the region, such as 1GiB.")
     private long memoryBytes;
 

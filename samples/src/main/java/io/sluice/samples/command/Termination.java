@@ -1,12 +1,12 @@
 package io.sluice.samples.command;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
  * Lets a command end in order on SIGINT and SIGTERM: the virtual machine waits until the command has ended, a bounded
@@ -19,7 +19,8 @@ final class Termination implements AutoCloseable {
     /** Longer than an engine takes to close, whatever its peers do. */
     private static final Duration PATIENCE = Duration.ofSeconds(25);
 
-    private final Sinks.Empty<Void> requested = Sinks.empty();
+    // no sink: a command that transfers nothing starts without Reactor
+    private final CompletableFuture<Void> requested = new CompletableFuture<>();
     private final CountDownLatch finished = new CountDownLatch(1);
     private final Thread hook = new Thread(this::terminate, "termination");
     private volatile boolean asked;
@@ -36,7 +37,7 @@ final class Termination implements AutoCloseable {
 
     /** Completes when somebody wants the program to end. */
     Mono<Void> requested() {
-        return requested.asMono();
+        return Mono.fromFuture(requested, true);
     }
 
     /** Whether somebody wants the program to end. */
@@ -51,7 +52,7 @@ final class Termination implements AutoCloseable {
 
     private void terminate() {
         asked = true;
-        requested.tryEmitEmpty();
+        requested.complete(null);
         try {
             long seconds = PATIENCE.plus(more).toSeconds();
             if (!finished.await(seconds, TimeUnit.SECONDS)) {

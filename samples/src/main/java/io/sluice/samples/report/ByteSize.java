@@ -4,15 +4,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * Sizes in bytes as people write them: {@code 8}, {@code 4KiB}, {@code 64MB}. Binary units are powers of 1,024, decimal
  * ones powers of 1,000; case doesn't matter. A bare {@code K}, {@code M} or {@code G} is refused, because it means
- * either to different people. As a converter it gives an option its value in bytes.
+ * either to different people.
  */
-public final class ByteSize implements ITypeConverter<Long> {
+public final class ByteSize {
 
     private static final String FORMS =
             "a whole number of bytes, or one followed by B, KiB, MiB, GiB, TiB (powers of 1024) or KB, MB, GB, TB"
@@ -34,8 +32,7 @@ public final class ByteSize implements ITypeConverter<Long> {
 
     private static final String[] BINARY_UNITS = {"TiB", "GiB", "MiB", "KiB"};
 
-    /** A converter for options that take a size. */
-    public ByteSize() {}
+    private ByteSize() {}
 
     /**
      * The number of bytes that a text stands for.
@@ -69,14 +66,5 @@ public final class ByteSize implements ITypeConverter<Long> {
             }
         }
         return bytes + " B";
-    }
-
-    @Override
-    public Long convert(String text) {
-        try {
-            return parse(text);
-        } catch (IllegalArgumentException e) {
-            throw new TypeConversionException(e.getMessage());
-        }
     }
 }

@@ -3,12 +3,9 @@ package io.sluice.samples.report;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
-import picocli.CommandLine.Option;
 
 class ByteSizeTest {
 
@@ -66,23 +63,5 @@ class ByteSizeTest {
     })
     void formats(long bytes, String text) {
         assertThat(ByteSize.format(bytes)).isEqualTo(text);
-    }
-
-    static final class Command {
-        @Option(names = "--pool", converter = ByteSize.class)
-        long pool;
-    }
-
-    @Test
-    void convertsOptions() {
-        Command command = new Command();
-        CommandLine line = new CommandLine(command);
-        line.parseArgs("--pool", "2GiB");
-        assertThat(command.pool).isEqualTo(2L << 30);
-        assertThatThrownBy(() -> line.parseArgs("--pool", "2Gi"))
-                .isInstanceOf(CommandLine.ParameterException.class)
-                .hasMessageContaining("--pool")
-                .hasMessageContaining("'2Gi' has no known unit")
-                .hasMessageNotContaining("Exception");
     }
 }

@@ -1,0 +1,54 @@
+package io.sluice.samples.command;
+
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** The commands with their options. */
+final class CommandTree {
+
+    /** Their names, in the order in which help lists them. */
+    static final List<String> NAMES =
+            List.of("demo", "replay", "decode", "serve", "mover", "cluster-demo", "bench", "compare", "info", "help");
+
+    private CommandTree() {}
+
+    /** With the command that the first argument names alone, as to read the options of all takes longer than most of them. */
+    static CommandLine of(Object program, Termination termination, String... arguments) {
+        CommandSpec spec = CommandSpec.forAnnotatedObject(program)
+                .addMixin("logging", CommandSpec.forAnnotatedObject(new LogLevelOption()));
+        CommandLine commandLine = new CommandLine(spec);
+        for (String name : named(arguments)) {
+            commandLine.addSubcommand(name, command(name, termination));
+        }
+        return commandLine
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                // One of the log levels is called like a command.
+                .setAllowSubcommandsAsOptionParameters(true)
+                .setParameterExceptionHandler(new UsageReport())
+                .setExecutionExceptionHandler(new FailureReport())
+                .setUsageHelpAutoWidth(true);
+    }
+
+    /** Those that the arguments may be about: all, where the first of them is an option, a wrong name, or help. */
+    private static List<String> named(String... arguments) {
+        String first = arguments.length == 0 ? "help" : arguments[0];
+        return NAMES.contains(first) && !first.equals("help") ? List.of(first) : NAMES;
+    }
+
+    private static Object command(String name, Termination termination) {
+        return switch (name) {
+            case "demo" -> new DemoCommand(termination);
+            case "replay" -> new ReplayCommand(termination);
+            case "decode" -> new DecodeCommand(termination);
+            case "serve" -> new ServeCommand(termination);
+            case "mover" -> new MoverCommand(termination);
+            case "cluster-demo" -> new ClusterDemoCommand(termination);
+            case "bench" -> new BenchCommand(termination);
+            case "compare" -> new CompareCommand(termination);
+            case "info" -> new InfoCommand();
+            case "help" -> new CommandLine.HelpCommand();
+            default -> throw new IllegalArgumentException("no command is called " + name);
+        };
+    }
+}

@@ -1,0 +1,60 @@
+package io.sluice.samples.command;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.layout.TTLLLayout;
+import ch.qos.logback.classic.spi.Configurator;
+import ch.qos.logback.classic.spi.ConfiguratorRank;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.encoder.LayoutWrappingEncoder;
+import ch.qos.logback.core.joran.spi.ConsoleTarget;
+import ch.qos.logback.core.spi.ContextAwareBase;
+
+/**
+ * What the program logs, and where: Logback finds it as a service. It is no XML file, as to read one takes longer than all else
+ * that a short command does. Whoever names a file in the system property {@code logback.configurationFile} gets what it says.
+ */
+@ConfiguratorRank(value = ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
+public final class LogConfiguration extends ContextAwareBase implements Configurator {
+
+    /** For the service loader. */
+    public LogConfiguration() {}
+
+    @Override
+    public ExecutionStatus configure(LoggerContext context) {
+        if (System.getProperty("logback.configurationFile") != null) {
+            return ExecutionStatus.INVOKE_NEXT_IF_ANY;
+        }
+        // Vert.x registers some gauges once for each of its parts; the first one counts for all.
+        context.getLogger("io.micrometer.core.instrument.MeterRegistry").setLevel(Level.ERROR);
+        // Advice about what is not used here, at each start.
+        context.getLogger("com.hazelcast.cp.CPSubsystem").setLevel(Level.ERROR);
+        context.getLogger("com.hazelcast.instance.impl.HazelcastInstanceFactory")
+                .setLevel(Level.ERROR);
+        Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        // The option log-level changes the level.
+        root.setLevel(Level.WARN);
+        root.addAppender(standardError(context));
+        return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+
+    private static ConsoleAppender<ILoggingEvent> standardError(LoggerContext context) {
+        // a pattern would have to be read and compiled at each start
+        TTLLLayout layout = new TTLLLayout();
+        layout.setContext(context);
+        layout.start();
+        LayoutWrappingEncoder<ILoggingEvent> encoder = new LayoutWrappingEncoder<>();
+        encoder.setContext(context);
+        encoder.setLayout(layout);
+        encoder.start();
+        ConsoleAppender<ILoggingEvent> appender = new ConsoleAppender<>();
+        appender.setContext(context);
+        appender.setName("stderr");
+        appender.setTarget(ConsoleTarget.SystemErr.getName());
+        appender.setEncoder(encoder);
+        appender.start();
+        return appender;
+    }
+}
