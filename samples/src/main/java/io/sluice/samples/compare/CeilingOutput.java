@@ -29,6 +29,14 @@ record CeilingOutput(long nanos, long operations, long medianNanos) {
         }
     }
 
+    /** The same line, for a Java program that measures in the same way. */
+    static String toJson(long nanos, long operations) {
+        return JSON.createObjectNode()
+                .put("nanos", nanos)
+                .put("operations", operations)
+                .toString();
+    }
+
     double operationsPerSecond() {
         return nanos > 0 ? operations * NANOS_PER_SECOND / nanos : 0;
     }

@@ -26,7 +26,10 @@ record Chart(
         @JsonProperty("series") List<Bars> series) {
 
     /** A unit of none. */
-    private static final String SHARE = "share of the goal; 1 or more is met";
+    private static final String SHARE = "share of the goal, at most 3; 1 or more is met";
+
+    // some are met a thousandfold, beside which nothing could be told from 1
+    private static final double MOST_SHARE = 3;
 
     /**
      * The bars of one thing.
@@ -45,8 +48,9 @@ record Chart(
         Map<String, List<ComparisonResult>> alike = new LinkedHashMap<>();
         for (ComparisonResult result : run.comparisons()) {
             if (result.ratio() != null) {
-                alike.computeIfAbsent(result.topic() + "\n" + result.unit(), any -> new ArrayList<>())
-                        .add(result);
+                // one in flight is another thing than many of the same
+                String kind = result.topic() + "\n" + result.unit() + "\n" + (result.inflight() == 1);
+                alike.computeIfAbsent(kind, any -> new ArrayList<>()).add(result);
             }
         }
         alike.values().forEach(results -> charts.add(figures(results, charts.size())));
@@ -60,7 +64,7 @@ record Chart(
             Double share = result.shareOfGoal();
             if (share != null) {
                 groups.add(result.name() + " " + result.api());
-                shares.add(share);
+                shares.add(Math.min(share, MOST_SHARE));
             }
         }
         if (!groups.isEmpty()) {
@@ -92,7 +96,9 @@ record Chart(
         List<Bars> bars = series.stream()
                 .map(name -> new Bars(name, valuesOf(name, groups, values)))
                 .toList();
-        return new Chart(topic + "-" + number, Topic.describe(topic) + ", " + unit, unit, List.copyOf(groups), bars);
+        String alone = results.getFirst().inflight() == 1 ? ", one in flight" : "";
+        String title = Topic.describe(topic) + alone + ", " + unit;
+        return new Chart(topic + "-" + number, title, unit, List.copyOf(groups), bars);
     }
 
     private static void put(

@@ -21,6 +21,13 @@ enum Peer {
                     beside.route() == Route.TCP ? UcxTransfers.Transports.TCP : UcxTransfers.Transports.SHARED_MEMORY);
         }
     },
+    /** UCX through its Java binding, over tcp with its defaults. */
+    JUCX {
+        @Override
+        Measurement measurement(Transfers beside) {
+            return JucxTransfers.beside(beside);
+        }
+    },
     /** UCX over tcp with longer segments than its defaults. */
     UCX_TUNED {
         @Override
@@ -39,6 +46,13 @@ enum Peer {
                 return new CeilingMemoryCopy(beside.size(), beside.size(), Memory.SHARED);
             }
             return new CeilingTransfers(beside.operation(), beside.size(), beside.inflight());
+        }
+    },
+    /** The same program over a socket with one transfer in flight; for what ours takes when there is nothing to gather. */
+    CEILING_ALONE {
+        @Override
+        Measurement measurement(Transfers beside) {
+            return new CeilingTransfers(beside.operation(), beside.size(), 1);
         }
     },
     /** Plain C that spins on a socket; for the latency of 8 bytes. */

@@ -10,6 +10,8 @@ enum Program {
     CEILING(CeilingBuild.compiler(), List.of("gcc", "libc6-dev"), List.of(CeilingBuild.compiler(), "--version")),
     /** UCX's own benchmark. */
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
+    /** UCX's Java binding, which comes with this program, on the machine's UCX. */
+    JUCX(UcxLibrary.NAME, List.of("libucx0"), List.of()),
     /** A stream of bytes. */
     IPERF3("iperf3", List.of("iperf3"), List.of("iperf3", "--version"));
 
@@ -43,6 +45,7 @@ enum Program {
         return switch (this) {
             case SLUICE -> true;
             case CEILING -> CeilingBuild.isPossible();
+            case JUCX -> UcxLibrary.isPresent();
             case UCX, IPERF3 -> SearchPath.find(executable) != null;
         };
     }

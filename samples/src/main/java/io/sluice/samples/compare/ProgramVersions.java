@@ -17,6 +17,9 @@ final class ProgramVersions {
     static Map<String, String> of(Collection<Program> programs, Workbench workbench) {
         Map<String, String> versions = new TreeMap<>();
         for (Program program : programs) {
+            if (program == Program.JUCX && program.isPresent()) {
+                versions.put("jucx", UcxLibrary.bindingVersion());
+            }
             List<String> question = program.versionQuestion();
             if (!question.isEmpty() && program.isPresent()) {
                 ask(question, workbench, program, versions);

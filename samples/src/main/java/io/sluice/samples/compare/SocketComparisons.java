@@ -26,8 +26,14 @@ final class SocketComparisons {
                 read(WORD, Peer.CEILING).with(Goal.atLeast(4)),
                 write(PAGE, Peer.CEILING).with(Goal.atLeast(2)),
                 read(PAGE, Peer.CEILING).with(Goal.atLeast(2)),
+                alone(Operation.WRITE).with(Goal.atLeast(1)),
+                alone(Operation.READ).with(Goal.atLeast(1)),
                 write(PAGE, Peer.UCX).with(Goal.atLeast(1.5)),
-                read(PAGE, Peer.UCX));
+                read(PAGE, Peer.UCX),
+                write(WORD, Peer.JUCX),
+                read(WORD, Peer.JUCX),
+                write(PAGE, Peer.JUCX),
+                read(PAGE, Peer.JUCX));
     }
 
     static List<Comparison> large() {
@@ -50,7 +56,13 @@ final class SocketComparisons {
                 write(LARGEST, Peer.UCX).with(Goal.atLeast(1.2)),
                 write(LARGEST, Peer.MEMCPY),
                 read(LARGEST, Peer.CEILING),
-                read(LARGEST, Peer.UCX).with(Goal.atLeast(1.5)));
+                read(LARGEST, Peer.UCX).with(Goal.atLeast(1.5)),
+                write(BLOCK, Peer.JUCX),
+                read(BLOCK, Peer.JUCX),
+                write(MIB, Peer.JUCX),
+                read(MIB, Peer.JUCX),
+                write(LARGEST, Peer.JUCX),
+                read(LARGEST, Peer.JUCX));
     }
 
     static List<Comparison> vectored() {
@@ -92,6 +104,10 @@ final class SocketComparisons {
         Transfers transfers =
                 Transfers.vectored(Route.TCP, operation, size, iov).with(buffers);
         return Comparison.with(Peer.UCX, transfers, Quantity.GIGABYTES_PER_SECOND);
+    }
+
+    private static Comparison alone(Operation operation) {
+        return Comparison.with(Peer.CEILING_ALONE, oneByOne(operation), Quantity.TRANSFERS_PER_SECOND);
     }
 
     private static Comparison roundTrip(Operation operation, IdlePollers pollers, Peer peer) {

@@ -8,10 +8,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Command lines of the programs that are started only to see how long it takes, all by the Java that runs this one. */
+/** Command lines of the programs that this one brings and starts to measure them, all by the Java that runs this one. */
 final class StartCommand {
 
     private static final String HELLO_FILE = Hello.class.getSimpleName() + ".class";
+
+    // as the launcher has them
+    private static final List<String> BRIEF = List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
     private StartCommand() {}
 
@@ -21,7 +24,7 @@ final class StartCommand {
         List<String> arguments = task.arguments(port);
         List<String> command = switch (task) {
             case HELLO -> java(helloFolder(workbench), Hello.class, arguments);
-            case INFO -> uncached(workbench.own(arguments));
+            case INFO -> brief(uncached(workbench.own(arguments)));
             case FIRST_TRANSFER -> java(System.getProperty("java.class.path"), FirstTransfer.class, arguments);
         };
         return cached ? AotCache.of(task, command, workbench).with(command) : command;
@@ -32,7 +35,18 @@ final class StartCommand {
         return command.stream().filter(word -> !word.startsWith("-XX:AOTCache")).toList();
     }
 
-    private static List<String> java(String classPath, Class<?> program, List<String> arguments) {
+    /** With the options that the launcher starts a short command with, unless its user has chosen some. */
+    private static List<String> brief(List<String> command) {
+        if (command.stream().anyMatch(word -> word.startsWith("-X"))) {
+            return command;
+        }
+        List<String> changed = new ArrayList<>(command);
+        changed.addAll(1, BRIEF);
+        return changed;
+    }
+
+    /** Of a program with nothing but its class path and arguments. */
+    static List<String> java(String classPath, Class<?> program, List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",

@@ -12,8 +12,8 @@ final class StartComparisons {
         return List.of(
                 start(StartTask.INFO, false).with(Goal.atMost(5)),
                 start(StartTask.FIRST_TRANSFER, false).with(Goal.atMost(10)),
-                start(StartTask.INFO, true),
-                start(StartTask.FIRST_TRANSFER, true));
+                start(StartTask.INFO, true).with(Goal.atMost(5)),
+                start(StartTask.FIRST_TRANSFER, true).with(Goal.atMost(10)));
     }
 
     private static Comparison start(StartTask task, boolean cached) {

@@ -43,6 +43,11 @@ record Transfers(
         return of(route, operation, size, iov).withElements(iov);
     }
 
+    /** The single read or write that each of its elements is. */
+    Operation elementOperation() {
+        return operation.isRead() ? Operation.READ : Operation.WRITE;
+    }
+
     /** Connections, made one after the other. */
     static Transfers connects(Route route) {
         return of(route, Operation.CONNECT, 0, 1);

@@ -42,17 +42,33 @@ record UcxTransfers(Operation operation, long size, int inflight, Transports tra
         Transports(Map<String, String> environment) {
             this.environment = environment;
         }
+
+        /** What makes UCX use them. */
+        Map<String, String> environment() {
+            return environment;
+        }
+
+        /**
+         * As many as ours has in flight. But of large puts over tcp UCX sends more at once than the loopback interface takes, and
+         * then waits long for what was dropped: it is several times as fast with less outstanding.
+         */
+        int outstanding(Transfers ours) {
+            boolean stalls = this != SHARED_MEMORY && !ours.operation().isRead();
+            return stalls ? Math.clamp(MOST_PUT_BYTES / Math.max(1, ours.size()), 1, ours.inflight()) : ours.inflight();
+        }
     }
+
+    private static final long MOST_PUT_BYTES = 1 << 20;
 
     /** The same transfers as ours; of what is vectored each element is a transfer of its own. */
     static UcxTransfers beside(Transfers ours, Transports transports) {
-        return new UcxTransfers(ours.operation(), ours.size(), ours.inflight(), transports);
+        return new UcxTransfers(ours.elementOperation(), ours.size(), transports.outstanding(ours), transports);
     }
 
     /** It takes a number of transfers, not a time: a short run tells how many there are in a second. */
-    private static final long PROBE_BYTES = 64L << 20;
+    private static final long PROBE_BYTES = 256L << 20;
 
-    private static final long FEWEST_PROBES = 8;
+    private static final long FEWEST_PROBES = 16;
     private static final long MOST_PROBES = 20_000;
     private static final double NANOS_PER_SECOND = 1e9;
 

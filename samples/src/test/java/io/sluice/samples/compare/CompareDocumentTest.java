@@ -170,6 +170,23 @@ class CompareDocumentTest {
     }
 
     @Test
+    void aGoalThatIsFarSurpassedDoesNotHideTheOthers() {
+        List<Chart> charts = Chart.of(report(result(STREAM, bandwidths(400), bandwidths(4), null)));
+        assertThat(charts.getFirst().series().getFirst().values()).containsExactly(3.0);
+    }
+
+    @Test
+    void oneInFlightHasAChartOfItsOwn() {
+        List<Chart> charts = Chart.of(report(
+                result(chosen("write-8B/jucx"), rates(30), rates(10), null),
+                result(chosen("write-8B/ceiling-alone"), rates(4), rates(2), null)));
+        assertThat(charts).extracting(Chart::name).containsExactly("goals", "small-1", "small-2");
+        assertThat(charts.get(1).series().getFirst().values()).containsExactly(30.0);
+        assertThat(charts.get(2).series().getFirst().values()).containsExactly(4.0);
+        assertThat(charts.get(2).title()).contains("one in flight");
+    }
+
+    @Test
     void chartsHaveTheGoalsAndTheFiguresOfEachTopic() {
         List<Chart> charts = Chart.of(report(
                 result(STREAM, bandwidths(3), bandwidths(4), null),

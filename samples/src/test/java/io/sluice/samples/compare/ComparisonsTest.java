@@ -30,6 +30,8 @@ class ComparisonsTest {
                         "read-8B/ceiling >= 4.00",
                         "write-4KiB/ceiling >= 2.00",
                         "read-4KiB/ceiling >= 2.00",
+                        "write-8B/ceiling-alone >= 1.00",
+                        "read-8B/ceiling-alone >= 1.00",
                         "write-4KiB/ucx >= 1.50",
                         "write-64KiB/ceiling >= 1.00",
                         "write-64KiB/iperf3 >= 1.00",
@@ -70,10 +72,11 @@ class ComparisonsTest {
                         "writev-100000x8B/1000-elements >= 0.83",
                         "readv-100000x8B/1000-elements >= 0.83",
                         "connect/latency <= 1.00",
-                        "first-transfer/hello <= 10.00");
+                        "first-transfer/hello <= 10.00",
+                        "aot-first-transfer/hello <= 10.00");
         assertThat(Comparisons.chosen(List.of("goals"), List.of("none")))
                 .extracting(comparison -> comparison.name() + " " + comparison.goal())
-                .containsExactly("info/hello <= 5.00");
+                .containsExactly("info/hello <= 5.00", "aot-info/hello <= 5.00");
         assertThat(Comparisons.chosen(List.of("goals"), List.of("shm")))
                 .extracting(comparison -> comparison.name() + " " + comparison.goal() + " of "
                         + comparison.theirs().label())
@@ -130,8 +133,12 @@ class ComparisonsTest {
                             .isEqualTo("sluice writev of 1024 times 64 KiB over tcp, 1024 in flight, distinct buffers,"
                                     + " reactor API");
                     assertThat(comparison.theirs().label())
-                            .isEqualTo("ucx_perftest ucp_put_bw of 64 KiB over tcp, 1024 outstanding");
+                            .isEqualTo("ucx_perftest ucp_put_bw of 64 KiB over tcp, 16 outstanding");
                 });
+        assertThat(Comparisons.chosen(List.of("readv-1024x64KiB"), ALL))
+                .singleElement()
+                .satisfies(comparison -> assertThat(comparison.theirs().label())
+                        .isEqualTo("ucx_perftest ucp_get of 64 KiB over tcp, 1024 outstanding"));
     }
 
     @Test
@@ -220,7 +227,7 @@ class ComparisonsTest {
     @ParameterizedTest
     @CsvSource({
         "write-1MiB/iperf3, 1",
-        "read-8B, 4",
+        "read-8B, 6",
         "ping-pong, 2",
         "memcpy, 8",
         "shm-write-1MiB, 3",
@@ -244,7 +251,8 @@ class ComparisonsTest {
                         "write-64KiB/iperf3",
                         "write-64KiB/ucx",
                         "write-1MiB/memcpy",
-                        "write-16MiB/memcpy");
+                        "write-16MiB/memcpy",
+                        "write-64KiB/jucx");
         assertThat(Comparisons.chosen(List.of(), ALL)).isEqualTo(Comparisons.all());
     }
 

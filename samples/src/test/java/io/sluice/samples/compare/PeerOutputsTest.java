@@ -62,6 +62,13 @@ class PeerOutputsTest {
                 .hasMessageContaining("unable to connect to server: Connection refused");
     }
 
+    @Test
+    void theJavaBindingTellsItsFiguresAsTheCeilingDoes() throws Exception {
+        CeilingOutput output = CeilingOutput.of(CeilingOutput.toJson(500_000_000, 1_000));
+        assertThat(output).isEqualTo(new CeilingOutput(500_000_000, 1_000, 0));
+        assertThat(output.operationsPerSecond()).isCloseTo(2_000, within(1e-9));
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "{}", "iperf3: error", "{\"end\":{\"sum_received\":{}}}"})
     void iperfWithoutARateIsAFailure(String output) {
