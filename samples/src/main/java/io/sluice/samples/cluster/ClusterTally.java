@@ -56,7 +56,7 @@ public final class ClusterTally {
      *
      * @param peer where the blocks came from
      * @param run tells this run of the peer from others
-     * @param transport of the connection to it; {@code null} if there was none before the move
+     * @param transport of the connection to it; {@code null} if it is not known
      * @param blocks number of blocks that were moved
      * @param bytes that were moved
      */

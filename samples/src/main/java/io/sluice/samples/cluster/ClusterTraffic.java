@@ -165,7 +165,7 @@ public final class ClusterTraffic implements AutoCloseable {
         try {
             MoveReport report = awaitEnd(mover.moveFrom(peer.name(), pool, wanted));
             if (report.isDone()) {
-                tally.moved(peer.name(), peer.run(), peer.transport(), report.blocksDone(), report.bytesDone());
+                tally.moved(peer.name(), peer.run(), transportTo(peer), report.blocksDone(), report.bytesDone());
                 return true;
             }
             String kind = report.problemKind();
@@ -178,6 +178,23 @@ public final class ClusterTraffic implements AutoCloseable {
             failedUnlessInterrupted();
         }
         return false;
+    }
+
+    /** A peer's first move is what connects to it, so what was known of it before may lack the transport. */
+    private @Nullable String transportTo(Peer peer) {
+        if (peer.transport() != null) {
+            return peer.transport();
+        }
+        try {
+            for (Peer now : mover.peers()) {
+                if (now.name().equals(peer.name()) && now.run().equals(peer.run())) {
+                    return now.transport();
+                }
+            }
+        } catch (IOException e) {
+            LOG.debug("the transport to {} is not known", peer, e);
+        }
+        return null;
     }
 
     private void failedUnlessInterrupted() {
