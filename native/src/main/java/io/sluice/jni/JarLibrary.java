@@ -4,6 +4,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -11,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 /** The library that the jar brings. A library has to be a file to be loaded, so it becomes one for a moment. */
 record JarLibrary(String platform, Path parent) {
     static final String FOLDER_PROPERTY = "sluice.native.tmpdir";
+    private static final int MOST_ATTEMPTS = 100;
 
     void load(Linker linker) throws IOException {
         String resource = "/META-INF/native/" + platform + "/libsluice.so";
@@ -18,11 +20,7 @@ record JarLibrary(String platform, Path parent) {
             if (library == null) {
                 throw new FileNotFoundException("there is no " + resource + " beside Sluice's classes");
             }
-            // Nobody else may enter the folder, so nobody can put another file in the place of this one.
-            Path folder = Files.createTempDirectory(
-                    parent,
-                    "sluice-native-",
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            Path folder = createFolder();
             Path file = folder.resolve("libsluice.so");
             try {
                 Files.copy(library, file);
@@ -30,6 +28,25 @@ record JarLibrary(String platform, Path parent) {
             } finally {
                 delete(file);
                 delete(folder);
+            }
+        }
+    }
+
+    /**
+     * A new folder that nobody else may enter, so that nobody can put another file in the place of the library. As it is not
+     * taken if it is there already, its name need not be hard to guess; {@link Files#createTempDirectory} would draw one from
+     * a secure source, and to set that up takes longer than to load the library.
+     */
+    private Path createFolder() throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return Files.createDirectory(
+                        parent.resolve("sluice-native-" + System.nanoTime()),
+                        PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+            } catch (FileAlreadyExistsException e) {
+                if (attempt == MOST_ATTEMPTS) {
+                    throw e;
+                }
             }
         }
     }

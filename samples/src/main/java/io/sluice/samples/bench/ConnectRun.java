@@ -14,6 +14,7 @@ final class ConnectRun {
 
     private static final long LONGEST_NANOS = 3_600_000_000_000L;
     private static final int DIGITS = 3;
+    private static final Duration WARMUP_TURN = Duration.ofMillis(100);
 
     private final Initiator initiator;
     private final BenchPlan plan;
@@ -29,13 +30,21 @@ final class ConnectRun {
 
     /** Warms up and measures, until the time is over or somebody wants it to end. */
     BenchResult measure(EngineAddress address, BooleanSupplier interrupted) {
-        connectFor(plan.warmup(), address, interrupted);
+        warm(plan.warmup(), address, interrupted);
         latencies.reset();
         Usage usage = new Usage(side);
         usage.begin();
         usage.add(connectFor(plan.duration(), address, interrupted));
         usage.end();
         return result(usage);
+    }
+
+    private void warm(Duration least, EngineAddress address, BooleanSupplier interrupted) {
+        WarmupEnd end = new WarmupEnd(least);
+        long warmed = 0;
+        while (!end.isReached(warmed)) {
+            warmed += connectFor(WARMUP_TURN, address, interrupted);
+        }
     }
 
     /** Gives how long it took, in nanoseconds. One connection is made in any case. */

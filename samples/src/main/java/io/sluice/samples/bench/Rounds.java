@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
 final class Rounds implements AutoCloseable {
 
     private static final Duration LOOK = Duration.ofMillis(100);
-    private static final int MOST_WARMUPS = 5;
     private static final Duration GRACE = Duration.ofSeconds(120);
 
     private final List<Driver> drivers;
@@ -59,14 +58,10 @@ final class Rounds implements AutoCloseable {
     /** Warms up in turns with something else, until the JVM has compiled both. */
     void warmInTurns(Duration least, Duration turn, Usage usage, Consumer<Duration> other) {
         drivers.forEach(Driver::reset);
-        long most = least.multipliedBy(MOST_WARMUPS).toNanos();
-        CompilerActivity compiler = new CompilerActivity();
-        boolean warm = least.isZero();
-        while (!warm && drivers.stream().noneMatch(Driver::isStopped)) {
+        WarmupEnd end = new WarmupEnd(least);
+        while (!end.isReached(usage.nanos()) && drivers.stream().noneMatch(Driver::isStopped)) {
             round(turn.toNanos(), usage);
             other.accept(turn);
-            boolean quiet = compiler.isQuiet();
-            warm = (quiet && usage.nanos() >= least.toNanos()) || usage.nanos() >= most;
         }
     }
 
@@ -94,20 +89,15 @@ final class Rounds implements AutoCloseable {
         addTime(usage);
     }
 
-    /** At least so long, and on until the JVM has compiled what is to be measured. */
     private void awaitWarm(Duration least) {
         long began = System.nanoTime();
-        long most = least.multipliedBy(MOST_WARMUPS).toNanos();
-        CompilerActivity compiler = new CompilerActivity();
-        boolean warm = false;
-        while (!warm && !drivers.stream().allMatch(driver -> driver.ended().isDone())) {
+        WarmupEnd end = new WarmupEnd(least);
+        while (!end.isReached(System.nanoTime() - began)
+                && !drivers.stream().allMatch(driver -> driver.ended().isDone())) {
             if (interrupted.getAsBoolean()) {
                 throw interrupted();
             }
             pause(LOOK);
-            long warmed = System.nanoTime() - began;
-            boolean quiet = compiler.isQuiet();
-            warm = (quiet && warmed >= least.toNanos()) || warmed >= most;
         }
     }
 

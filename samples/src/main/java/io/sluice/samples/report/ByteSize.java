@@ -30,6 +30,8 @@ public final class ByteSize {
             "gb", 1_000_000_000L,
             "tb", 1_000_000_000_000L);
 
+    private static final int TENTHS = 10;
+
     private static final String[] BINARY_UNITS = {"TiB", "GiB", "MiB", "KiB"};
 
     private ByteSize() {}
@@ -60,11 +62,16 @@ public final class ByteSize {
         for (String unit : BINARY_UNITS) {
             long size = UNITS.getOrDefault(unit.toLowerCase(Locale.ROOT), 1L);
             if (bytes >= size) {
-                return bytes % size == 0
-                        ? bytes / size + " " + unit
-                        : String.format(Locale.ROOT, "%.1f %s", (double) bytes / size, unit);
+                return (bytes % size == 0 ? Long.toString(bytes / size) : oneDecimal((double) bytes / size)) + " "
+                        + unit;
             }
         }
         return bytes + " B";
+    }
+
+    /** Without {@link java.util.Formatter}, for which the JVM loads what it knows of languages: that takes longer than all else. */
+    private static String oneDecimal(double size) {
+        long tenths = Math.round(size * TENTHS);
+        return tenths / TENTHS + "." + tenths % TENTHS;
     }
 }
