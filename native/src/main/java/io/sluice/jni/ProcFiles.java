@@ -4,8 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Reads meaning out of the text of {@code /proc} and {@code /sys} files. */
 final class ProcFiles {
@@ -15,26 +14,33 @@ final class ProcFiles {
 
     /** Bytes of the soft limit in {@code /proc/self/limits}, -1 if unlimited. */
     static long lockedMemoryLimit(List<String> limits) {
-        String value = limits.stream()
-                .filter(line -> line.startsWith(LOCKED_MEMORY))
-                .map(line -> line.substring(LOCKED_MEMORY.length()).strip().split("\\s+")[0])
-                .findFirst()
-                .orElseThrow(() -> missing(LOCKED_MEMORY));
-        return value.equals("unlimited") ? -1 : Long.parseLong(value);
+        for (String line : limits) {
+            if (line.startsWith(LOCKED_MEMORY)) {
+                String value = line.substring(LOCKED_MEMORY.length()).strip().split("\\s+")[0];
+                return value.equals("unlimited") ? -1 : Long.parseLong(value);
+            }
+        }
+        throw missing(LOCKED_MEMORY);
     }
 
     /** Bytes of {@code MemTotal} in {@code /proc/meminfo}. */
     static long totalMemory(List<String> meminfo) {
-        String value = values(meminfo, "MemTotal").findFirst().orElseThrow(() -> missing("MemTotal"));
+        String value = firstValue(meminfo, "MemTotal");
+        if (value == null) {
+            throw missing("MemTotal");
+        }
         return Long.parseLong(value.replace("kB", "").strip()) * 1024;
     }
 
     /** The first processor's name in {@code /proc/cpuinfo}. */
     static String cpuModel(List<String> cpuinfo) {
-        return values(cpuinfo, "model name")
-                .findFirst()
-                .or(() -> armModel(cpuinfo))
-                .orElse("unknown");
+        String name = firstValue(cpuinfo, "model name");
+        if (name != null) {
+            return name;
+        }
+        String implementer = firstValue(cpuinfo, "CPU implementer");
+        String part = firstValue(cpuinfo, "CPU part");
+        return implementer == null || part == null ? "unknown" : "ARM implementer " + implementer + " part " + part;
     }
 
     /** The number of processors in a list like {@code 0-3,8,10-11}. */
@@ -70,19 +76,14 @@ final class ProcFiles {
         return mountPoint.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
     }
 
-    private static Optional<String> armModel(List<String> cpuinfo) {
-        return values(cpuinfo, "CPU implementer")
-                .findFirst()
-                .flatMap(implementer -> values(cpuinfo, "CPU part")
-                        .findFirst()
-                        .map(part -> "ARM implementer " + implementer + " part " + part));
-    }
-
-    private static Stream<String> values(List<String> lines, String key) {
-        return lines.stream()
-                .map(line -> line.split(":", 2))
-                .filter(pair -> pair.length == 2 && pair[0].strip().equals(key))
-                .map(pair -> pair[1].strip());
+    private static @Nullable String firstValue(List<String> lines, String key) {
+        for (String line : lines) {
+            int colon = line.indexOf(':');
+            if (colon >= 0 && line.substring(0, colon).strip().equals(key)) {
+                return line.substring(colon + 1).strip();
+            }
+        }
+        return null;
     }
 
     private static UncheckedIOException missing(String what) {

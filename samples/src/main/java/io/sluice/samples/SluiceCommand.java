@@ -31,6 +31,8 @@ public final class SluiceCommand {
      * @param arguments the command and its options
      */
     public static void main(String[] arguments) {
-        System.exit(ProgramCommands.run(new SluiceCommand(), arguments));
+        if (!ProgramCommands.showedBareInfo(arguments)) {
+            System.exit(ProgramCommands.run(new SluiceCommand(), arguments));
+        }
     }
 }

@@ -17,10 +17,6 @@ public final class ProgramCommands {
      * @return the exit status
      */
     public static int run(Object program, String... arguments) {
-        if (isBareInfo(arguments)) {
-            System.out.println(ProgramReport.current().toText().stripTrailing());
-            return ExitCodes.OK;
-        }
         // After a cancel errors come that nobody waits for any more; they are no news to the user.
         Hooks.onErrorDropped(new DroppedError());
         try (Termination termination = Termination.handle()) {
@@ -28,8 +24,19 @@ public final class ProgramCommands {
         }
     }
 
-    /** To get ready to read options takes several times as long as all that it then does. */
-    private static boolean isBareInfo(String... arguments) {
-        return arguments.length == 1 && arguments[0].equals(INFO) && System.getenv("SLUICE_LOG_LEVEL") == null;
+    /**
+     * Shows what {@code info} does, if the arguments ask for that alone: to get ready to read options takes several times as
+     * long. Nothing runs on after it, so that the program ends without {@link System#exit}, which has the JVM set up loggers of
+     * its own.
+     *
+     * @param arguments the command and its options
+     * @return whether it was that
+     */
+    public static boolean showedBareInfo(String... arguments) {
+        if (arguments.length != 1 || !arguments[0].equals(INFO) || System.getenv("SLUICE_LOG_LEVEL") != null) {
+            return false;
+        }
+        System.out.println(ProgramReport.current().toText().stripTrailing());
+        return true;
     }
 }

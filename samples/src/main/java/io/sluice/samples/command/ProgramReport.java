@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.engine.TransferEngine;
 import io.sluice.samples.report.ByteSize;
 import java.util.List;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,27 +43,34 @@ record ProgramReport(
     String toText() {
         StringBuilder text = new StringBuilder("sluice " + version + "\n\nmachine\n");
         row(text, "kernel", machine.kernel());
-        row(text, "processor", shown(machine.cpuModel(), Function.identity()));
+        row(text, "processor", shown(machine.cpuModel()));
         row(text, "processors", machine.processors() + ", " + machine.processorsUsable() + " for this process");
-        row(text, "memory", shown(machine.memoryBytes(), ByteSize::format));
-        row(text, "lockable memory", shown(machine.lockedMemoryLimitBytes(), ProgramReport::limit));
-        row(text, "page size", shown(machine.pageBytes(), bytes -> ByteSize.format(bytes)));
+        row(text, "memory", size(machine.memoryBytes()));
+        row(text, "lockable memory", limit(machine.lockedMemoryLimitBytes()));
+        Integer pageBytes = machine.pageBytes();
+        row(text, "page size", size(pageBytes == null ? null : pageBytes.longValue()));
         row(text, "JVM", machine.jvm());
         text.append("\ntransports\n");
         for (TransportReport transport : transports) {
             String reason = transport.reason();
             row(text, transport.name(), reason == null ? "available" : "not available: " + reason);
-            transport.devices().forEach(device -> row(text, "", device));
+            for (String device : transport.devices()) {
+                row(text, "", device);
+            }
         }
         return text.toString();
     }
 
-    private static String limit(long bytes) {
-        return bytes == MachineReport.NO_LIMIT ? "no limit" : ByteSize.format(bytes);
+    private static String limit(@Nullable Long bytes) {
+        return bytes != null && bytes == MachineReport.NO_LIMIT ? "no limit" : size(bytes);
     }
 
-    private static <T> String shown(@Nullable T fact, Function<T, String> text) {
-        return fact == null ? "unknown" : text.apply(fact);
+    private static String size(@Nullable Long bytes) {
+        return shown(bytes == null ? null : ByteSize.format(bytes));
+    }
+
+    private static String shown(@Nullable String fact) {
+        return fact == null ? "unknown" : fact;
     }
 
     private static void row(StringBuilder text, String label, String value) {

@@ -179,6 +179,10 @@ public final class ShmOptions implements TransportOptions {
          * @throws IllegalArgumentException if one says nothing that makes sense; the message names it
          */
         public Builder environment(Map<String, String> variables) {
+            // Usual, and then the start need not wait for the JVM to make what reads each of them.
+            if (variables.isEmpty()) {
+                return this;
+            }
             Environment environment = new Environment(variables);
             environment.flag(VARIABLES + "HUGE_PAGES", this::hugePages);
             environment.flag(VARIABLES + "TRUST_HUGE_PAGES", this::trustHugePages);
