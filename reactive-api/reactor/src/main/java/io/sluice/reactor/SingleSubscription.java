@@ -77,7 +77,8 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
      * @return false if it was cancelled meanwhile, and the caller has to abandon it
      */
     final boolean running() {
-        return STATE.compareAndSet(this, STARTING, RUNNING) || state != CANCELLED;
+        // looked at first, as work that has ended by now is usual where the caller's thread does it
+        return (state == STARTING && STATE.compareAndSet(this, STARTING, RUNNING)) || state != CANCELLED;
     }
 
     /**
