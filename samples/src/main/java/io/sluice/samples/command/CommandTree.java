@@ -11,6 +11,8 @@ final class CommandTree {
     static final List<String> NAMES =
             List.of("demo", "replay", "decode", "serve", "mover", "cluster-demo", "bench", "compare", "info", "help");
 
+    private static final List<String> VERSION = List.of("--version", "-V");
+
     private CommandTree() {}
 
     /** With the command that the first argument names alone, as to read the options of all takes longer than most of them. */
@@ -30,8 +32,11 @@ final class CommandTree {
                 .setUsageHelpAutoWidth(true);
     }
 
-    /** Those that the arguments may be about: all, where the first of them is an option, a wrong name, or help. */
+    /** Those that the arguments may be about: none for the version, and all, where the first of them is an option, a wrong name, or help. */
     private static List<String> named(String... arguments) {
+        if (arguments.length == 1 && VERSION.contains(arguments[0])) {
+            return List.of();
+        }
         String first = arguments.length == 0 ? "help" : arguments[0];
         return NAMES.contains(first) && !first.equals("help") ? List.of(first) : NAMES;
     }

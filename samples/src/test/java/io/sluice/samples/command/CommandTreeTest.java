@@ -43,6 +43,13 @@ class CommandTreeTest {
         assertThat(tree(name, "help").getSubcommands()).containsOnlyKeys(name);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--version", "-V"})
+    void forTheVersionAloneNoneIsMade(String option) throws ReflectiveOperationException {
+        assertThat(tree(option).getSubcommands()).isEmpty();
+        assertThat(tree(option, "info").getSubcommands()).isNotEmpty();
+    }
+
     @Test
     void whereTheyMayBeListedAllAreMade() throws ReflectiveOperationException {
         for (String first : new String[] {"help", "--help", "--log-level", "inof", "INFO", ""}) {
