@@ -42,7 +42,9 @@ final class PeerProcess implements AutoCloseable {
         this.process = process;
         this.commands = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
         Thread.ofPlatform().daemon().name("output of " + process.pid()).start(this::readOutput);
-        String[] ready = nextAnswer("starting").split(" ");
+        // it needs what the machine's other work leaves: processors, and the disk that it is loaded from
+        String[] ready =
+                nextAnswer("starting", ContractProfile.current().longPatience()).split(" ");
         assertThat(ready[0])
                 .as("the peer's first word; its other output: %s", otherOutput)
                 .isEqualTo("READY");
@@ -104,11 +106,24 @@ final class PeerProcess implements AutoCloseable {
 
     /** Waits for the answer to a command that was only sent. */
     String nextAnswer(String command) {
-        Duration bound = ContractProfile.current().patience();
+        return nextAnswer(command, ContractProfile.current().patience());
+    }
+
+    private String nextAnswer(String command, Duration bound) {
         try {
             String answer = answers.poll(bound.toNanos(), TimeUnit.NANOSECONDS);
-            if (answer == null || answer.equals(END_OF_OUTPUT)) {
-                fail("no answer to '%s' within %s; its other output: %s", command, bound, otherOutput);
+            if (answer == null) {
+                signal("QUIT");
+                // for the dump of its threads to arrive
+                boolean ended = process.waitFor(2, TimeUnit.SECONDS);
+                fail(
+                        "no answer to '%s' within %s%s; its other output: %s",
+                        command, bound, ended ? "" : ", and it still runs", otherOutput);
+            } else if (answer.equals(END_OF_OUTPUT)) {
+                boolean ended = process.waitFor(10, TimeUnit.SECONDS);
+                fail(
+                        "no answer to '%s': its output has ended, its exit status is %s; its other output: %s",
+                        command, ended ? process.exitValue() : "not known yet", otherOutput);
             }
             return answer;
         } catch (InterruptedException e) {
