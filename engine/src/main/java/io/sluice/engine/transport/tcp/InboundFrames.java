@@ -24,8 +24,6 @@ final class InboundFrames {
     private static final int RECEIVES_A_CALL = 16;
     // below this a copy costs less than a system call of its own
     private static final long DIRECT_BYTES = 16 * 1024;
-    // after a payload of this size another one is likely, which should not go through the staging memory
-    private static final long LARGE_PAYLOAD = 256 * 1024;
 
     private final EndpointContext context;
     private final LoopScratch scratch;
@@ -188,7 +186,8 @@ final class InboundFrames {
     }
 
     private long askDirect() {
-        long tail = payloadLength >= LARGE_PAYLOAD ? FrameHeader.BYTES + sumsBytes : LoopScratch.STAGING_BYTES;
+        // no more than the next header: another such payload is likely, and should not go through the staging memory
+        long tail = FrameHeader.BYTES + sumsBytes;
         scratch.vectorEntry(0, target.address() + targetOffset, payloadRemaining);
         scratch.vectorEntry(1, staging.address(), tail);
         return payloadRemaining + tail;
