@@ -1,6 +1,10 @@
+#define _GNU_SOURCE
 #include "check.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* As in the code. */
 #define STREAMED_FROM ((size_t)2560 << 10)
@@ -24,6 +28,10 @@ static void by_sse2(uint8_t *target, const uint8_t *source, size_t bytes) {
 
 static void by_avx512(uint8_t *target, const uint8_t *source, size_t bytes) {
     sluice_copy_streaming(SLUICE_STREAMING_AVX512, target, source, bytes);
+}
+
+static void by_kernel(uint8_t *target, const uint8_t *source, size_t bytes) {
+    CHECK_SAME(sluice_copy_by_kernel(to, target - to, from, source - from, (int64_t)bytes), 0);
 }
 
 static void check_copy(copier *copy, size_t bytes, size_t to_offset, size_t from_offset) {
@@ -59,6 +67,22 @@ static void check_overlap(size_t bytes, int64_t distance) {
     CHECK(memcmp(to + 2 * MARGIN + distance, from + MARGIN, bytes) == 0);
 }
 
+/* A mapped file of two pages, of which one is left. */
+static void check_missing(void) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int file = memfd_create("cut short", 0);
+    CHECK(file >= 0 && ftruncate(file, (off_t)(2 * page)) == 0);
+    uint8_t *mapped = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CHECK(mapped != MAP_FAILED && ftruncate(file, (off_t)page) == 0);
+    CHECK_SAME(sluice_copy_by_kernel(to, 0, mapped, 0, (int64_t)page), 0);
+    CHECK_SAME(sluice_copy_by_kernel(mapped, 0, from, 0, (int64_t)page), 0);
+    CHECK_SAME(sluice_copy_by_kernel(to, 0, mapped, 0, (int64_t)(2 * page)), -EFAULT);
+    CHECK_SAME(sluice_copy_by_kernel(mapped, 0, from, 0, (int64_t)(2 * page)), -EFAULT);
+    CHECK_SAME(sluice_copy_by_kernel(to, 0, mapped, (int64_t)page, 1), -EFAULT);
+    CHECK_SAME(sluice_copy_by_kernel(mapped, (int64_t)page, from, 0, 1), -EFAULT);
+    CHECK(munmap(mapped, 2 * page) == 0 && close(file) == 0);
+}
+
 void test_memory_copy(void) {
     from = malloc(LARGEST + 4 * MARGIN);
     to = malloc(LARGEST + 4 * MARGIN);
@@ -69,6 +93,8 @@ void test_memory_copy(void) {
         from[i] = (uint8_t)(random >> 24);
     }
     check_sizes(by_size);
+    check_sizes(by_kernel);
+    check_missing();
     if (sluice_copy_can_stream(SLUICE_STREAMING_SSE2)) {
         check_sizes(by_sse2);
     }

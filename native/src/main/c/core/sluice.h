@@ -117,8 +117,14 @@ int sluice_peer_is_alive(int process);
 int64_t sluice_peer_read(int process, int pid, const void *records, int count);
 int64_t sluice_peer_write(int process, int pid, const void *records, int count);
 
-/* The one function that Java calls by its name rather than through a wrapper. */
+/* The functions that Java calls by their names rather than through wrappers. */
 __attribute__((visibility("default"))) void sluice_copy(
+        void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes);
+/*
+ * As sluice_copy, of memory that does not overlap, by the kernel: where a page is missing, as of a mapped file that was
+ * cut short, the result is -EFAULT and no signal. Some of the bytes may have been copied then.
+ */
+__attribute__((visibility("default"))) int sluice_copy_by_kernel(
         void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes);
 
 /* Stores that pass by the caches, in what sluice_copy uses for large copies. */

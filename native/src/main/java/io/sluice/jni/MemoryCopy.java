@@ -1,19 +1,26 @@
 package io.sluice.jni;
 
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
-/** Copies of bytes in C, for sizes at which that is faster than Java's {@link MemorySegment#copy}. */
+/**
+ * Copies of bytes in C: for sizes at which that is faster than Java's {@link MemorySegment#copy}, and for memory that may be
+ * missing.
+ */
 public final class MemoryCopy {
     private static final MethodHandle COPY;
+    private static final MethodHandle COPY_BY_KERNEL;
 
     static {
         NativeLibrary.ensureAvailable();
-        COPY = link();
+        COPY = link("sluice_copy", null);
+        COPY_BY_KERNEL = link("sluice_copy_by_kernel", ValueLayout.JAVA_INT);
     }
 
     private MemoryCopy() {}
@@ -33,11 +40,7 @@ public final class MemoryCopy {
      * @throws WrongThreadException if an arena is another thread's
      */
     public static void copy(MemorySegment to, long toOffset, MemorySegment from, long fromOffset, long bytes) {
-        Objects.checkFromIndexSize(toOffset, bytes, to.byteSize());
-        Objects.checkFromIndexSize(fromOffset, bytes, from.byteSize());
-        if (to.isReadOnly()) {
-            throw new IllegalArgumentException("the segment to copy to is read-only");
-        }
+        check(to, toOffset, from, fromOffset, bytes);
         try {
             COPY.invokeExact(to, toOffset, from, fromOffset, bytes);
         } catch (RuntimeException | Error e) {
@@ -47,17 +50,54 @@ public final class MemoryCopy {
         }
     }
 
+    /**
+     * Copies bytes between two segments of native memory, which must not overlap, by the kernel ({@code process_vm_readv} of
+     * the own process). Slower than {@link #copy}, but a page that is missing, as of a mapped file that was cut short, is an
+     * error here, where it ends the process there. The segments' arenas cannot be closed meanwhile.
+     *
+     * @param to the segment to copy to
+     * @param toOffset where its first byte goes
+     * @param from the segment to copy from
+     * @param fromOffset where the first byte comes from
+     * @param bytes how many bytes, not negative
+     * @return 0, or {@code -errno}: {@code -EFAULT} if some of the memory is missing, and some of the bytes may have been
+     *     copied; {@code -ENOSYS} or {@code -EPERM} where the system does not allow the call at all
+     * @throws IndexOutOfBoundsException if the bytes do not lie within both segments
+     * @throws IllegalArgumentException if {@code to} is read-only, or a segment lies on the Java heap
+     * @throws IllegalStateException if an arena is closed
+     * @throws WrongThreadException if an arena is another thread's
+     */
+    public static int copyByKernel(MemorySegment to, long toOffset, MemorySegment from, long fromOffset, long bytes) {
+        check(to, toOffset, from, fromOffset, bytes);
+        try {
+            return (int) COPY_BY_KERNEL.invokeExact(to, toOffset, from, fromOffset, bytes);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError("C threw an exception", e);
+        }
+    }
+
+    private static void check(MemorySegment to, long toOffset, MemorySegment from, long fromOffset, long bytes) {
+        Objects.checkFromIndexSize(toOffset, bytes, to.byteSize());
+        Objects.checkFromIndexSize(fromOffset, bytes, from.byteSize());
+        if (to.isReadOnly()) {
+            throw new IllegalArgumentException("the segment to copy to is read-only");
+        }
+    }
+
     /** Segments are passed rather than addresses, so that the linker keeps their arenas open during the call. */
     @SuppressWarnings("restricted") // calling native code is what this package is for
-    private static MethodHandle link() {
+    private static MethodHandle link(String function, @Nullable MemoryLayout result) {
+        FunctionDescriptor arguments = FunctionDescriptor.ofVoid(
+                ValueLayout.ADDRESS,
+                ValueLayout.JAVA_LONG,
+                ValueLayout.ADDRESS,
+                ValueLayout.JAVA_LONG,
+                ValueLayout.JAVA_LONG);
         return java.lang.foreign.Linker.nativeLinker()
                 .downcallHandle(
-                        SymbolLookup.loaderLookup().findOrThrow("sluice_copy"),
-                        FunctionDescriptor.ofVoid(
-                                ValueLayout.ADDRESS,
-                                ValueLayout.JAVA_LONG,
-                                ValueLayout.ADDRESS,
-                                ValueLayout.JAVA_LONG,
-                                ValueLayout.JAVA_LONG));
+                        SymbolLookup.loaderLookup().findOrThrow(function),
+                        result == null ? arguments : arguments.changeReturnLayout(result));
     }
 }

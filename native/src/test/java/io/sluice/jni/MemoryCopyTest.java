@@ -3,9 +3,13 @@ package io.sluice.jni;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -14,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -66,6 +71,42 @@ class MemoryCopyTest {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {0, 1, 4096, 65_537, LARGEST - 127})
+    void the_kernel_copies_exactly_the_bytes_asked_for(int bytes) {
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment to = arena.allocate(LARGEST + 64, 64);
+            for (long offset : OFFSETS) {
+                to.fill((byte) 0x5a);
+                assertThat(MemoryCopy.copyByKernel(to, offset, FROM, 127 - offset, bytes))
+                        .isZero();
+                assertThat(MemorySegment.mismatch(to, offset, offset + bytes, FROM, 127 - offset, 127 - offset + bytes))
+                        .isEqualTo(-1);
+                assertUntouched(to.asSlice(0, offset));
+                assertUntouched(to.asSlice(offset + bytes));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4096, 8 << 20})
+    void a_mapped_file_that_was_cut_short_is_an_error(int bytes, @TempDir Path folder) throws IOException {
+        try (Arena arena = Arena.ofShared();
+                FileChannel file = FileChannel.open(
+                        folder.resolve("cut"),
+                        StandardOpenOption.CREATE_NEW,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE)) {
+            MemorySegment mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
+            MemorySegment other = arena.allocate(bytes);
+            assertThat(MemoryCopy.copyByKernel(other, 0, mapped, 0, bytes)).isZero();
+            assertThat(MemoryCopy.copyByKernel(mapped, 0, other, 0, bytes)).isZero();
+            file.truncate(0);
+            assertThat(MemoryCopy.copyByKernel(other, 0, mapped, 0, bytes)).isEqualTo(-Errno.EFAULT);
+            assertThat(MemoryCopy.copyByKernel(mapped, 0, other, 0, bytes)).isEqualTo(-Errno.EFAULT);
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {1000, 4 << 20})
     void ranges_may_overlap(int bytes) {
         try (Arena arena = Arena.ofConfined()) {
@@ -92,6 +133,10 @@ class MemoryCopyTest {
                         .isInstanceOf(IndexOutOfBoundsException.class);
                 assertThatThrownBy(() -> MemoryCopy.copy(large, 0, small, range[0], range[1]))
                         .isInstanceOf(IndexOutOfBoundsException.class);
+                assertThatThrownBy(() -> MemoryCopy.copyByKernel(small, range[0], large, 0, range[1]))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
+                assertThatThrownBy(() -> MemoryCopy.copyByKernel(large, 0, small, range[0], range[1]))
+                        .isInstanceOf(IndexOutOfBoundsException.class);
             }
             MemoryCopy.copy(small, 100, large, 200, 0);
         }
@@ -102,6 +147,9 @@ class MemoryCopyTest {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment segment = arena.allocate(8);
             assertThatThrownBy(() -> MemoryCopy.copy(segment.asReadOnly(), 0, segment, 0, 8))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("read-only");
+            assertThatThrownBy(() -> MemoryCopy.copyByKernel(segment.asReadOnly(), 0, segment, 0, 8))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("read-only");
             MemoryCopy.copy(segment, 0, segment.asReadOnly(), 0, 8);

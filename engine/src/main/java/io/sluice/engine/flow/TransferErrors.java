@@ -56,7 +56,9 @@ public final class TransferErrors {
             case OUTCOME_UNKNOWN ->
                 new OutcomeUnknownException("the lane broke while the operation was under way: it may or may not have"
                         + " taken effect, and is not sent again");
-            case LOCAL_MEMORY_FAULT -> new RegionClosedException("the local memory was freed while it was registered");
+            case LOCAL_MEMORY_FAULT ->
+                new RegionClosedException(
+                        "the local memory was freed while it was registered, or is of a mapped file that was cut short");
             case FLUSHED, FLUSHED_UNSENT, SUCCESS -> throw new IllegalArgumentException("not a refusal: " + status);
         };
     }

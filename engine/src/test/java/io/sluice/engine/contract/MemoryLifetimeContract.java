@@ -3,6 +3,7 @@ package io.sluice.engine.contract;
 import static io.sluice.engine.contract.BoundedWait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryKind;
@@ -13,6 +14,7 @@ import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.engine.transport.WorkRequest;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -25,6 +27,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What may be registered, and how long memory lives. */
 interface MemoryLifetimeContract extends Contract {
@@ -191,6 +195,37 @@ interface MemoryLifetimeContract extends Contract {
             assertThat(transport().locksMemory()).isTrue();
             assertThat(refused).hasMessageContaining("MapMode.PRIVATE");
             return engine.register(channel.map(FileChannel.MapMode.PRIVATE, 0, bytes, arena), RegionOptions.readOnly());
+        }
+    }
+
+    /** Anybody who may write to a file can do this to whoever has mapped it. */
+    @ParameterizedTest
+    @ValueSource(ints = {64, 16 << 10, 1 << 20, 8 << 20})
+    default void mappedFileThatIsCutShortIsATypedFailure(int bytes, @TempDir Path folder) throws IOException {
+        // an adapter has locked the pages, which then outlive the file's end; what stands in for one in these tests has
+        // not
+        assumeFalse(transport().locksMemory());
+        for (WorkRequest.Operation operation : List.of(WorkRequest.Operation.WRITE, WorkRequest.Operation.READ)) {
+            boolean write = operation == WorkRequest.Operation.WRITE;
+            try (Arena arena = Arena.ofShared();
+                    FileChannel file = FileChannel.open(
+                            folder.resolve(operation.name()),
+                            StandardOpenOption.CREATE_NEW,
+                            StandardOpenOption.READ,
+                            StandardOpenOption.WRITE);
+                    EnginePair pair = EnginePair.open(transport())) {
+                MemorySegment mapped = file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
+                MemoryRegion local = pair.initiator().register(mapped, RegionOptions.local());
+                RemoteRegion remote = pair.attach(pair.served(bytes));
+                (write ? pair.write(local, 0, remote, 0, bytes) : pair.read(local, 0, remote, 0, bytes)).awaitSuccess();
+                file.truncate(0);
+                (write ? pair.write(local, 0, remote, 0, bytes) : pair.read(local, 0, remote, 0, bytes))
+                        .awaitFailure(SluiceException.class);
+                await(pair.connection().quiesced());
+                assertThat(pair.connection().window().operations()).isZero();
+                assertThat(pair.connection().window().bytes()).isZero();
+                await(local.close());
+            }
         }
     }
 

@@ -2,6 +2,7 @@ package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.Errno;
 import io.sluice.jni.MemoryCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -10,11 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Carries out work on memory that is mapped here: copies, and the processor's atomic operations. Every access goes through
- * segments, so that memory which is closed at that moment gives an error and not a fault. Any thread.
+ * segments, so that memory which is closed at that moment gives an error and not a fault; of files that the user has mapped,
+ * which anybody can cut short, by the kernel. What the peer's engine allocated is sealed. Any thread.
  */
 final class MappedMemory {
-    // Measured: up to here the call into C, some 30 ns, costs more than it saves. Beyond, C does not hold up safepoints
-    // either,
+    // Measured: up to here the call into C, some 30 ns, costs more than it saves. Beyond, C does not hold up
+    // safepoints,
     // for which all threads of the process would wait.
     private static final long COPY_IN_JAVA_BYTES = 64 << 10;
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
@@ -22,12 +24,27 @@ final class MappedMemory {
 
     private MappedMemory() {}
 
-    /** Copies; throws IllegalStateException if one of the segments is closed. */
-    static void copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
-        if (bytes <= COPY_IN_JAVA_BYTES) {
-            MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
-        } else {
+    /**
+     * Copies; throws IllegalStateException if one of the segments is closed.
+     *
+     * @return false if some of the memory is missing: it is of a mapped file that was cut short, or that there is no room for
+     */
+    static boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
+        if (from.isMapped() || to.isMapped()) {
+            int result = MemoryCopy.copyByKernel(to, toOffset, from, fromOffset, bytes);
+            if (result == 0 || result == -Errno.EFAULT) {
+                return result == 0;
+            }
+            // the system does not allow that, and Java notices, too
+        } else if (bytes > COPY_IN_JAVA_BYTES) {
             MemoryCopy.copy(to, toOffset, from, fromOffset, bytes);
+            return true;
+        }
+        try {
+            MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
+            return true;
+        } catch (InternalError missing) {
+            return false;
         }
     }
 
@@ -96,8 +113,16 @@ final class MappedMemory {
             return CompletionStatus.ACCESS_DENIED;
         }
         switch (request.operation()) {
-            case WRITE -> copy(request.local(), request.localOffset(), memory, offset, bytes);
-            case READ -> copy(memory, offset, request.local(), request.localOffset(), bytes);
+            case WRITE -> {
+                if (!copy(request.local(), request.localOffset(), memory, offset, bytes)) {
+                    return CompletionStatus.LOCAL_MEMORY_FAULT;
+                }
+            }
+            case READ -> {
+                if (!copy(memory, offset, request.local(), request.localOffset(), bytes)) {
+                    return CompletionStatus.LOCAL_MEMORY_FAULT;
+                }
+            }
             case PUT -> {
                 for (int i = 0; i < request.length(); i++) {
                     memory.set(BYTE, offset + i, (byte) (request.operand() >>> (Byte.SIZE * i)));

@@ -253,12 +253,10 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
             return false;
         }
         try {
-            if (operation == WorkRequest.Operation.READ) {
-                MappedMemory.copy(memory, remoteOffset, local, localOffset, length);
-            } else {
-                MappedMemory.copy(local, localOffset, memory, remoteOffset, length);
-            }
-            return true;
+            // what is missing is found out again when it is posted, and told
+            return operation == WorkRequest.Operation.READ
+                    ? MappedMemory.copy(memory, remoteOffset, local, localOffset, length)
+                    : MappedMemory.copy(local, localOffset, memory, remoteOffset, length);
         } catch (IllegalStateException closedMeanwhile) {
             return false;
         }
