@@ -34,8 +34,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Poller implements EventLoop {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
-    // in one duty cycle, so that what belongs to a connection is still near the processor when its answers leave at the
-    // end
+    // few, so that what belongs to a connection is still in the near caches when its answers leave, at the cycle's end
     private static final int MAX_EVENTS = 8;
     private static final long WAKE_UP = -1;
     private static final int MAX_TASKS_A_CYCLE = 1024;

@@ -187,7 +187,7 @@ final class InboundFrames {
 
     private long askDirect() {
         // no more than the next header: another such payload is likely, and should not go through the staging memory
-        long tail = FrameHeader.BYTES + sumsBytes;
+        long tail = (long) FrameHeader.BYTES + sumsBytes;
         scratch.vectorEntry(0, target.address() + targetOffset, payloadRemaining);
         scratch.vectorEntry(1, staging.address(), tail);
         return payloadRemaining + tail;
