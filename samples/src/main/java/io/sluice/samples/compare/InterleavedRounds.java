@@ -1,6 +1,7 @@
 package io.sluice.samples.compare;
 
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -24,9 +25,10 @@ final class InterleavedRounds {
     /** Measures, until somebody wants the program to end. */
     void run() {
         int rounds = workbench.timing().rounds();
+        long began = System.nanoTime();
         try {
             for (int round = 1; round <= rounds; round++) {
-                progress.beginRound(round, rounds);
+                progress.beginRound(round, rounds, Duration.ofNanos(System.nanoTime() - began));
                 for (Map.Entry<Measurement, Series> entry : series.entrySet()) {
                     if (!entry.getValue().isGivenUp()) {
                         progress.measuring(round, rounds, entry.getKey().label());

@@ -39,10 +39,19 @@ public final class RoundsProgress {
                 : Math.ceilDiv(seconds, SECONDS_PER_MINUTE) + " minutes";
     }
 
-    void beginRound(int round, int rounds) {
+    /** The next round begins, so long after the first one has. */
+    void beginRound(int round, int rounds, Duration elapsed) {
         if (!terminal) {
-            line("sluice: round " + round + " of " + rounds);
+            line("sluice: round " + round + " of " + rounds + left(round, rounds, elapsed));
         }
+    }
+
+    /** What is left at the pace of the rounds before, of which there are none at first. */
+    private static String left(int round, int rounds, Duration elapsed) {
+        int measured = round - 1;
+        return measured == 0
+                ? ""
+                : ", about " + text(elapsed.dividedBy(measured).multipliedBy(rounds - measured)) + " left";
     }
 
     void measuring(int round, int rounds, String label) {

@@ -12,7 +12,7 @@ import java.time.Duration;
 public record Timing(int rounds, Duration duration, Duration warmup) {
 
     /** What starting and ending the processes of a measurement takes, about. */
-    private static final Duration OVERHEAD = Duration.ofMillis(1200);
+    private static final Duration OVERHEAD = Duration.ofSeconds(4);
 
     /** A JVM starts within this on a machine that is busy with other things. */
     private static final Duration PATIENCE = Duration.ofSeconds(30);

@@ -27,6 +27,19 @@ class InterleavedRoundsTest {
     }
 
     @Test
+    void eachRoundButTheFirstTellsWhatIsLeft() {
+        RoundsProgress progress = new RoundsProgress(new PrintWriter(told), false);
+        progress.beginRound(1, 5, Duration.ZERO);
+        progress.beginRound(2, 5, Duration.ofMinutes(12));
+        progress.beginRound(5, 5, Duration.ofSeconds(100));
+        assertThat(told.toString().lines())
+                .containsExactly(
+                        "sluice: round 1 of 5",
+                        "sluice: round 2 of 5, about 48 minutes left",
+                        "sluice: round 5 of 5, about 25 s left");
+    }
+
+    @Test
     void whatFailsTwiceIsGivenUpAndTheRestGoesOn() throws IOException {
         Scripted failing = new Scripted("failing", Scripted.FAILS, Scripted.FAILS, 1);
         Scripted senseless = new Scripted("senseless", 0, 3, Double.NaN);
