@@ -1,13 +1,15 @@
 package io.sluice.engine.transport;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A running CRC-32C over memory. The bytes are copied to a small array first, which stays in the processor's nearest cache: so
  * memory that was freed or cut short raises an exception, as with any copy, and regions of any size can be read. Allocates
- * nothing after it was made. Not for use by several threads.
+ * nothing after it was made, but when it first meets a mapped file. Not for use by several threads.
  */
 public final class MemoryChecksum {
     /** The size of the array that {@link #MemoryChecksum(byte[])} takes. */
@@ -15,6 +17,8 @@ public final class MemoryChecksum {
 
     private final CRC32C sum = new CRC32C();
     private final byte[] piece;
+    // from a mapped file by way of this
+    private @Nullable MemorySegment present;
 
     /** With an array of its own. */
     public MemoryChecksum() {
@@ -41,18 +45,32 @@ public final class MemoryChecksum {
      * @param from where they lie
      * @param offset the first of them
      * @param length how many
+     * @throws MissingMemoryException if it is of a mapped file that was cut short
      * @throws IllegalStateException if the memory was freed
-     * @throws InternalError if it is of a mapped file that was cut short
      */
     public void update(MemorySegment from, long offset, long length) {
         long at = offset;
         long end = offset + length;
         while (at < end) {
             int part = (int) Math.min(end - at, piece.length);
-            MemorySegment.copy(from, ValueLayout.JAVA_BYTE, at, piece, 0, part);
+            if (from.isMapped()) {
+                copyPresent(from, at, part);
+            } else {
+                MemorySegment.copy(from, ValueLayout.JAVA_BYTE, at, piece, 0, part);
+            }
             sum.update(piece, 0, part);
             at += part;
         }
+    }
+
+    private void copyPresent(MemorySegment from, long offset, int length) {
+        MemorySegment to = present;
+        if (to == null) {
+            to = Arena.ofAuto().allocate(piece.length);
+            present = to;
+        }
+        PresentMemory.copy(from, offset, to, 0, length);
+        MemorySegment.copy(to, ValueLayout.JAVA_BYTE, 0, piece, 0, length);
     }
 
     /**

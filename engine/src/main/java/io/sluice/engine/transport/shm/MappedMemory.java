@@ -1,8 +1,9 @@
 package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.MissingMemoryException;
+import io.sluice.engine.transport.PresentMemory;
 import io.sluice.engine.transport.WorkRequest;
-import io.sluice.jni.Errno;
 import io.sluice.jni.MemoryCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -30,20 +31,14 @@ final class MappedMemory {
      * @return false if some of the memory is missing: it is of a mapped file that was cut short, or that there is no room for
      */
     static boolean copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
-        if (from.isMapped() || to.isMapped()) {
-            int result = MemoryCopy.copyByKernel(to, toOffset, from, fromOffset, bytes);
-            if (result == 0 || result == -Errno.EFAULT) {
-                return result == 0;
-            }
-            // the system does not allow that, and Java notices, too
-        } else if (bytes > COPY_IN_JAVA_BYTES) {
+        if (bytes > COPY_IN_JAVA_BYTES && !from.isMapped() && !to.isMapped()) {
             MemoryCopy.copy(to, toOffset, from, fromOffset, bytes);
             return true;
         }
         try {
-            MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
+            PresentMemory.copy(from, fromOffset, to, toOffset, bytes);
             return true;
-        } catch (InternalError missing) {
+        } catch (MissingMemoryException | InternalError missing) {
             return false;
         }
     }

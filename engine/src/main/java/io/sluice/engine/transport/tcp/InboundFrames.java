@@ -6,6 +6,7 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.MemoryChecksum;
+import io.sluice.engine.transport.PresentMemory;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Errno;
@@ -229,7 +230,7 @@ final class InboundFrames {
     private void copy(long at, long part) {
         if (!dropping && part > 0) {
             try {
-                MemorySegment.copy(staging, at, target, targetOffset, part);
+                PresentMemory.copy(staging, at, target, targetOffset, part);
                 if (payloadSum != null) {
                     payloadSum.update(staging, at, part);
                 }
@@ -334,6 +335,7 @@ final class InboundFrames {
         try {
             long offset = FrameHeader.offset(staging, at);
             long operand = FrameHeader.operand(staging, at);
+            PresentMemory.require(region.segment(), offset, length);
             switch (what) {
                 case PUT -> PutValue.store(region.segment(), offset, operand, (int) length);
                 case COMPARE_AND_SWAP ->

@@ -3,6 +3,8 @@ package io.sluice.engine.transport.tcp;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.MemoryChecksum;
+import io.sluice.engine.transport.MissingMemoryException;
+import io.sluice.engine.transport.PresentMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -98,12 +100,13 @@ final class OutboundFrames {
         payloads[slot] = memory;
         payloadOffsets[slot] = offset;
         long length = payloadLengths[slot];
-        if (copiesSmall && length <= MOST_COPIED_BYTES) {
+        // of what may be missing the kernel finds out when the frame is to leave
+        if (copiesSmall && length <= MOST_COPIED_BYTES && !memory.isMapped()) {
             try {
                 MemorySegment.copy(memory, offset, headers, headerAt(slot) + headerBytes(slot), length);
                 copied[slot] = true;
             } catch (IllegalStateException | InternalError gone) {
-                // freed, or of a mapped file that was cut short: the kernel finds that out when the frame is to leave
+                // freed: that, too
                 copied[slot] = false;
             }
         }
@@ -171,7 +174,7 @@ final class OutboundFrames {
      * Describes what is to be sent next; returns the number of entries.
      *
      * @throws IllegalStateException if memory was freed that a checksum is to be made of
-     * @throws InternalError if it is of a mapped file that was cut short
+     * @throws MissingMemoryException if it is of a mapped file that was cut short
      */
     int fill(LoopScratch scratch) {
         int entries = 0;
@@ -210,7 +213,7 @@ final class OutboundFrames {
      *
      * @return how many bytes
      * @throws IllegalStateException if the memory of a payload was freed
-     * @throws InternalError if it is of a mapped file that was cut short
+     * @throws MissingMemoryException if it is of a mapped file that was cut short
      */
     int copy(MemorySegment to, long room) {
         long at = 0;
@@ -229,7 +232,7 @@ final class OutboundFrames {
             long ofPayload = Math.min(payloadLengths[slot] - done, room - at);
             MemorySegment payload = payloads[slot];
             if (ofPayload > 0 && payload != null) {
-                MemorySegment.copy(payload, payloadOffsets[slot] + done, to, at, ofPayload);
+                PresentMemory.copy(payload, payloadOffsets[slot] + done, to, at, ofPayload);
                 at += ofPayload;
             }
             skip = 0;

@@ -1,7 +1,9 @@
 package io.sluice.engine.transport.reordering;
 
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.PresentMemory;
 import io.sluice.engine.transport.RemoteKey;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -129,7 +131,7 @@ final class Packet {
 
     /** Copies a part of the request's bytes in; throws what the memory throws if it was freed. */
     Packet payload(long position, MemorySegment from, long at, long length) {
-        MemorySegment.copy(from, at, bytes, HEADER_BYTES, length);
+        copy(from, at, bytes, HEADER_BYTES, length);
         bytes.set(LONG, POSITION_AT, position);
         bytes.set(LONG, PAYLOAD_LENGTH_AT, length);
         return this;
@@ -212,7 +214,7 @@ final class Packet {
 
     /** Copies the payload out; throws what the memory throws if it was freed. */
     void copyPayload(MemorySegment to, long at) {
-        MemorySegment.copy(bytes, HEADER_BYTES, to, at, payloadLength());
+        copy(bytes, HEADER_BYTES, to, at, payloadLength());
     }
 
     /** Checks that the payload lies in a request of this length. */
@@ -239,5 +241,18 @@ final class Packet {
 
     private boolean has(int flag) {
         return (bytes.get(SHORT, FLAGS_AT) & flag) != 0;
+    }
+
+    /** Between a packet and memory of which some may be missing; a packet may lie on the heap. */
+    private static void copy(MemorySegment from, long fromOffset, MemorySegment to, long toOffset, long bytes) {
+        if (!from.isMapped() && !to.isMapped()) {
+            MemorySegment.copy(from, fromOffset, to, toOffset, bytes);
+            return;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment between = arena.allocate(bytes);
+            PresentMemory.copy(from, fromOffset, between, 0, bytes);
+            PresentMemory.copy(between, 0, to, toOffset, bytes);
+        }
     }
 }
