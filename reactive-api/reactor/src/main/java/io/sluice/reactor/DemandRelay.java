@@ -61,6 +61,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
 
     final CoreSubscriber<? super T> actual;
     private final int limit;
+    private final int leastTake;
     private final @Nullable Worker worker;
     private final Queue<T> arrived = Queues.<T>unboundedMultiproducer().get();
 
@@ -81,11 +82,14 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
      *
      * @param actual the subscriber
      * @param limit how many items may have been asked for and not handed over, at least 1
+     * @param leastTake how many of those must be free before the source is asked for more, if there is demand for them;
+     *     at least 1, at most the limit
      * @param worker hands the items over, or {@code null} for whichever thread brings them
      */
-    DemandRelay(CoreSubscriber<? super T> actual, int limit, @Nullable Worker worker) {
+    DemandRelay(CoreSubscriber<? super T> actual, int limit, int leastTake, @Nullable Worker worker) {
         this.actual = actual;
         this.limit = limit;
+        this.leastTake = leastTake;
         this.worker = worker;
     }
 
@@ -278,8 +282,10 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
     }
 
     private void takeMore() {
-        long more = Math.min(limit - (taken - emitted), requested - taken);
-        if (more > 0 && state == ACTIVE) {
+        long wanted = requested - taken;
+        long more = Math.min(limit - (taken - emitted), wanted);
+        // What is held back here is below the limit, so an item is under way whose arrival brings the next look.
+        if (more > 0 && (more >= leastTake || more == wanted) && state == ACTIVE) {
             taken += more;
             take(more);
         }

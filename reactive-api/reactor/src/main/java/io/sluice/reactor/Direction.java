@@ -5,7 +5,10 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.VectoredTransferCallback;
+import java.util.List;
 
 /** Which way the bytes go. */
 enum Direction {
@@ -22,6 +25,15 @@ enum Direction {
                 TransferCallback callback) {
             return connection.write(local, localOffset, remote, remoteOffset, length, options, callback);
         }
+
+        @Override
+        Transfer submit(
+                Connection connection,
+                List<TransferElement> elements,
+                TransferOptions options,
+                VectoredTransferCallback callback) {
+            return connection.writeVectored(elements, options, callback);
+        }
     },
     READ {
         @Override
@@ -36,6 +48,15 @@ enum Direction {
                 TransferCallback callback) {
             return connection.read(local, localOffset, remote, remoteOffset, length, options, callback);
         }
+
+        @Override
+        Transfer submit(
+                Connection connection,
+                List<TransferElement> elements,
+                TransferOptions options,
+                VectoredTransferCallback callback) {
+            return connection.readVectored(elements, options, callback);
+        }
     };
 
     abstract Transfer submit(
@@ -47,4 +68,10 @@ enum Direction {
             long length,
             TransferOptions options,
             TransferCallback callback);
+
+    abstract Transfer submit(
+            Connection connection,
+            List<TransferElement> elements,
+            TransferOptions options,
+            VectoredTransferCallback callback);
 }

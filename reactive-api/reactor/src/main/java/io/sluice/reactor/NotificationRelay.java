@@ -14,7 +14,7 @@ final class NotificationRelay extends DemandRelay<byte[]> implements Notificatio
     private volatile @Nullable NotificationSubscription subscription;
 
     NotificationRelay(CoreSubscriber<? super byte[]> actual, int limit, @Nullable Worker worker) {
-        super(actual, limit, worker);
+        super(actual, limit, 1, worker);
     }
 
     /** Subscribes to the connection. The subscriber has its own subscription by then, as the end may come at once. */

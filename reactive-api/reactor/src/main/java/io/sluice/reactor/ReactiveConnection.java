@@ -438,7 +438,10 @@ public final class ReactiveConnection {
     }
 
     /**
-     * Writes many elements; as {@link #writeVectored(Publisher)}.
+     * Writes many elements; as {@link #writeVectored(Publisher)}. As many neighbours as demand and limit allow are one
+     * transfer of the engine's, which costs less than one for each; so when the limit is reached, an eighth of it has to
+     * be free again before more are submitted. With {@link TransferOptions#completeInto()} each is a transfer of its
+     * own.
      *
      * @param elements copied
      * @return one result an element
@@ -484,7 +487,7 @@ public final class ReactiveConnection {
     }
 
     /**
-     * Reads many elements; as {@link #writeVectored(Publisher)}.
+     * Reads many elements; as {@link #writeVectored(List)}.
      *
      * @param elements copied
      * @return one result an element

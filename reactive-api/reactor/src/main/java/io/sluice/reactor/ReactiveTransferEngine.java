@@ -163,7 +163,8 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Writes many elements; as {@link #writeVectored(Publisher, TransferOptions)}.
+     * Writes many elements; as {@link #writeVectored(Publisher, TransferOptions)}, but neighbours that take one connection
+     * go together, as {@link ReactiveConnection#writeVectored(List)} tells.
      *
      * @param elements copied
      * @param options of each element
@@ -213,7 +214,7 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Reads many elements; as {@link #writeVectored(Publisher, TransferOptions)}.
+     * Reads many elements; as {@link #writeVectored(List, TransferOptions)}.
      *
      * @param elements copied
      * @param options of each element

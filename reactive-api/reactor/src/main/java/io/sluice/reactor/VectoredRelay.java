@@ -8,31 +8,19 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferResult;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler.Worker;
-import reactor.util.context.Context;
 
-/**
- * One subscriber's vectored transfer: each element that its publisher gives becomes a transfer, and each gives a
- * result.
- */
-final class VectoredRelay extends DemandRelay<TransferResult> implements CoreSubscriber<TransferElement> {
-    private final VectoredTransferFlux source;
+/** One subscriber's vectored transfer: each element gives a result, wherever the elements come from. */
+abstract class VectoredRelay extends DemandRelay<TransferResult> {
+    final VectoredTransferFlux source;
 
     /**
-     * What is in flight. Only the publisher's thread fills a slot; whoever empties it owns the element's end. There are
+     * What is in flight. Only the thread that submits fills a slot; whoever empties it owns the transfer's end. There are
      * as many slots as elements may be under way, so that a free one is always found.
      */
-    private final AtomicReferenceArray<@Nullable ElementTransfer> inFlight;
-
-    private @Nullable Subscription upstream;
-    private volatile boolean upstreamEnded;
-
-    /** Written by the publisher's thread, and read by others only once the publisher has ended. */
-    private long submissions;
+    private final AtomicReferenceArray<@Nullable InFlightTransfer> inFlight;
 
     private int nextSlot;
 
@@ -45,130 +33,18 @@ final class VectoredRelay extends DemandRelay<TransferResult> implements CoreSub
             CoreSubscriber<? super TransferResult> actual,
             VectoredTransferFlux source,
             int limit,
+            int leastTake,
             @Nullable Worker worker) {
-        super(actual, limit, worker);
+        super(actual, limit, leastTake, worker);
         this.source = source;
         this.inFlight = new AtomicReferenceArray<>(limit);
     }
 
-    @Override
-    public Context currentContext() {
-        return actual.currentContext();
-    }
+    /** How many elements there were, once no more come. */
+    abstract long elements();
 
-    @Override
-    public void onSubscribe(Subscription subscription) {
-        if (Operators.validate(upstream, subscription)) {
-            upstream = subscription;
-            actual.onSubscribe(this);
-            begin();
-        }
-    }
-
-    @Override
-    public void onNext(TransferElement element) {
-        if (!isActive()) {
-            dropElement(element);
-            return;
-        }
-        int slot = freeSlot();
-        if (slot < 0) {
-            failOrDrop(Exceptions.failWithOverflow("The publisher gave more elements than it was asked for"));
-            return;
-        }
-        // Elements are numbered from 0, and after 2^31 of them from 0 again.
-        int index = (int) (submissions & Integer.MAX_VALUE);
-        ElementTransfer transfer = new ElementTransfer(this, slot, index, element.length());
-        submissions++;
-        inFlight.set(slot, transfer);
-        Transfer submitted;
-        try {
-            submitted = source.submit(element, transfer);
-        } catch (SluiceException refused) {
-            elementEnded(transfer, refused);
-            return;
-        } catch (Throwable thrown) {
-            // A range that leaves its region and the like: a mistake of the caller, which no result can carry.
-            inFlight.set(slot, null);
-            failOrDrop(Operators.onOperatorError(null, thrown, element, actual.currentContext()));
-            return;
-        }
-        transfer.submitted(submitted);
-        if (!wantsItems()) {
-            submitted.cancel();
-        }
-    }
-
-    @Override
-    public void onError(Throwable error) {
-        upstreamEnded = true;
-        failOrDrop(error);
-    }
-
-    @Override
-    public void onComplete() {
-        upstreamEnded = true;
-        ended();
-    }
-
-    /** An element has ended, or was refused. May be called by any thread. */
-    void elementEnded(ElementTransfer transfer, @Nullable SluiceException error) {
-        if (!inFlight.compareAndSet(transfer.slot(), transfer, null)) {
-            return;
-        }
-        if (wantsItems()) {
-            arrived(new TransferResult(transfer.index(), error == null ? transfer.length() : 0, error));
-        } else if (error != null && !(error instanceof TransferCancelledException)) {
-            // The cancelled error is what our own cancel asked for; any other has nobody else to tell.
-            Operators.onErrorDropped(error, actual.currentContext());
-        }
-    }
-
-    @Override
-    void take(long count) {
-        Subscription publisher = upstream;
-        if (publisher != null) {
-            publisher.request(count);
-        }
-    }
-
-    @Override
-    void stop() {
-        Subscription publisher = upstream;
-        if (publisher != null && !upstreamEnded) {
-            publisher.cancel();
-        }
-        for (int slot = 0; slot < inFlight.length(); slot++) {
-            ElementTransfer transfer = inFlight.get(slot);
-            if (transfer != null) {
-                transfer.cancel();
-            }
-        }
-    }
-
-    @Override
-    boolean complete(long handedOver) {
-        return handedOver == submissions;
-    }
-
-    @Override
-    void emitting(TransferResult result) {
-        SluiceException error = result.error();
-        if (error != null) {
-            failed += failed == Integer.MAX_VALUE ? 0 : 1;
-            firstError = firstError == null ? error : firstError;
-        }
-    }
-
-    @Override
-    @Nullable
-    Throwable verdict() {
-        SluiceException first = firstError;
-        int elements = (int) Math.min(submissions, Integer.MAX_VALUE);
-        return first == null ? null : new ElementsFailedException(failed, elements, first);
-    }
-
-    private int freeSlot() {
+    /** A slot that is free, or a negative number. For the thread that submits, as the next two. */
+    final int freeSlot() {
         int slots = inFlight.length();
         for (int tried = 0; tried < slots; tried++) {
             int slot = nextSlot;
@@ -180,17 +56,80 @@ final class VectoredRelay extends DemandRelay<TransferResult> implements CoreSub
         return -1;
     }
 
-    private void dropElement(TransferElement element) {
-        if (upstreamEnded) {
-            Operators.onNextDropped(element, actual.currentContext());
-        } else {
-            Operators.onDiscard(element, actual.currentContext());
+    /** A transfer is about to be submitted, and may end before it is. */
+    final void enters(InFlightTransfer transfer) {
+        inFlight.set(transfer.slot(), transfer);
+    }
+
+    /** It was submitted. */
+    final void entered(InFlightTransfer transfer, Transfer submitted) {
+        transfer.submitted(submitted);
+        if (!wantsItems()) {
+            submitted.cancel();
+        }
+    }
+
+    /** A transfer has ended, or was refused: true once. Any thread. */
+    final boolean leaves(InFlightTransfer transfer) {
+        return inFlight.compareAndSet(transfer.slot(), transfer, null);
+    }
+
+    /** Submits one element as a transfer of its own. */
+    final void submit(TransferElement element, ElementTransfer transfer) {
+        enters(transfer);
+        Transfer submitted;
+        try {
+            submitted = source.submit(element, transfer);
+        } catch (SluiceException refused) {
+            transfer.ended(refused);
+            return;
+        } catch (Throwable thrown) {
+            // A range that leaves its region and the like: a mistake of the caller, which no result can carry.
+            leaves(transfer);
+            failOrDrop(Operators.onOperatorError(null, thrown, element, actual.currentContext()));
+            return;
+        }
+        entered(transfer, submitted);
+    }
+
+    /** An element has ended, or was refused. Any thread, once for each element. */
+    final void elementEnded(int index, long length, @Nullable SluiceException error) {
+        if (wantsItems()) {
+            arrived(new TransferResult(index, error == null ? length : 0, error));
+        } else if (error != null && !(error instanceof TransferCancelledException)) {
+            // The cancelled error is what our own cancel asked for; any other has nobody else to tell.
+            Operators.onErrorDropped(error, actual.currentContext());
         }
     }
 
     @Override
-    @SuppressWarnings("rawtypes")
-    public @Nullable Object scanUnsafe(Attr key) {
-        return key.equals(Attr.PARENT) ? upstream : super.scanUnsafe(key);
+    void stop() {
+        for (int slot = 0; slot < inFlight.length(); slot++) {
+            InFlightTransfer transfer = inFlight.get(slot);
+            if (transfer != null) {
+                transfer.cancel();
+            }
+        }
+    }
+
+    @Override
+    final boolean complete(long handedOver) {
+        return handedOver == elements();
+    }
+
+    @Override
+    final void emitting(TransferResult result) {
+        SluiceException error = result.error();
+        if (error != null) {
+            failed += failed == Integer.MAX_VALUE ? 0 : 1;
+            firstError = firstError == null ? error : firstError;
+        }
+    }
+
+    @Override
+    final @Nullable Throwable verdict() {
+        SluiceException first = firstError;
+        int elements = (int) Math.min(elements(), Integer.MAX_VALUE);
+        return first == null ? null : new ElementsFailedException(failed, elements, first);
     }
 }

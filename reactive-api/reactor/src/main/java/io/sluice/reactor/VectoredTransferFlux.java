@@ -1,10 +1,12 @@
 package io.sluice.reactor;
 
+import io.sluice.engine.Connection;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import io.sluice.engine.VectoredTransferCallback;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -18,11 +20,9 @@ import reactor.core.scheduler.Scheduler.Worker;
 
 /** Many transfers, one for each element, their results as they end. */
 final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferResult> {
-    private static final int UNKNOWN = Integer.MAX_VALUE;
-
     private final Route route;
     private final Direction direction;
-    private final int elements;
+    private final @Nullable List<TransferElement> listed;
     private final TransferOptions options;
     private final @Nullable Scheduler scheduler;
 
@@ -30,13 +30,13 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
             Route route,
             Direction direction,
             Flux<TransferElement> source,
-            int elements,
+            @Nullable List<TransferElement> listed,
             TransferOptions options,
             @Nullable Scheduler scheduler) {
         super(source);
         this.route = route;
         this.direction = direction;
-        this.elements = elements;
+        this.listed = listed;
         this.options = options;
         this.scheduler = scheduler;
     }
@@ -48,7 +48,7 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
             TransferOptions options,
             @Nullable Scheduler scheduler) {
         Flux<TransferElement> publisher = Flux.from(Objects.requireNonNull(source, "elements"));
-        return assembled(new VectoredTransferFlux(route, direction, publisher, UNKNOWN, options, scheduler));
+        return assembled(new VectoredTransferFlux(route, direction, publisher, null, options, scheduler));
     }
 
     static Flux<TransferResult> of(
@@ -58,8 +58,7 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
             TransferOptions options,
             @Nullable Scheduler scheduler) {
         List<TransferElement> copy = List.copyOf(source);
-        return assembled(
-                new VectoredTransferFlux(route, direction, Flux.fromIterable(copy), copy.size(), options, scheduler));
+        return assembled(new VectoredTransferFlux(route, direction, Flux.fromIterable(copy), copy, options, scheduler));
     }
 
     private static Flux<TransferResult> assembled(VectoredTransferFlux flux) {
@@ -75,7 +74,22 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
             Operators.error(actual, Operators.onOperatorError(thrown, actual.currentContext()));
             return;
         }
-        source.subscribe(new VectoredRelay(actual, this, getPrefetch(), worker));
+        List<TransferElement> all = listed;
+        // An event is completed by each element, so each has to be a transfer of its own.
+        if (all == null || options.completeInto() != null) {
+            source.subscribe(new PublishedElementsRelay(actual, this, getPrefetch(), worker));
+        } else {
+            new ListedElementsRelay(actual, this, all, getPrefetch(), worker).start();
+        }
+    }
+
+    Connection connection(TransferElement element) {
+        return route.connection(element);
+    }
+
+    /** Submits elements of one connection as one transfer. */
+    Transfer submit(List<TransferElement> elements, VectoredTransferCallback callback) {
+        return direction.submit(route.connection(elements.getFirst()), elements, options, callback);
     }
 
     Transfer submit(TransferElement element, TransferCallback callback) {
@@ -93,7 +107,8 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
     /** How many elements may be in flight or have a result that was not handed over. */
     @Override
     public int getPrefetch() {
-        return Math.max(1, Math.min(route.operationLimit(), elements));
+        int limit = route.operationLimit();
+        return Math.max(1, listed == null ? limit : Math.min(limit, listed.size()));
     }
 
     @Override

@@ -32,7 +32,7 @@ final class DemandRelayStress {
         private final AtomicInteger stops = new AtomicInteger();
 
         private Relay(CountingSubscriber<Integer> subscriber, int limit, int items) {
-            super(subscriber, limit, null);
+            super(subscriber, limit, 1, null);
             this.subscriber = subscriber;
             this.items = items;
         }

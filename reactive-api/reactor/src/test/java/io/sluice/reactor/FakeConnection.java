@@ -14,6 +14,7 @@ import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SignalUpdate;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferElement;
@@ -42,7 +43,10 @@ final class FakeConnection implements Connection, InFlightWindow {
     private final AtomicInteger inFlight = new AtomicInteger();
     private final AtomicInteger mostInFlight = new AtomicInteger();
 
+    /** All that were submitted, also as elements of a vectored one. */
     final Queue<FakeTransfer> transfers = new ConcurrentLinkedQueue<>();
+
+    final Queue<FakeVectoredTransfer> vectoredTransfers = new ConcurrentLinkedQueue<>();
     final CompletableFuture<RemoteRegion> attached = new CompletableFuture<>();
     final CompletableFuture<RegionDescriptor> found = new CompletableFuture<>();
     final CompletableFuture<Void> detached = new CompletableFuture<>();
@@ -61,6 +65,9 @@ final class FakeConnection implements Connection, InFlightWindow {
     final FakeNotifications notifications = new FakeNotifications();
     volatile TransferOptions lastOptions;
     volatile byte[] lastPayload;
+
+    /** What refuses a vectored transfer as a whole, if not null. */
+    volatile RuntimeException vectoredRefusal;
 
     FakeConnection(int operationLimit, Consumer<FakeTransfer> onSubmit) {
         this(operationLimit, true, onSubmit);
@@ -239,13 +246,46 @@ final class FakeConnection implements Connection, InFlightWindow {
     @Override
     public Transfer writeVectored(
             List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
-        throw new UnsupportedOperationException();
+        return submit("write", elements, options, callback);
     }
 
     @Override
     public Transfer readVectored(
             List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
-        throw new UnsupportedOperationException();
+        return submit("read", elements, options, callback);
+    }
+
+    private Transfer submit(
+            String operation,
+            List<TransferElement> elements,
+            TransferOptions options,
+            VectoredTransferCallback callback) {
+        RuntimeException refusal = vectoredRefusal;
+        if (refusal != null) {
+            throw refusal;
+        }
+        FakeVectoredTransfer vectored = new FakeVectoredTransfer(
+                this,
+                elements.stream()
+                        .map(element -> operation + " " + element.localOffset() + " " + element.remoteOffset() + " "
+                                + element.length())
+                        .toList(),
+                callback);
+        lastOptions = options;
+        submitted.addAndGet(elements.size());
+        mostInFlight.accumulateAndGet(inFlight.addAndGet(elements.size()), Math::max);
+        if (remembering) {
+            vectoredTransfers.add(vectored);
+            transfers.addAll(vectored.elements());
+        }
+        for (FakeTransfer element : vectored.elements()) {
+            try {
+                onSubmit.accept(element);
+            } catch (SluiceException refused) {
+                element.end(refused);
+            }
+        }
+        return vectored;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.sluice.reactor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectionState;
 import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
@@ -11,17 +12,22 @@ import io.sluice.engine.RegionNotFoundException;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.StartEvent;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import io.sluice.engine.TransferTimeoutException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -150,6 +156,56 @@ class ReactiveTransferEngineTest {
         }
         assertThat(connection.connection().window().maxOperationsSeen())
                 .isLessThanOrEqualTo(connection.connection().window().operationLimit());
+    }
+
+    @Test
+    void elementsOfAListThatDoNotEndInTimeEachHaveTheirResult() {
+        MemoryRegion source = local(64);
+        RemoteRegion remote = remote(there.allocate(64, RegionOptions.readWrite()));
+        TransferElement element = new TransferElement(source, 0, remote, 0, 64);
+        TransferOptions never = TransferOptions.defaults()
+                .startAfter(StartEvent.of(new CompletableFuture<>()))
+                .withDeadline(Duration.ofMillis(50));
+        List<TransferResult> results = new ArrayList<>();
+        StepVerifier.create(connection
+                        .withOptions(never)
+                        .writeVectored(Collections.nCopies(10, element))
+                        .doOnNext(results::add))
+                .expectNextCount(10)
+                .expectErrorMatches(error -> error instanceof ElementsFailedException failed
+                        && failed.failed() == 10
+                        && failed.getCause() instanceof TransferTimeoutException)
+                .verify(LIMIT);
+        assertThat(results).allMatch(result -> result.error() instanceof TransferTimeoutException);
+        assertThat(connection.connection().pending()).isZero();
+    }
+
+    @Test
+    void aCancelTakesBackTheElementsOfAList() {
+        MemoryRegion source = local(64);
+        RemoteRegion remote = remote(there.allocate(64, RegionOptions.readWrite()));
+        TransferElement element = new TransferElement(source, 0, remote, 0, 64);
+        TransferOptions never = TransferOptions.defaults().startAfter(StartEvent.of(new CompletableFuture<>()));
+        StepVerifier.create(connection.withOptions(never).writeVectored(Collections.nCopies(10, element)))
+                .thenCancel()
+                .verify(LIMIT);
+        connection.quiesced().block(LIMIT);
+        assertThat(connection.connection().pending()).isZero();
+    }
+
+    @Test
+    void elementsOfAListThatLeaveTheirRegionAreToldWithThoseBeforeThemUnharmed() {
+        MemoryRegion source = local(64);
+        RemoteRegion remote = remote(there.allocate(64, RegionOptions.readWrite()));
+        List<TransferElement> elements = List.of(
+                new TransferElement(source, 0, remote, 0, 64),
+                new TransferElement(source, 0, remote, 60, 64),
+                new TransferElement(source, 0, remote, 0, 64));
+        StepVerifier.create(connection.writeVectored(elements))
+                .thenConsumeWhile(TransferResult::succeeded)
+                .expectError(IndexOutOfBoundsException.class)
+                .verify(LIMIT);
+        assertThat(connection.connection().state()).isEqualTo(ConnectionState.OPEN);
     }
 
     @Test

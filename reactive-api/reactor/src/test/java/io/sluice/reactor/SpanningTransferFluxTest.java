@@ -53,6 +53,28 @@ class SpanningTransferFluxTest {
     }
 
     @Test
+    void neighboursOfOneConnectionInAListGoTogether() {
+        List<TransferElement> elements =
+                List.of(first.element(1), first.element(2), second.element(3), second.element(4), first.element(5));
+        Flux<TransferResult> write = VectoredTransferFlux.of(
+                new SpanningRoute(OPTIONS, () -> 2), Direction.WRITE, elements, TransferOptions.defaults(), null);
+        StepVerifier.create(write.map(TransferResult::bytes))
+                .then(() -> assertThat(first.vectoredTransfers)
+                        .singleElement()
+                        .satisfies(run -> assertThat(run.elements()).hasSize(2)))
+                .then(() -> assertThat(second.vectoredTransfers)
+                        .singleElement()
+                        .satisfies(run -> assertThat(run.elements()).hasSize(2)))
+                .then(() -> assertThat(first.submitted()).isEqualTo(3))
+                .then(() -> second.transfers.forEach(FakeTransfer::succeed))
+                .expectNext(3L, 4L)
+                .then(() -> first.transfers.forEach(FakeTransfer::succeed))
+                .expectNext(1L, 2L, 5L)
+                .expectComplete()
+                .verify(LIMIT);
+    }
+
+    @Test
     void aConnectionThatEndsFailsItsOwnElementsAlone() {
         StepVerifier.create(write(2, Flux.just(first.element(1), second.element(2), second.element(3))))
                 .then(() -> second.transfers.forEach(transfer -> transfer.end(new ConnectionLostException("lost"))))

@@ -44,11 +44,9 @@ final class TransferStress {
         final FakeConnection connection = FakeConnection.manual();
         final CountingSubscriber<TransferResult> subscriber = new CountingSubscriber<>();
 
-        Vectored() {
+        Vectored(ElementSource source) {
             TransferElement element = connection.element(8);
-            ReactiveConnection.from(connection)
-                    .writeVectored(List.of(element, element))
-                    .subscribe(subscriber);
+            source.write(connection, List.of(element, element)).subscribe(subscriber);
         }
 
         FakeTransfer[] submitted() {
@@ -123,7 +121,37 @@ final class TransferStress {
     @Outcome(id = "0, 0, 0, 0", expect = ACCEPTABLE, desc = "What was submitted is cancelled.")
     @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer that nobody waits for goes on.")
     @State
-    public static class VectoredSubmissionAgainstCancel extends Vectored {
+    public static class ListedSubmissionAgainstCancel extends Vectored {
+        public ListedSubmissionAgainstCancel() {
+            super(ElementSource.LIST);
+        }
+
+        @Actor
+        public void request() {
+            subscriber.subscription().request(Long.MAX_VALUE);
+        }
+
+        @Actor
+        public void cancel() {
+            subscriber.subscription().cancel();
+        }
+
+        @Arbiter
+        public void afterwards(IIII_Result r) {
+            report(r);
+        }
+    }
+
+    /** Elements are submitted while their subscriber cancels, each a transfer of its own. */
+    @JCStressTest
+    @Outcome(id = "0, 0, 0, 0", expect = ACCEPTABLE, desc = "What was submitted is cancelled.")
+    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer that nobody waits for goes on.")
+    @State
+    public static class PublishedSubmissionAgainstCancel extends Vectored {
+        public PublishedSubmissionAgainstCancel() {
+            super(ElementSource.PUBLISHER);
+        }
+
         @Actor
         public void request() {
             subscriber.subscription().request(Long.MAX_VALUE);
@@ -146,8 +174,41 @@ final class TransferStress {
     @Outcome(id = "., [01], ., .", expect = FORBIDDEN, desc = "A result is lost.")
     @Outcome(id = "., 2, 0, .", expect = FORBIDDEN, desc = "The completion is lost.")
     @State
-    public static class VectoredCompletionAgainstCompletion extends Vectored {
+    public static class ListedCompletionAgainstCompletion extends Vectored {
         private final FakeTransfer[] transfers = submitted();
+
+        public ListedCompletionAgainstCompletion() {
+            super(ElementSource.LIST);
+        }
+
+        @Actor
+        public void one() {
+            transfers[0].succeed();
+        }
+
+        @Actor
+        public void other() {
+            transfers[1].succeed();
+        }
+
+        @Arbiter
+        public void afterwards(IIII_Result r) {
+            report(r);
+        }
+    }
+
+    /** Two elements complete at once, each a transfer of its own. */
+    @JCStressTest
+    @Outcome(id = "0, 2, 1, 0", expect = ACCEPTABLE, desc = "Both results, then the completion.")
+    @Outcome(id = "., [01], ., .", expect = FORBIDDEN, desc = "A result is lost.")
+    @Outcome(id = "., 2, 0, .", expect = FORBIDDEN, desc = "The completion is lost.")
+    @State
+    public static class PublishedCompletionAgainstCompletion extends Vectored {
+        private final FakeTransfer[] transfers = submitted();
+
+        public PublishedCompletionAgainstCompletion() {
+            super(ElementSource.PUBLISHER);
+        }
 
         @Actor
         public void one() {
@@ -171,8 +232,46 @@ final class TransferStress {
     @Outcome(id = "0, [01], 0, 0", expect = ACCEPTABLE, desc = "The cancel came before a result.")
     @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer that nobody waits for goes on.")
     @State
-    public static class VectoredCompletionsAgainstCancel extends Vectored {
+    public static class ListedCompletionsAgainstCancel extends Vectored {
         private final FakeTransfer[] transfers = submitted();
+
+        public ListedCompletionsAgainstCancel() {
+            super(ElementSource.LIST);
+        }
+
+        @Actor
+        public void one() {
+            transfers[0].succeed();
+        }
+
+        @Actor
+        public void other() {
+            transfers[1].succeed();
+        }
+
+        @Actor
+        public void cancel() {
+            subscriber.subscription().cancel();
+        }
+
+        @Arbiter
+        public void afterwards(IIII_Result r) {
+            report(r);
+        }
+    }
+
+    /** Two elements complete while their subscriber cancels, each a transfer of its own. */
+    @JCStressTest
+    @Outcome(id = "0, 2, [01], 0", expect = ACCEPTABLE, desc = "Both results, with or without the completion.")
+    @Outcome(id = "0, [01], 0, 0", expect = ACCEPTABLE, desc = "The cancel came before a result.")
+    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer that nobody waits for goes on.")
+    @State
+    public static class PublishedCompletionsAgainstCancel extends Vectored {
+        private final FakeTransfer[] transfers = submitted();
+
+        public PublishedCompletionsAgainstCancel() {
+            super(ElementSource.PUBLISHER);
+        }
 
         @Actor
         public void one() {

@@ -23,6 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Scannable;
 import reactor.core.publisher.Flux;
@@ -47,18 +48,19 @@ class VectoredTransferFluxTest {
                 .toList();
     }
 
-    private static Flux<TransferResult> write(FakeConnection connection, int count) {
-        return ReactiveConnection.from(connection).writeVectored(elements(connection, count));
+    private static Flux<TransferResult> write(ElementSource source, FakeConnection connection, int count) {
+        return source.write(connection, elements(connection, count));
     }
 
     private static List<FakeTransfer> transfers(FakeConnection connection) {
         return new ArrayList<>(connection.transfers);
     }
 
-    @Test
-    void everyElementGivesItsResultAndTheFluxCompletes() {
+    @ParameterizedTest
+    @EnumSource
+    void everyElementGivesItsResultAndTheFluxCompletes(ElementSource source) {
         FakeConnection connection = FakeConnection.immediate();
-        StepVerifier.create(write(connection, 3))
+        StepVerifier.create(write(source, connection, 3))
                 .expectNext(new TransferResult(0, 1, null))
                 .expectNext(new TransferResult(1, 2, null))
                 .expectNext(new TransferResult(2, 3, null))
@@ -86,10 +88,11 @@ class VectoredTransferFluxTest {
                 .verify(LIMIT);
     }
 
-    @Test
-    void resultsComeInTheOrderInWhichElementsEnd() {
+    @ParameterizedTest
+    @EnumSource
+    void resultsComeInTheOrderInWhichElementsEnd(ElementSource source) {
         FakeConnection connection = FakeConnection.manual();
-        StepVerifier.create(write(connection, 3).map(TransferResult::element))
+        StepVerifier.create(write(source, connection, 3).map(TransferResult::element))
                 .then(() -> transfers(connection).get(2).succeed())
                 .expectNext(2)
                 .then(() -> transfers(connection).get(0).succeed())
@@ -100,12 +103,10 @@ class VectoredTransferFluxTest {
                 .verify(LIMIT);
     }
 
-    @Test
-    void noElementsCompleteAtOnceAndWithoutDemand() {
-        StepVerifier.create(write(FakeConnection.manual(), 0), 0)
-                .expectComplete()
-                .verify(LIMIT);
-        StepVerifier.create(ReactiveConnection.from(FakeConnection.manual()).writeVectored(Flux.empty()), 0)
+    @ParameterizedTest
+    @EnumSource
+    void noElementsCompleteAtOnceAndWithoutDemand(ElementSource source) {
+        StepVerifier.create(write(source, FakeConnection.manual(), 0), 0)
                 .expectComplete()
                 .verify(LIMIT);
     }
@@ -132,12 +133,13 @@ class VectoredTransferFluxTest {
         assertThat(connection.lastOptions).isEqualTo(options);
     }
 
-    @Test
-    void failedElementsGiveResultsAndTheFluxEndsWithTheirNumber() {
+    @ParameterizedTest
+    @EnumSource
+    void failedElementsGiveResultsAndTheFluxEndsWithTheirNumber(ElementSource source) {
         FakeConnection connection = FakeConnection.manual();
         SluiceException denied = new RemoteAccessException(RemoteAccessException.Reason.ACCESS_DENIED, "read only");
         SluiceException lost = new ConnectionLostException("lost");
-        StepVerifier.create(write(connection, 4))
+        StepVerifier.create(write(source, connection, 4))
                 .then(() -> transfers(connection).get(1).end(denied))
                 .expectNext(new TransferResult(1, 0, denied))
                 .then(() -> transfers(connection).get(0).succeed())
@@ -156,8 +158,9 @@ class VectoredTransferFluxTest {
                 .verify(LIMIT);
     }
 
-    @Test
-    void anElementThatIsRefusedIsAFailedResultAndTheOthersGoOn() {
+    @ParameterizedTest
+    @EnumSource
+    void anElementThatIsRefusedIsAFailedResultAndTheOthersGoOn(ElementSource source) {
         SluiceException full = new TooManyPendingException("full");
         AtomicInteger submissions = new AtomicInteger();
         FakeConnection connection = new FakeConnection(256, transfer -> {
@@ -166,7 +169,7 @@ class VectoredTransferFluxTest {
             }
             transfer.succeed();
         });
-        StepVerifier.create(write(connection, 3))
+        StepVerifier.create(write(source, connection, 3))
                 .expectNext(new TransferResult(0, 1, null))
                 .expectNext(new TransferResult(1, 0, full))
                 .expectNext(new TransferResult(2, 3, null))
@@ -252,6 +255,156 @@ class VectoredTransferFluxTest {
         assertThat(subscriber.completions).hasValue(1);
         assertThat(connection.mostInFlight()).isEqualTo(limit);
         assertThat(mostAhead).hasValue(limit);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 7, 8, 15, 16, 17, 64, 499, 500, 501})
+    void theWindowIsNeverExceededByAListNorLeftEmpty(int limit) {
+        FakeConnection connection = FakeConnection.manual(limit);
+        RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>();
+        write(ElementSource.LIST, connection, 500).subscribe(subscriber);
+        subscriber.subscription.request(Long.MAX_VALUE);
+        int ended = 0;
+        for (FakeTransfer transfer = connection.transfers.poll();
+                transfer != null;
+                transfer = connection.transfers.poll()) {
+            // an eighth is waited for, so that what then goes can go together
+            assertThat(connection.inFlight())
+                    .isLessThanOrEqualTo(limit)
+                    .isGreaterThan(Math.min(limit - Math.max(1, limit / 8), 499 - ended));
+            transfer.succeed();
+            ended++;
+        }
+        assertThat(subscriber.items).hasSize(500);
+        assertThat(subscriber.completions).hasValue(1);
+        assertThat(connection.mostInFlight()).isEqualTo(Math.min(limit, 500));
+    }
+
+    @Test
+    void elementsOfAListAreOneTransferAndSoAreThoseThatFollowThem() {
+        FakeConnection connection = FakeConnection.manual(16);
+        RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>();
+        write(ElementSource.LIST, connection, 21).subscribe(subscriber);
+        subscriber.subscription.request(Long.MAX_VALUE);
+        assertThat(runs(connection)).containsExactly(16);
+        transfers(connection).getFirst().succeed();
+        assertThat(runs(connection)).containsExactly(16);
+        transfers(connection).subList(1, 4).forEach(FakeTransfer::succeed);
+        assertThat(runs(connection)).containsExactly(16, 2, 2);
+        transfers(connection).subList(4, 6).forEach(FakeTransfer::succeed);
+        assertThat(connection.submitted()).isEqualTo(21);
+        assertThat(runs(connection)).as("the last is alone, and a single write").containsExactly(16, 2, 2);
+        transfers(connection).forEach(FakeTransfer::succeed);
+        assertThat(subscriber.items)
+                .extracting(TransferResult::element)
+                .containsExactlyElementsOf(IntStream.range(0, 21).boxed().toList());
+        assertThat(subscriber.items).extracting(TransferResult::bytes).endsWith(19L, 20L, 21L);
+        assertThat(subscriber.completions).hasValue(1);
+    }
+
+    private static List<Integer> runs(FakeConnection connection) {
+        return connection.vectoredTransfers.stream()
+                .map(run -> run.elements().size())
+                .toList();
+    }
+
+    @Test
+    void aListGivesNoMoreThanTheDemand() {
+        FakeConnection connection = FakeConnection.manual(64);
+        RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>();
+        write(ElementSource.LIST, connection, 100).subscribe(subscriber);
+        assertThat(connection.submitted()).isZero();
+        int demand = 0;
+        for (int more : new int[] {1, 2, 5, 30, 1, 61}) {
+            subscriber.subscription.request(more);
+            demand += more;
+            for (FakeTransfer transfer = connection.transfers.poll();
+                    transfer != null;
+                    transfer = connection.transfers.poll()) {
+                transfer.succeed();
+            }
+            assertThat(subscriber.items).hasSize(demand);
+            assertThat(connection.submitted()).isEqualTo(demand);
+        }
+        assertThat(subscriber.completions).hasValue(1);
+        assertThat(subscriber.breaches).isEmpty();
+    }
+
+    @Test
+    void whatIsRefusedAsOneTransferGoesElementByElement() {
+        FakeConnection connection = FakeConnection.immediate();
+        connection.vectoredRefusal = new TooManyPendingException("full");
+        StepVerifier.create(write(ElementSource.LIST, connection, 5).map(TransferResult::element))
+                .expectNext(0, 1, 2, 3, 4)
+                .expectComplete()
+                .verify(LIMIT);
+        assertThat(connection.vectoredTransfers).isEmpty();
+        assertThat(connection.submitted()).isEqualTo(5);
+    }
+
+    @Test
+    void aMistakeInAListEndsTheFluxAndWhatIsInFlight() {
+        AtomicInteger submissions = new AtomicInteger();
+        FakeConnection connection = new FakeConnection(256, transfer -> {
+            if (submissions.incrementAndGet() == 3) {
+                throw new IndexOutOfBoundsException("outside");
+            }
+        });
+        connection.vectoredRefusal = new IndexOutOfBoundsException("outside");
+        StepVerifier.create(write(ElementSource.LIST, connection, 5))
+                .expectError(IndexOutOfBoundsException.class)
+                .verify(LIMIT);
+        assertThat(connection.submitted()).as("nothing after the mistake").isEqualTo(3);
+        assertThat(connection.inFlight()).isZero();
+    }
+
+    @Test
+    void aCancelEndsTheTransfersOfAListOnceEach() {
+        FakeConnection connection = FakeConnection.manual(16);
+        RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>();
+        write(ElementSource.LIST, connection, 40).subscribe(subscriber);
+        subscriber.subscription.request(Long.MAX_VALUE);
+        transfers(connection).subList(0, 6).forEach(FakeTransfer::succeed);
+        subscriber.subscription.cancel();
+        assertThat(connection.inFlight()).isZero();
+        assertThat(connection.submitted()).isEqualTo(22);
+        assertThat(connection.vectoredTransfers)
+                .extracting(FakeVectoredTransfer::cancels)
+                .containsExactly(1, 1, 1, 1);
+        assertThat(subscriber.items).hasSize(6);
+        assertThat(subscriber.terminals()).isZero();
+    }
+
+    @Test
+    void anEndWithoutItsElementsGivesEachOfThemItsResult() {
+        FakeConnection connection = FakeConnection.manual();
+        RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>();
+        write(ElementSource.LIST, connection, 3).subscribe(subscriber);
+        subscriber.subscription.request(3);
+        transfers(connection).get(1).succeed();
+        SluiceException lost = new ConnectionLostException("lost");
+        connection.vectoredTransfers.peek().endWithoutElements(lost);
+        assertThat(subscriber.items)
+                .containsExactly(
+                        new TransferResult(1, 2, null), new TransferResult(0, 0, lost), new TransferResult(2, 0, lost));
+        assertThat(subscriber.errors)
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        ElementsFailedException.class,
+                        error -> assertThat(error.failed()).isEqualTo(2));
+    }
+
+    @Test
+    void anEventIsCompletedByEachElementOfAList() {
+        FakeConnection connection = FakeConnection.immediate();
+        TransferOptions options = TransferOptions.defaults().completeInto(error -> {});
+        StepVerifier.create(
+                        ReactiveConnection.from(connection).withOptions(options).writeVectored(elements(connection, 3)))
+                .expectNextCount(3)
+                .expectComplete()
+                .verify(LIMIT);
+        assertThat(connection.vectoredTransfers).as("transfers of several").isEmpty();
+        assertThat(connection.lastOptions).isEqualTo(options);
     }
 
     @Test
@@ -347,10 +500,11 @@ class VectoredTransferFluxTest {
         assertThat(subscriber.terminals()).isZero();
     }
 
-    @Test
-    void takeStopsTheRest() {
+    @ParameterizedTest
+    @EnumSource
+    void takeStopsTheRest(ElementSource source) {
         FakeConnection connection = FakeConnection.immediate();
-        StepVerifier.create(write(connection, 100).take(3))
+        StepVerifier.create(write(source, connection, 100).take(3))
                 .expectNextCount(3)
                 .expectComplete()
                 .verify(LIMIT);
@@ -405,11 +559,12 @@ class VectoredTransferFluxTest {
         assertThat(subscriber.errors).singleElement().isInstanceOf(IllegalStateException.class);
     }
 
-    @Test
-    void aTransferThatEndsTwiceGivesOneResult() {
+    @ParameterizedTest
+    @EnumSource
+    void aTransferThatEndsTwiceGivesOneResult(ElementSource source) {
         FakeConnection connection = FakeConnection.manual();
         RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>();
-        write(connection, 2).subscribe(subscriber);
+        write(source, connection, 2).subscribe(subscriber);
         subscriber.subscription.request(2);
         FakeTransfer first = transfers(connection).get(0);
         first.succeed();
@@ -420,8 +575,9 @@ class VectoredTransferFluxTest {
         assertThat(subscriber.completions).hasValue(1);
     }
 
-    @Test
-    void lateErrorsOfCancelledElementsGoToTheHook() {
+    @ParameterizedTest
+    @EnumSource
+    void lateErrorsOfCancelledElementsGoToTheHook(ElementSource source) {
         List<Throwable> dropped = new ArrayList<>();
         Hooks.onErrorDropped(dropped::add);
         SluiceException lost = new ConnectionLostException("late");
@@ -430,16 +586,17 @@ class VectoredTransferFluxTest {
             subscriber.subscription.cancel();
             transfer.end(lost);
         });
-        write(connection, 1).subscribe(subscriber);
+        write(source, connection, 1).subscribe(subscriber);
         subscriber.subscription.request(1);
         assertThat(dropped).containsExactly(lost);
         assertThat(subscriber.terminals()).isZero();
     }
 
-    @Test
-    void eachSubscriberTransfersAllElements() {
+    @ParameterizedTest
+    @EnumSource
+    void eachSubscriberTransfersAllElements(ElementSource source) {
         FakeConnection connection = FakeConnection.immediate();
-        Flux<TransferResult> write = write(connection, 5);
+        Flux<TransferResult> write = write(source, connection, 5);
         for (int i = 0; i < 4; i++) {
             StepVerifier.create(write).expectNextCount(5).expectComplete().verify(LIMIT);
         }

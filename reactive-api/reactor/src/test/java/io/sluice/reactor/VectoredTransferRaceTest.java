@@ -19,6 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.core.scheduler.Schedulers;
@@ -49,12 +51,36 @@ class VectoredTransferRaceTest {
         return IntStream.range(0, count).mapToObj(i -> connection.element(8)).toList();
     }
 
-    private static RecordingSubscriber<TransferResult> subscribed(FakeConnection connection, int count) {
+    private static RecordingSubscriber<TransferResult> subscribed(
+            ElementSource source, FakeConnection connection, int count) {
         RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>();
-        ReactiveConnection.from(connection)
-                .writeVectored(elements(connection, count))
-                .subscribe(subscriber);
+        source.write(connection, elements(connection, count)).subscribe(subscriber);
         return subscriber;
+    }
+
+    @Test
+    void aListsWindowHoldsThoughFourThreadsBringResultsAndTheDemandTrickles() throws InterruptedException {
+        int count = 50_000;
+        int limit = 64;
+        FakeConnection connection = new FakeConnection(limit, transfer -> pollers.execute(transfer::succeed));
+        BitSet seen = new BitSet(count);
+        RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>() {
+            @Override
+            public void onNext(TransferResult result) {
+                super.onNext(result);
+                seen.set(result.element());
+                int more = result.element() % 3;
+                if (more > 0) {
+                    subscription.request(more);
+                }
+            }
+        };
+        ElementSource.LIST.write(connection, elements(connection, count)).subscribe(subscriber);
+        subscriber.subscription.request(limit * 4);
+        assertThat(subscriber.awaitTerminal()).isTrue();
+        assertThat(subscriber.breaches).isEmpty();
+        assertThat(seen.cardinality()).isEqualTo(count);
+        assertThat(connection.mostInFlight()).isLessThanOrEqualTo(limit);
     }
 
     @Test
@@ -100,11 +126,12 @@ class VectoredTransferRaceTest {
         assertThat(connection.mostInFlight()).isLessThanOrEqualTo(limit);
     }
 
-    @Test
-    void lastCompletionsAgainstEachOther() {
+    @ParameterizedTest
+    @EnumSource
+    void lastCompletionsAgainstEachOther(ElementSource source) {
         for (int round = 0; round < ROUNDS; round++) {
             FakeConnection connection = FakeConnection.manual();
-            RecordingSubscriber<TransferResult> subscriber = subscribed(connection, 3);
+            RecordingSubscriber<TransferResult> subscriber = subscribed(source, connection, 3);
             subscriber.subscription.request(Long.MAX_VALUE);
             FakeTransfer[] transfers = connection.transfers.toArray(FakeTransfer[]::new);
             RaceTestUtils.race(
@@ -118,11 +145,12 @@ class VectoredTransferRaceTest {
         assertThat(dropped).hasValue(0);
     }
 
-    @Test
-    void completionAgainstCancel() {
+    @ParameterizedTest
+    @EnumSource
+    void completionAgainstCancel(ElementSource source) {
         for (int round = 0; round < ROUNDS; round++) {
             FakeConnection connection = FakeConnection.manual();
-            RecordingSubscriber<TransferResult> subscriber = subscribed(connection, 2);
+            RecordingSubscriber<TransferResult> subscriber = subscribed(source, connection, 2);
             subscriber.subscription.request(Long.MAX_VALUE);
             FakeTransfer[] transfers = connection.transfers.toArray(FakeTransfer[]::new);
             RaceTestUtils.race(transfers[0]::succeed, transfers[1]::succeed, subscriber.subscription::cancel);
@@ -135,11 +163,12 @@ class VectoredTransferRaceTest {
         }
     }
 
-    @Test
-    void submissionAgainstCancel() {
+    @ParameterizedTest
+    @EnumSource
+    void submissionAgainstCancel(ElementSource source) {
         for (int round = 0; round < ROUNDS; round++) {
             FakeConnection connection = FakeConnection.manual(64);
-            RecordingSubscriber<TransferResult> subscriber = subscribed(connection, 200);
+            RecordingSubscriber<TransferResult> subscriber = subscribed(source, connection, 200);
             RaceTestUtils.race(() -> subscriber.subscription.request(Long.MAX_VALUE), subscriber.subscription::cancel);
             assertThat(subscriber.terminals()).isZero();
             assertThat(connection.inFlight())
@@ -148,11 +177,12 @@ class VectoredTransferRaceTest {
         }
     }
 
-    @Test
-    void requestsAgainstCompletions() throws InterruptedException {
+    @ParameterizedTest
+    @EnumSource
+    void requestsAgainstCompletions(ElementSource source) throws InterruptedException {
         for (int round = 0; round < ROUNDS / 10; round++) {
             FakeConnection connection = new FakeConnection(8, FakeTransfer::succeed);
-            RecordingSubscriber<TransferResult> subscriber = subscribed(connection, 100);
+            RecordingSubscriber<TransferResult> subscriber = subscribed(source, connection, 100);
             Runnable asking = () -> {
                 for (int i = 0; i < 50; i++) {
                     subscriber.subscription.request(1);
@@ -211,10 +241,11 @@ class VectoredTransferRaceTest {
         }
     }
 
-    @Test
-    void oneSubscriberOfManyThatCancelsLeavesTheOthersAlone() {
+    @ParameterizedTest
+    @EnumSource
+    void oneSubscriberOfManyThatCancelsLeavesTheOthersAlone(ElementSource source) {
         FakeConnection connection = new FakeConnection(64, transfer -> pollers.execute(transfer::succeed));
-        Flux<TransferResult> write = ReactiveConnection.from(connection).writeVectored(elements(connection, 500));
+        Flux<TransferResult> write = source.write(connection, elements(connection, 500));
         Flux<Long> others =
                 Flux.range(0, 8).flatMap(i -> i % 2 == 0 ? write.take(i + 1).count() : write.count());
         assertThat(others.collectSortedList().block(Duration.ofSeconds(30)))

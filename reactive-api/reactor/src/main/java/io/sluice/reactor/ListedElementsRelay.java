@@ -1,0 +1,95 @@
+package io.sluice.reactor;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferResult;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.scheduler.Scheduler.Worker;
+
+/**
+ * Elements that are all there: as many neighbours of one connection as demand and limit allow go as one transfer of the
+ * engine's. So that there are several when places have become free, an eighth of the limit is waited for.
+ */
+final class ListedElementsRelay extends VectoredRelay {
+    private static final int RUNS_UNDER_WAY = 8;
+
+    private final List<TransferElement> elements;
+
+    /** The first that was not submitted. Touched by the thread at work only. */
+    private int next;
+
+    ListedElementsRelay(
+            CoreSubscriber<? super TransferResult> actual,
+            VectoredTransferFlux source,
+            List<TransferElement> elements,
+            int limit,
+            @Nullable Worker worker) {
+        super(actual, source, limit, Math.max(1, limit / RUNS_UNDER_WAY), worker);
+        this.elements = elements;
+    }
+
+    /** Gives the subscriber its subscription. */
+    void start() {
+        actual.onSubscribe(this);
+        if (elements.isEmpty()) {
+            ended();
+        }
+        begin();
+    }
+
+    @Override
+    void take(long count) {
+        int until = (int) Math.min(elements.size(), next + count);
+        while (next < until && isActive()) {
+            int from = next;
+            next = endOfRun(from, until);
+            submit(from, next);
+        }
+        if (next == elements.size()) {
+            ended();
+        }
+    }
+
+    /** The first element that takes another connection than one does, or where the elements end. */
+    private int endOfRun(int from, int until) {
+        Connection connection = source.connection(elements.get(from));
+        int end = from + 1;
+        while (end < until && source.connection(elements.get(end)).equals(connection)) {
+            end++;
+        }
+        return end;
+    }
+
+    private void submit(int from, int until) {
+        if (until - from == 1 || !submitRun(from, until)) {
+            for (int index = from; index < until && isActive(); index++) {
+                TransferElement element = elements.get(index);
+                submit(element, new ElementTransfer(this, freeSlot(), index, element.length()));
+            }
+        }
+    }
+
+    /** False if they cannot be one transfer: then each by itself has its result, or shows the mistake that it is. */
+    private boolean submitRun(int from, int until) {
+        List<TransferElement> run = elements.subList(from, until);
+        ElementRun transfer = new ElementRun(this, freeSlot(), from, run);
+        enters(transfer);
+        Transfer submitted;
+        try {
+            submitted = source.submit(run, transfer);
+        } catch (Throwable refused) {
+            leaves(transfer);
+            return false;
+        }
+        entered(transfer, submitted);
+        return true;
+    }
+
+    @Override
+    long elements() {
+        return elements.size();
+    }
+}
