@@ -23,10 +23,14 @@ final class ToolProcess implements AutoCloseable {
     private static final long POLL_MILLIS = 100;
     private static final int MOST_WORDS = 200;
 
+    /** A look takes in all processes of the machine, and what is measured would feel more of them. */
+    private static final int LOOKS_FOR_FAMILY = 10;
+
     private final Process process;
     private final Path out;
     private final Path err;
     private List<ProcessHandle> family = List.of();
+    private int looks;
 
     private ToolProcess(Process process, Path out, Path err) {
         this.process = process;
@@ -86,10 +90,10 @@ final class ToolProcess implements AutoCloseable {
         return read(out);
     }
 
-    /** Processor time until now, as the system counts it, of it and of what it has started. */
+    /** Processor time until now, as the system counts it, of it and of what it has started by the tenth call. */
     Duration processorTime() {
-        if (family.size() <= 1) {
-            // It takes a look at all processes of the machine, so it is not taken again once the child is there.
+        if (looks < LOOKS_FOR_FAMILY) {
+            looks++;
             family = Stream.concat(Stream.of(process.toHandle()), process.descendants())
                     .toList();
         }
