@@ -636,11 +636,11 @@ public final class EngineOptions {
         /**
          * The most operations in flight over all connections. Default 65,536; {@code SLUICE_ENGINE_WINDOW_OPERATIONS}.
          *
-         * @param count at least 1
+         * @param count 1 to 2,097,152
          * @return this
          */
         public Builder engineWindowOperations(int count) {
-            this.engineWindowOperations = (int) between("engineWindowOperations", count, 1, 1 << 24);
+            this.engineWindowOperations = (int) between("engineWindowOperations", count, 1, 1 << 21);
             return this;
         }
 

@@ -47,20 +47,8 @@ final class CallerThreadTransfers {
 
     /** The elements follow one another, so there is one in flight at a time. */
     private boolean copyAll(DataTransfer transfer) {
-        if (window.tryAcquireOperation(flow) != ConnectionWindow.Grant.GRANTED) {
-            return false;
-        }
-        try {
-            return copyHoldingOperation(transfer);
-        } finally {
-            window.releaseOperation();
-            flow.creditsReturned();
-        }
-    }
-
-    private boolean copyHoldingOperation(DataTransfer transfer) {
         long bytes = transfer.callerThreadBytes();
-        if (window.tryAcquireBytes(flow, bytes) != ConnectionWindow.Grant.GRANTED) {
+        if (window.tryAcquire(flow, 1, bytes) != ConnectionWindow.Grant.GRANTED) {
             return false;
         }
         try {
@@ -70,7 +58,8 @@ final class CallerThreadTransfers {
             }
             return done;
         } finally {
-            window.releaseBytes(bytes);
+            window.release(1, bytes);
+            flow.creditsReturned();
         }
     }
 

@@ -1,67 +1,52 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.InFlightWindow;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** The credits of one connection: its poller's, and those of threads that carry out their own small transfers. Any thread. */
 final class ConnectionWindow implements InFlightWindow {
-    private final int operationLimit;
-    private final long byteLimit;
+    private final Credits credits;
     private final EngineWindow engine;
-    private final AtomicInteger operations = new AtomicInteger();
-    private final AtomicLong bytes = new AtomicLong();
-    private final AtomicInteger maxOperations = new AtomicInteger();
-    private final AtomicLong maxBytes = new AtomicLong();
 
     ConnectionWindow(int operationLimit, long byteLimit, EngineWindow engine) {
-        this.operationLimit = operationLimit;
-        this.byteLimit = byteLimit;
+        this.credits = new Credits(operationLimit, byteLimit);
         this.engine = engine;
     }
 
     /** Takes an operation credit of the connection and one of the engine. */
     Grant tryAcquireOperation(ConnectionFlow flow) {
-        int taken;
-        do {
-            taken = operations.get() + 1;
-            if (taken > operationLimit) {
-                return Grant.CONNECTION_EXHAUSTED;
-            }
-        } while (!operations.compareAndSet(taken - 1, taken));
-        if (!engine.tryAcquireOperation(flow)) {
-            operations.getAndDecrement();
-            return Grant.ENGINE_EXHAUSTED;
-        }
-        EngineWindow.raise(maxOperations, taken);
-        return Grant.GRANTED;
+        return tryAcquire(flow, 1, 0);
     }
 
     /** Takes byte credits of the connection and of the engine. */
     Grant tryAcquireBytes(ConnectionFlow flow, long count) {
-        long taken;
-        do {
-            taken = bytes.get() + count;
-            if (taken > byteLimit) {
-                return Grant.CONNECTION_EXHAUSTED;
-            }
-        } while (!bytes.compareAndSet(taken - count, taken));
-        if (!engine.tryAcquireBytes(flow, count)) {
-            bytes.getAndAdd(-count);
+        return tryAcquire(flow, 0, count);
+    }
+
+    /** Takes both kinds at once, of the connection and of the engine, or none. */
+    Grant tryAcquire(ConnectionFlow flow, int operations, long bytes) {
+        long inFlight = credits.tryTake(operations, bytes);
+        if (inFlight == Credits.REFUSED) {
+            return Grant.CONNECTION_EXHAUSTED;
+        }
+        if (!engine.tryAcquire(flow, operations, bytes)) {
+            credits.giveBack(operations, bytes);
             return Grant.ENGINE_EXHAUSTED;
         }
-        EngineWindow.raise(maxBytes, taken);
+        credits.seen(inFlight);
         return Grant.GRANTED;
     }
 
     void releaseOperation() {
-        operations.getAndDecrement();
-        engine.releaseOperation();
+        release(1, 0);
     }
 
     void releaseBytes(long count) {
-        bytes.getAndAdd(-count);
-        engine.releaseBytes(count);
+        release(0, count);
+    }
+
+    void release(int operations, long bytes) {
+        credits.giveBack(operations, bytes);
+        engine.release(operations, bytes);
     }
 
     /** The answer to a wish for credits. */
@@ -73,31 +58,31 @@ final class ConnectionWindow implements InFlightWindow {
 
     @Override
     public int operationLimit() {
-        return operationLimit;
+        return credits.operationLimit();
     }
 
     @Override
     public long byteLimit() {
-        return byteLimit;
+        return credits.byteLimit();
     }
 
     @Override
     public int operations() {
-        return operations.get();
+        return credits.operations();
     }
 
     @Override
     public long bytes() {
-        return bytes.get();
+        return credits.bytes();
     }
 
     @Override
     public int maxOperationsSeen() {
-        return maxOperations.get();
+        return credits.maxOperations();
     }
 
     @Override
     public long maxBytesSeen() {
-        return maxBytes.get();
+        return credits.maxBytes();
     }
 }

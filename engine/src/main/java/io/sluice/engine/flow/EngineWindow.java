@@ -2,18 +2,11 @@ package io.sluice.engine.flow;
 
 import io.sluice.engine.InFlightWindow;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** The credits that all connections of an engine share. Any thread. */
 @SuppressWarnings("ReferenceEquality") // a flow is its own identity
 public final class EngineWindow implements InFlightWindow {
-    private final int operationLimit;
-    private final long byteLimit;
-    private final AtomicInteger operations = new AtomicInteger();
-    private final AtomicLong bytes = new AtomicLong();
-    private final AtomicInteger maxOperations = new AtomicInteger();
-    private final AtomicLong maxBytes = new AtomicLong();
+    private final Credits credits;
     // The connections that found no credit, first come, first served. Who waits for bytes holds an operation credit,
     // which others wait for: in one queue each would wait for the other.
     private final ConcurrentLinkedQueue<ConnectionFlow> waitingForOperations = new ConcurrentLinkedQueue<>();
@@ -22,52 +15,51 @@ public final class EngineWindow implements InFlightWindow {
     /**
      * All credits free.
      *
-     * @param operationLimit the most operations
-     * @param byteLimit the most bytes
+     * @param operationLimit the most operations, up to 2,097,152
+     * @param byteLimit the most bytes, up to 1 TiB
      */
     public EngineWindow(int operationLimit, long byteLimit) {
-        this.operationLimit = operationLimit;
-        this.byteLimit = byteLimit;
+        this.credits = new Credits(operationLimit, byteLimit);
     }
 
     boolean tryAcquireOperation(ConnectionFlow flow) {
-        if (othersGoFirst(waitingForOperations, flow)) {
-            return false;
-        }
-        int current;
-        do {
-            current = operations.get();
-            if (current >= operationLimit) {
-                return false;
-            }
-        } while (!operations.compareAndSet(current, current + 1));
-        raise(maxOperations, current + 1);
-        return true;
+        return tryAcquire(flow, 1, 0);
     }
 
     boolean tryAcquireBytes(ConnectionFlow flow, long count) {
-        if (othersGoFirst(waitingForBytes, flow)) {
+        return tryAcquire(flow, 0, count);
+    }
+
+    /** Takes both kinds at once, or none; of a kind that is not asked for, nobody goes first. */
+    boolean tryAcquire(ConnectionFlow flow, int operations, long bytes) {
+        if ((operations != 0 && othersGoFirst(waitingForOperations, flow))
+                || (bytes != 0 && othersGoFirst(waitingForBytes, flow))) {
             return false;
         }
-        long current;
-        do {
-            current = bytes.get();
-            if (current + count > byteLimit) {
-                return false;
-            }
-        } while (!bytes.compareAndSet(current, current + count));
-        raise(maxBytes, current + count);
+        long inFlight = credits.tryTake(operations, bytes);
+        if (inFlight == Credits.REFUSED) {
+            return false;
+        }
+        credits.seen(inFlight);
         return true;
     }
 
     void releaseOperation() {
-        operations.decrementAndGet();
-        wakeFirst(waitingForOperations);
+        release(1, 0);
     }
 
     void releaseBytes(long count) {
-        bytes.addAndGet(-count);
-        wakeFirst(waitingForBytes);
+        release(0, count);
+    }
+
+    void release(int operations, long bytes) {
+        credits.giveBack(operations, bytes);
+        if (operations != 0) {
+            wakeFirst(waitingForOperations);
+        }
+        if (bytes != 0) {
+            wakeFirst(waitingForBytes);
+        }
     }
 
     private static boolean othersGoFirst(ConcurrentLinkedQueue<ConnectionFlow> waiting, ConnectionFlow flow) {
@@ -104,47 +96,33 @@ public final class EngineWindow implements InFlightWindow {
         }
     }
 
-    static void raise(AtomicInteger mark, int value) {
-        int seen = mark.get();
-        while (seen < value && !mark.compareAndSet(seen, value)) {
-            seen = mark.get();
-        }
-    }
-
-    static void raise(AtomicLong mark, long value) {
-        long seen = mark.get();
-        while (seen < value && !mark.compareAndSet(seen, value)) {
-            seen = mark.get();
-        }
-    }
-
     @Override
     public int operationLimit() {
-        return operationLimit;
+        return credits.operationLimit();
     }
 
     @Override
     public long byteLimit() {
-        return byteLimit;
+        return credits.byteLimit();
     }
 
     @Override
     public int operations() {
-        return operations.get();
+        return credits.operations();
     }
 
     @Override
     public long bytes() {
-        return bytes.get();
+        return credits.bytes();
     }
 
     @Override
     public int maxOperationsSeen() {
-        return maxOperations.get();
+        return credits.maxOperations();
     }
 
     @Override
     public long maxBytesSeen() {
-        return maxBytes.get();
+        return credits.maxBytes();
     }
 }

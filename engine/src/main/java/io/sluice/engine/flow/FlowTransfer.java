@@ -20,13 +20,14 @@ import org.slf4j.LoggerFactory;
  * A transfer of a flow. Other threads may only start it and ask for its end; the poller alone moves it from there on, so that
  * its one terminal signal needs no lock.
  */
-@SuppressWarnings("ReferenceEquality") // QUIET is a mark, told by identity
+@SuppressWarnings("ReferenceEquality") // NOT_ASKED is a mark, told by identity
 abstract sealed class FlowTransfer extends TransferState implements Transfer, Mail
         permits DataTransfer, NotifyTransfer {
     private static final Logger LOG = LoggerFactory.getLogger(FlowTransfer.class);
     private static final VarHandle QUIESCENCE;
     private static final long NOT_POSTED = Long.MIN_VALUE;
-    private static final CompletableFuture<Void> QUIET = CompletableFuture.completedFuture(null);
+    // nobody has asked yet when the run will be quiet
+    private static final CompletableFuture<Void> NOT_ASKED = new CompletableFuture<>();
 
     static {
         try {
@@ -46,8 +47,9 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     private @Nullable StartWait startWait;
     private int admittedRun = NO_RUN;
 
+    // null while it is quiet, as it is at first: to write a new transfer's would be a fence for nothing
     @SuppressWarnings("UnusedVariable") // through its handle
-    private volatile @Nullable CompletableFuture<Void> quiescence = QUIET;
+    private volatile @Nullable CompletableFuture<Void> quiescence;
 
     FlowTransfer(ConnectionFlow flow, TransferOptions options) {
         this.flow = flow;
@@ -72,7 +74,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     void reset() {
         submittedAt = System.nanoTime();
         postedAt = NOT_POSTED;
-        quiescence = null;
+        QUIESCENCE.setRelease(this, NOT_ASKED);
     }
 
     @Override
@@ -96,11 +98,11 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     @Override
     public CompletableFuture<Void> quiesced() {
         CompletableFuture<Void> mine = quiescence;
-        if (mine == null) {
+        if (mine == NOT_ASKED) {
             CompletableFuture<Void> fresh = new CompletableFuture<>();
-            mine = QUIESCENCE.compareAndSet(this, null, fresh) ? fresh : quiescence;
+            mine = QUIESCENCE.compareAndSet(this, NOT_ASKED, fresh) ? fresh : quiescence;
         }
-        return mine == null || mine == QUIET ? CompletableFuture.completedFuture(null) : mine.copy();
+        return mine == null || mine == NOT_ASKED ? CompletableFuture.completedFuture(null) : mine.copy();
     }
 
     @Override
@@ -200,8 +202,8 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     @Nullable
     CompletableFuture<Void> takeQuiescence() {
         @SuppressWarnings("unchecked")
-        CompletableFuture<Void> waitedFor = (CompletableFuture<Void>) QUIESCENCE.getAndSet(this, QUIET);
-        return waitedFor == QUIET ? null : waitedFor;
+        CompletableFuture<Void> waitedFor = (CompletableFuture<Void>) QUIESCENCE.getAndSet(this, null);
+        return waitedFor == NOT_ASKED ? null : waitedFor;
     }
 
     ConnectionFlow flow() {

@@ -156,8 +156,13 @@ final class SendQueue {
     private boolean addChunk(DataTransfer transfer) {
         ElementOperation operation = transfer.current();
         int element = transfer.nextElement();
+        long position = transfer.position();
+        long length = transfer.length(element);
+        long bytes = Math.min(length - position, chunker.chunk(length));
+        boolean hasBytes = false;
         if (operation == null) {
-            if (!acquireOperation()) {
+            hasBytes = acquireBoth(bytes);
+            if (!hasBytes && !acquireOperation()) {
                 return false;
             }
             ElementOperation pooled = freeOperations.pollFirst();
@@ -165,10 +170,7 @@ final class SendQueue {
             operation.begin(transfer, element);
             transfer.beginElement(operation);
         }
-        long position = transfer.position();
-        long length = transfer.length(element);
-        long bytes = Math.min(length - position, chunker.chunk(length));
-        if (!acquireBytes(bytes)) {
+        if (!hasBytes && !acquireBytes(bytes)) {
             return false;
         }
         LeasedMemory memory = transfer.local(element);
@@ -220,6 +222,13 @@ final class SendQueue {
         Chunk chunk = new Chunk();
         chunks.add(chunk);
         return chunk;
+    }
+
+    /** What a new element takes for its first chunk, in one go where nobody waits; else one after the other, by turns. */
+    private boolean acquireBoth(long bytes) {
+        return !awaitingOperation
+                && !awaitingBytes
+                && window.tryAcquire(flow, 1, bytes) == ConnectionWindow.Grant.GRANTED;
     }
 
     private boolean acquireOperation() {
@@ -284,7 +293,7 @@ final class SendQueue {
             waiting.remove(transfer);
         }
         if (operation.isDone()) {
-            finish(operation);
+            finish(operation, 0);
         }
     }
 
@@ -296,7 +305,6 @@ final class SendQueue {
         long fetched = chunk.fetched();
         ElementOperation operation = chunk.retire();
         freeChunks.addFirst(chunk);
-        window.releaseBytes(bytes);
         operation.chunkDone();
         DataTransfer transfer = operation.transfer();
         if (status == CompletionStatus.SUCCESS) {
@@ -318,16 +326,20 @@ final class SendQueue {
                 default -> operation.fail(TransferErrors.refused(status, kind));
             }
             if (transfer.current() == operation) {
+                window.releaseBytes(bytes);
                 finishPosting(transfer, operation);
                 return;
             }
         }
         if (operation.isDone()) {
-            finish(operation);
+            finish(operation, bytes);
+        } else {
+            window.releaseBytes(bytes);
         }
     }
 
-    private void finish(ElementOperation operation) {
+    /** An element has ended; gives its credit back, with those of its last chunk. */
+    private void finish(ElementOperation operation, long bytes) {
         DataTransfer transfer = operation.transfer();
         int element = operation.index();
         SluiceException error = operation.error();
@@ -341,7 +353,7 @@ final class SendQueue {
         long postedAt = operation.postedAt();
         operation.retire();
         freeOperations.addFirst(operation);
-        window.releaseOperation();
+        window.release(1, bytes);
         transfer.operationDone();
         flow.elementDone(transfer, element, error, postedAt);
     }
@@ -350,7 +362,7 @@ final class SendQueue {
     void abandon(ElementOperation operation) {
         operation.allPosted();
         if (operation.isDone()) {
-            finish(operation);
+            finish(operation, 0);
         }
     }
 

@@ -23,6 +23,18 @@ public final class TransferFactory {
     }
 
     /**
+     * Starts a transfer that this has just made, and that nobody else knows: it cannot be running.
+     *
+     * @param made by this
+     * @throws io.sluice.engine.SluiceException if the connection takes none
+     */
+    public void start(PreparedTransfer made) {
+        DataTransfer transfer = (DataTransfer) made;
+        transfer.holdNew();
+        flow.submitHeld(transfer);
+    }
+
+    /**
      * A read or write of one element.
      *
      * @param operation read or write

@@ -60,9 +60,15 @@ abstract class TransferState extends Deadline {
         clear(HELD);
     }
 
-    /** A held transfer begins its next run; it must then be put into the mailbox. */
+    /** Takes a new transfer that no other thread knows for the calling thread: nothing can be in the way. */
+    final void holdNew() {
+        STATE.set(this, state | HELD);
+    }
+
+    /** A held transfer begins its next run; it must then be put into the mailbox, which makes that known. */
     final void beginRun() {
-        state = run() + ONE_RUN | RUNNING;
+        // nothing that this thread reads next depends on who has seen it, so it need not wait for that
+        STATE.setRelease(this, run() + ONE_RUN | RUNNING);
     }
 
     /** Asks for the end of the run; says which run it is that the poller must be told of, or {@link #NO_RUN}. */

@@ -196,7 +196,7 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
 
     @Override
     Transfer checked(PreparedTransfer transfer) {
-        transfer.start();
+        transfers().start(transfer);
         return transfer;
     }
 

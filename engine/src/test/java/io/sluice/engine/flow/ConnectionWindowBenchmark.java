@@ -32,13 +32,11 @@ public class ConnectionWindowBenchmark {
      */
     @Benchmark
     public boolean acquireAndRelease() {
-        boolean granted = window.tryAcquireOperation(flow) == ConnectionWindow.Grant.GRANTED
-                && window.tryAcquireBytes(flow, BYTES) == ConnectionWindow.Grant.GRANTED;
+        boolean granted = window.tryAcquire(flow, 1, BYTES) == ConnectionWindow.Grant.GRANTED;
         if (!granted) {
             throw new IllegalStateException("a credit is missing");
         }
-        window.releaseBytes(BYTES);
-        window.releaseOperation();
+        window.release(1, BYTES);
         return granted;
     }
 }

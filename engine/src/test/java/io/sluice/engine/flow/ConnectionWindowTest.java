@@ -65,6 +65,29 @@ class ConnectionWindowTest {
     }
 
     @Test
+    void bothKindsAtOnceOrNeither() {
+        ConnectionWindow other = new ConnectionWindow(3, 600, engine);
+        assertThat(window.tryAcquire(NOBODY, 1, 601)).isEqualTo(CONNECTION_EXHAUSTED);
+        assertThat(window.tryAcquire(NOBODY, 1, 600)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquire(NOBODY, 1, 401)).isEqualTo(ENGINE_EXHAUSTED);
+        assertThat(other.operations())
+                .as("a refusal costs the connection nothing")
+                .isZero();
+        assertThat(other.bytes()).isZero();
+        assertThat(other.maxOperationsSeen())
+                .as("nor is it ever seen in flight")
+                .isZero();
+        assertThat(engine.operations()).isOne();
+        assertThat(engine.bytes()).isEqualTo(600);
+        window.release(1, 600);
+        assertThat(other.tryAcquire(NOBODY, 1, 401)).isEqualTo(GRANTED);
+        assertThat(window.operations()).isZero();
+        assertThat(window.bytes()).isZero();
+        assertThat(engine.operations()).isOne();
+        assertThat(engine.bytes()).isEqualTo(401);
+    }
+
+    @Test
     void highWaterMarksStayWhenCreditsComeBack() {
         window.tryAcquireOperation(NOBODY);
         window.tryAcquireBytes(NOBODY, 7);

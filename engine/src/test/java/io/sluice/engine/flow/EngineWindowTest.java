@@ -114,6 +114,22 @@ class EngineWindowTest {
     }
 
     @Test
+    void bothKindsAtOnceGoToNobodyWhileOthersWaitForOneOfThem() {
+        second.await();
+        assertThat(window.tryAcquire(first.flow, 1, 10)).isFalse();
+        assertThat(window.tryAcquire(first.flow, 0, 10))
+                .as("nobody waits for bytes")
+                .isTrue();
+        assertThat(window.tryAcquire(second.flow, 1, 10)).isTrue();
+        window.leaveOperations(second.flow);
+        assertThat(window.tryAcquire(first.flow, 1, 10)).isTrue();
+        woken.clear();
+        second.await();
+        window.release(1, 10);
+        assertThat(woken).containsOnly("second");
+    }
+
+    @Test
     void whoWaitsLongestIsWokenFirstAndUntilItLeaves() {
         window.tryAcquireOperation(first.flow);
         window.tryAcquireOperation(first.flow);
