@@ -57,7 +57,8 @@ public interface TransferEngine extends AutoCloseable {
     /**
      * Runs a task when the calling poller ends its present duty cycle, after the callbacks of whatever else has completed in it;
      * on any other thread at once. Whoever hands completions over to another thread can so wake that once for many of them, and not
-     * for the first, to which the poller might have to leave its processor.
+     * for the first, to which the poller might have to leave its processor. A poller on the process' only processor lets other
+     * threads run then, as soon as it has nothing more to do itself.
      *
      * @param task must not block, as callbacks must not
      */

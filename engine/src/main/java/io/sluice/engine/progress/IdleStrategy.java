@@ -11,22 +11,32 @@ final class IdleStrategy {
     private final long spinNanos;
     private final long yieldNanos;
     private final boolean alone;
+    private final Runnable letOthersRun;
     private long idleSince;
     private boolean idle;
     private int spins;
 
     IdleStrategy(long spinNanos, long yieldNanos) {
-        this(spinNanos, yieldNanos, Runtime.getRuntime().availableProcessors());
+        this(spinNanos, yieldNanos, Runtime.getRuntime().availableProcessors(), IdleStrategy::yieldThread);
     }
 
-    IdleStrategy(long spinNanos, long yieldNanos, int processors) {
+    IdleStrategy(long spinNanos, long yieldNanos, int processors, Runnable letOthersRun) {
         this.spinNanos = spinNanos;
         this.yieldNanos = yieldNanos;
         this.alone = processors == 1;
+        this.letOthersRun = letOthersRun;
     }
 
     void worked() {
         idle = false;
+    }
+
+    /**
+     * Another thread was given something to do: on the only processor it can't begin while this one spins, so the next time
+     * that there is nothing to do it is let run at once.
+     */
+    void handedOver() {
+        spins = SPINS_A_YIELD - 1;
     }
 
     /** Whether the first duty cycle without work is the time to park. */
@@ -46,7 +56,7 @@ final class IdleStrategy {
             return false;
         }
         if (waited < spinNanos + yieldNanos) {
-            letOthersRun();
+            letOthersRun.run();
             return false;
         }
         return true;
@@ -54,15 +64,16 @@ final class IdleStrategy {
 
     private void spin() {
         // on the only processor nobody else of this process can bring work while this one spins
-        if (alone && ++spins % SPINS_A_YIELD == 0) {
-            letOthersRun();
+        if (alone && ++spins >= SPINS_A_YIELD) {
+            spins = 0;
+            letOthersRun.run();
         } else {
             Thread.onSpinWait();
         }
     }
 
     @SuppressWarnings("ThreadPriorityCheck") // yielding is a courtesy here; nothing depends on it
-    private static void letOthersRun() {
+    private static void yieldThread() {
         Thread.yield();
     }
 }

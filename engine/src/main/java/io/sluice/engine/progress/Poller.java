@@ -231,6 +231,8 @@ public final class Poller implements EventLoop {
             task.run();
         } else {
             endOfCycle.add(task);
+            // callbacks wake other threads there
+            idleStrategy.handedOver();
         }
     }
 

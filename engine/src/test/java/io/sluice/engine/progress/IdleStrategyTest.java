@@ -2,6 +2,7 @@ package io.sluice.engine.progress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -47,11 +48,41 @@ class IdleStrategyTest {
     @Test
     void patienceDoesNotDependOnTheNumberOfProcessors() {
         for (int processors : new int[] {1, 2}) {
-            IdleStrategy strategy = new IdleStrategy(SPIN, YIELD, processors);
+            IdleStrategy strategy = new IdleStrategy(SPIN, YIELD, processors, () -> {});
             for (long now = 0; now < PARK; now++) {
                 assertThat(strategy.idle(now)).isFalse();
             }
             assertThat(strategy.idle(PARK)).isTrue();
         }
+    }
+
+    @Test
+    void onTheOnlyProcessorWhoeverWasGivenSomethingToDoRunsAtOnce() {
+        AtomicInteger yields = new AtomicInteger();
+        IdleStrategy strategy = new IdleStrategy(SPIN, YIELD, 1, yields::incrementAndGet);
+        strategy.handedOver();
+        strategy.worked();
+        strategy.idle(0);
+        assertThat(yields).hasValue(1);
+        strategy.idle(1);
+        assertThat(yields).as("once for what was handed over").hasValue(1);
+        for (long now = 2; now < 33; now++) {
+            strategy.idle(now);
+        }
+        assertThat(yields).as("and now and then as ever").hasValue(2);
+    }
+
+    @Test
+    void whereThereAreOtherProcessorsItSpinsOn() {
+        AtomicInteger yields = new AtomicInteger();
+        IdleStrategy strategy = new IdleStrategy(SPIN, YIELD, 2, yields::incrementAndGet);
+        strategy.handedOver();
+        strategy.worked();
+        for (long now = 0; now < SPIN; now++) {
+            strategy.idle(now);
+        }
+        assertThat(yields).hasValue(0);
+        strategy.idle(SPIN);
+        assertThat(yields).hasValue(1);
     }
 }

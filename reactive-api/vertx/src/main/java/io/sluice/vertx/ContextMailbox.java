@@ -36,6 +36,8 @@ final class ContextMailbox implements Handler<Void> {
         }
     };
 
+    private static final Runnable NOTHING = () -> {};
+
     private final Context context;
     private final boolean together;
     private final AtomicReference<@Nullable Delivery> latest = new AtomicReference<>();
@@ -87,6 +89,9 @@ final class ContextMailbox implements Handler<Void> {
         if (before == null) {
             // A loop that is woken by the first takes the poller's processor, where it can, and finds no other.
             TransferEngine.atEndOfCycle(wake);
+        } else if (before == AT_WORK) {
+            // It need not be woken, but where it shares the poller's processor it has to be let run.
+            TransferEngine.atEndOfCycle(NOTHING);
         }
     }
 
