@@ -6,6 +6,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.Patience;
 import io.sluice.engine.RemoteRegion;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 class LargeRegionTest {
     private static final long FOUR_GIBIBYTES = 1L << 32;
     private static final long BYTES = FOUR_GIBIBYTES + (1 << 20) + 40;
+    private static final Duration BOUND = Duration.ofMinutes(3);
     private static final long[] MARKS = {
         0,
         (1L << 31) - 8,
@@ -52,16 +54,18 @@ class LargeRegionTest {
 
     @Test
     void readsAndWritesMoreThanFourGibibytesInOneTransfer() {
-        try (VerbsPair pair = VerbsPair.open(both -> both.windowBytes(1L << 30))) {
+        // of chunks of 128 MiB: on memory that is touched for the first time each may take a busy machine long
+        try (VerbsPair pair =
+                VerbsPair.open(both -> both.windowBytes(1L << 30).livenessTimeout(Duration.ofMinutes(1)))) {
             MemoryRegion served = marked(pair.served(BYTES), 1);
             RemoteRegion remote = pair.attach(served);
             MemoryRegion read = pair.local(BYTES);
-            pair.read(read, 0, remote, 0, BYTES).awaitSuccess();
+            pair.read(read, 0, remote, 0, BYTES).awaitSuccess(BOUND);
             assertMarked(read, 1);
             Patience.get(read.close());
 
             MemoryRegion source = marked(pair.local(BYTES), 2);
-            pair.write(source, 0, remote, 0, BYTES).awaitSuccess();
+            pair.write(source, 0, remote, 0, BYTES).awaitSuccess(BOUND);
             assertMarked(served, 2);
             Patience.get(source.close());
         }

@@ -7,6 +7,7 @@ import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,13 +37,22 @@ final class TransferEnd implements TransferCallback, FetchCallback {
 
     /** Empty for success. */
     Optional<SluiceException> await() {
-        Optional<SluiceException> ended = Patience.get(error);
+        return await(Patience.BOUND);
+    }
+
+    private Optional<SluiceException> await(Duration bound) {
+        Optional<SluiceException> ended = Patience.get(error, bound);
         assertThat(count).as("a transfer ends once").hasValue(1);
         return ended;
     }
 
     void awaitSuccess() {
-        await().ifPresent(failure -> {
+        awaitSuccess(Patience.BOUND);
+    }
+
+    /** As {@link #awaitSuccess()}, for what may take longer. */
+    void awaitSuccess(Duration bound) {
+        await(bound).ifPresent(failure -> {
             throw new AssertionError("expected success", failure);
         });
     }
