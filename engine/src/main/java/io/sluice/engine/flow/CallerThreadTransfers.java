@@ -48,7 +48,13 @@ final class CallerThreadTransfers {
     /** The elements follow one another, so there is one in flight at a time. */
     private boolean copyAll(DataTransfer transfer) {
         long bytes = transfer.callerThreadBytes();
-        if (window.tryAcquire(flow, 1, bytes) != ConnectionWindow.Grant.GRANTED) {
+        ConnectionWindow.Grant grant = window.tryAcquire(flow, 1, bytes);
+        if (grant != ConnectionWindow.Grant.GRANTED) {
+            if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED) {
+                // the connection's, which it had until the engine refused, may have been lacking to a transfer that
+                // came
+                flow.creditsReturned();
+            }
             return false;
         }
         try {

@@ -5,9 +5,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Where a transfer stands, as one word that every thread changes by compare-and-set: so that a start, a cancel and the end can
- * meet in any order without a lock, and a transfer that is started again has nothing left over from its last run. Only the
- * poller ends a run.
+ * Where a transfer stands, as one word that every thread changes by compare-and-set, unless it has the transfer for itself:
+ * so that a start, a cancel and the end can meet in any order without a lock, and a transfer that is started again has nothing
+ * left over from its last run. Only the poller, or who carries the transfer out, ends a run.
  */
 abstract class TransferState extends Deadline {
     /** Submitted; the terminal signal has not been given. */
@@ -65,9 +65,9 @@ abstract class TransferState extends Deadline {
         STATE.set(this, state | HELD);
     }
 
-    /** A held transfer begins its next run; it must then be put into the mailbox, which makes that known. */
+    /** A held transfer begins its next run; it must then be put into the mailbox, or have been carried out. */
     final void beginRun() {
-        // nothing that this thread reads next depends on who has seen it, so it need not wait for that
+        // nobody else changes it while it is held, and nothing that this thread reads next depends on who has seen it
         STATE.setRelease(this, run() + ONE_RUN | RUNNING);
     }
 

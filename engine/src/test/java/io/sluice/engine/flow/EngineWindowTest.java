@@ -127,6 +127,19 @@ class EngineWindowTest {
         second.await();
         window.release(1, 10);
         assertThat(woken).containsOnly("second");
+        window.leaveOperations(second.flow);
+
+        window.awaitBytes(third.flow);
+        assertThat(window.tryAcquire(first.flow, 1, 10)).isFalse();
+        assertThat(window.tryAcquire(first.flow, 1, 0))
+                .as("nobody waits for operations")
+                .isTrue();
+        woken.clear();
+        window.release(1, 0);
+        assertThat(woken).as("no bytes have come back").isEmpty();
+        window.release(0, 10);
+        assertThat(woken).containsOnly("third");
+        assertThat(window.tryAcquire(third.flow, 1, 10)).isTrue();
     }
 
     @Test
@@ -137,7 +150,6 @@ class EngineWindowTest {
         second.await();
         assertThat(woken).isEmpty();
         window.releaseOperation();
-        window.releaseBytes(0);
         assertThat(woken).isNotEmpty().containsOnly("first");
         woken.clear();
         window.leaveOperations(first.flow);

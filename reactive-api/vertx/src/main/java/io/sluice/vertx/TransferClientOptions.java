@@ -491,7 +491,7 @@ public class TransferClientOptions {
     /**
      * See {@link EngineOptions.Builder#engineWindowOperations}.
      *
-     * @param count at least 1
+     * @param count 1 to 2,097,152
      * @return this
      */
     public TransferClientOptions setEngineWindowOperations(int count) {

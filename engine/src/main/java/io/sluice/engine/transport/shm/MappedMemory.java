@@ -16,10 +16,8 @@ import org.jspecify.annotations.Nullable;
  * which anybody can cut short, by the kernel. What the peer's engine allocated is sealed. Any thread.
  */
 final class MappedMemory {
-    // Measured: below, the call into C, some 35 ns, costs more than it saves; from here on C is faster by a quarter on
-    // an
-    // AMD EPYC (Zen 5), and on an Intel Xeon as fast. Nor does it hold up safepoints, for which all threads of the
-    // process would wait.
+    // Measured: below, the call into C, some 35 ns, costs more than it saves; from here on C is a quarter faster on an
+    // AMD EPYC (Zen 5), and as fast on an Intel Xeon. Nor does it hold up safepoints, for which all threads would wait.
     private static final long COPY_IN_C_BYTES = 32 << 10;
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
