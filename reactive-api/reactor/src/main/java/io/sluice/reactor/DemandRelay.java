@@ -96,6 +96,11 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
     /** Asks the source for so many items more. They may come at once, inside the call. */
     abstract void take(long count);
 
+    /** How many items the source can still be asked for, if it knows. For the thread at work only. */
+    long left() {
+        return Long.MAX_VALUE;
+    }
+
     /** Stops the source, and what it has under way. Called at most once. */
     abstract void stop();
 
@@ -282,7 +287,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
     }
 
     private void takeMore() {
-        long wanted = requested - taken;
+        long wanted = Math.min(requested - taken, left());
         long more = Math.min(limit - (taken - emitted), wanted);
         // What is held back here is below the limit, so an item is under way whose arrival brings the next look.
         if (more > 0 && (more >= leastTake || more == wanted) && state == ACTIVE) {

@@ -13,10 +13,13 @@ final class ElementRun extends InFlightTransfer implements VectoredTransferCallb
     private final int first;
     private final List<TransferElement> elements;
 
-    /** Which elements have ended. Touched by the engine's calls only, of which there is one at a time, as the next field. */
+    /** Which elements have ended. Touched by the engine's calls only, one at a time, as all that follows. */
     private final boolean[] ended;
 
     private int underWay;
+    private int lastEnded;
+    private @Nullable SluiceException lastError;
+    private boolean over;
 
     ElementRun(VectoredRelay relay, int slot, int first, List<TransferElement> elements) {
         super(slot);
@@ -34,11 +37,16 @@ final class ElementRun extends InFlightTransfer implements VectoredTransferCallb
         }
         ended[index] = true;
         underWay--;
-        if (underWay == 0) {
-            // Before its last result, behind which another transfer may need the slot.
-            relay.leaves(this);
+        if (underWay > 0) {
+            tell(index, error);
+            return;
         }
-        relay.elementEnded(first + index, elements.get(index).length(), error);
+        // Behind its last result another transfer may be submitted, which may need this one's place in the engine.
+        lastEnded = index;
+        lastError = error;
+        if (over) {
+            tellLast();
+        }
     }
 
     @Override
@@ -47,5 +55,19 @@ final class ElementRun extends InFlightTransfer implements VectoredTransferCallb
         for (int index = 0; underWay > 0 && error != null && index < ended.length; index++) {
             element(index, error);
         }
+        over = true;
+        if (underWay == 0) {
+            tellLast();
+        }
+    }
+
+    private void tellLast() {
+        if (relay.leaves(this)) {
+            tell(lastEnded, lastError);
+        }
+    }
+
+    private void tell(int index, @Nullable SluiceException error) {
+        relay.elementEnded(first + index, elements.get(index).length(), error);
     }
 }

@@ -53,6 +53,11 @@ final class ListedElementsRelay extends VectoredRelay {
         }
     }
 
+    @Override
+    long left() {
+        return (long) elements.size() - next;
+    }
+
     /** The first element that takes another connection than one does, or where the elements end. */
     private int endOfRun(int from, int until) {
         Connection connection = source.connection(elements.get(from));

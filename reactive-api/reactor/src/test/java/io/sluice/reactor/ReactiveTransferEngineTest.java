@@ -158,6 +158,29 @@ class ReactiveTransferEngineTest {
                 .isLessThanOrEqualTo(connection.connection().window().operationLimit());
     }
 
+    /** What follows the last element of a run must not find the run itself still pending. */
+    @Test
+    void aListNeverHasMorePendingThanMayBe() {
+        EngineOptions narrow =
+                OPTIONS.toBuilder().windowOperations(4).maxPending(4).build();
+        ReactiveTransferEngine engine = ReactiveTransferEngine.open(narrow);
+        try {
+            ReactiveConnection narrowly = engine.connect(there.address()).block(LIMIT);
+            MemoryRegion source = engine.allocate(64, RegionOptions.local());
+            RemoteRegion target = narrowly.attach(
+                            there.allocate(64, RegionOptions.readWrite()).descriptor())
+                    .block(LIMIT);
+            List<TransferElement> elements = Collections.nCopies(8, new TransferElement(source, 0, target, 0, 64));
+            for (int round = 0; round < 200; round++) {
+                assertThat(narrowly.writeVectored(elements).collectList().block(LIMIT))
+                        .hasSize(elements.size())
+                        .allMatch(TransferResult::succeeded);
+            }
+        } finally {
+            engine.close().block(LIMIT);
+        }
+    }
+
     @Test
     void elementsOfAListThatDoNotEndInTimeEachHaveTheirResult() {
         MemoryRegion source = local(64);

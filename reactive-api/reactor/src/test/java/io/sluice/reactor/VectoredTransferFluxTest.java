@@ -302,6 +302,20 @@ class VectoredTransferFluxTest {
         assertThat(subscriber.completions).hasValue(1);
     }
 
+    @Test
+    void theRestOfAListThatFitsIsNotHeldBack() {
+        FakeConnection connection = FakeConnection.manual(16);
+        RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>();
+        write(ElementSource.LIST, connection, 17).subscribe(subscriber);
+        subscriber.subscription.request(Long.MAX_VALUE);
+        assertThat(connection.submitted()).isEqualTo(16);
+        transfers(connection).getFirst().succeed();
+        assertThat(connection.submitted()).isEqualTo(17);
+        transfers(connection).forEach(FakeTransfer::succeed);
+        assertThat(subscriber.items).hasSize(17);
+        assertThat(subscriber.completions).hasValue(1);
+    }
+
     private static List<Integer> runs(FakeConnection connection) {
         return connection.vectoredTransfers.stream()
                 .map(run -> run.elements().size())
