@@ -51,8 +51,7 @@ final class CallerThreadTransfers {
         ConnectionWindow.Grant grant = window.tryAcquire(flow, 1, bytes);
         if (grant != ConnectionWindow.Grant.GRANTED) {
             if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED) {
-                // the connection's, which it had until the engine refused, may have been lacking to a transfer that
-                // came
+                // a transfer that came meanwhile may have lacked what this had of the connection's
                 flow.creditsReturned();
             }
             return false;
