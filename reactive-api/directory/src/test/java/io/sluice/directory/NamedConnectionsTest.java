@@ -75,6 +75,10 @@ class NamedConnectionsTest {
                         && there.engine().connections().isEmpty());
     }
 
+    private long openedHere() {
+        return here.engine().metrics().transports().getFirst().connectionsOpened();
+    }
+
     /** Hangs up on the first so many, lets the others wait, and counts them all. */
     private static final class Refusing implements AutoCloseable {
         final AtomicInteger calls = new AtomicInteger();
@@ -179,8 +183,6 @@ class NamedConnectionsTest {
 
     @Test
     void aCancelInMidConnectLeavesNothingBehind() throws Exception {
-        AtomicInteger arrived = new AtomicInteger();
-        there.engine().onConnection(connection -> arrived.incrementAndGet());
         try (SlowWire wire = new SlowWire(there.address())) {
             publish(wire.address(), there.engine().epoch());
             List<ReactiveConnection> made = new CopyOnWriteArrayList<>();
@@ -192,11 +194,13 @@ class NamedConnectionsTest {
             staying.dispose();
             once.dispose();
             wire.open();
-            // Both go on to their end, where nobody wants them.
-            await().atMost(BOUND).until(() -> arrived.get() == 2);
+            // Both go on to their end, where nobody wants them. The other side may not even hear that they were open:
+            // they
+            // are closed at once, and a lane's end may overtake what is said on the control channel.
+            await().atMost(BOUND).until(() -> openedHere() == 2);
             nothingIsOpen();
             assertThat(made).isEmpty();
-            assertThat(arrived).as("nobody tries again").hasValue(2);
+            assertThat(openedHere()).as("nobody tries again").isEqualTo(2);
         }
     }
 

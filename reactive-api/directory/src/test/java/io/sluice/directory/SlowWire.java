@@ -45,29 +45,42 @@ final class SlowWire implements AutoCloseable {
         try {
             while (true) {
                 Socket near = server.accept();
-                Socket far = new Socket(beyond.host(), beyond.port());
-                synchronized (sockets) {
-                    sockets.add(near);
-                    sockets.add(far);
-                }
+                keep(near);
                 accepted.incrementAndGet();
-                Thread.ofVirtual().start(() -> pump(near, far));
-                Thread.ofVirtual().start(() -> pump(far, near));
+                Thread.ofVirtual().start(() -> goOn(near));
             }
         } catch (IOException closed) {
             // as it should be in the end
         }
     }
 
-    private void pump(Socket from, Socket to) {
+    /** Only now, for an engine hangs up on those that connect and say nothing. */
+    private void goOn(Socket near) {
+        try {
+            opened.await();
+            Socket far = new Socket(beyond.host(), beyond.port());
+            keep(far);
+            Thread.ofVirtual().start(() -> pump(far, near));
+            pump(near, far);
+        } catch (IOException | InterruptedException cut) {
+            // as it should be in the end
+        }
+    }
+
+    private void keep(Socket socket) {
+        synchronized (sockets) {
+            sockets.add(socket);
+        }
+    }
+
+    private static void pump(Socket from, Socket to) {
         byte[] bytes = new byte[1 << 16];
         try (InputStream in = from.getInputStream();
                 OutputStream out = to.getOutputStream()) {
-            opened.await();
             for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
                 out.write(bytes, 0, read);
             }
-        } catch (IOException | InterruptedException cut) {
+        } catch (IOException cut) {
             // as it should be in the end
         }
     }
