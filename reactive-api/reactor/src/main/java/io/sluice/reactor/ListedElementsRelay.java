@@ -1,6 +1,7 @@
 package io.sluice.reactor;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferResult;
@@ -85,6 +86,13 @@ final class ListedElementsRelay extends VectoredRelay {
         Transfer submitted;
         try {
             submitted = source.submit(run, transfer);
+        } catch (ConnectionLostException over) {
+            leaves(transfer);
+            // the engine has counted each of them, and would again
+            for (int index = from; index < until; index++) {
+                elementEnded(index, elements.get(index).length(), over);
+            }
+            return true;
         } catch (Throwable refused) {
             leaves(transfer);
             return false;

@@ -3,9 +3,12 @@ package io.sluice.reactor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.EngineMetrics.Outcome;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionNotFoundException;
@@ -201,6 +204,22 @@ class ReactiveTransferEngineTest {
                 .verify(LIMIT);
         assertThat(results).allMatch(result -> result.error() instanceof TransferTimeoutException);
         assertThat(connection.connection().pending()).isZero();
+    }
+
+    @Test
+    void elementsOfAListForAConnectionThatHasEndedCountOnceEach() {
+        MemoryRegion source = local(64);
+        RemoteRegion remote = remote(there.allocate(64, RegionOptions.readWrite()));
+        TransferElement element = new TransferElement(source, 0, remote, 0, 64);
+        connection.close().block(LIMIT);
+        StepVerifier.create(connection.writeVectored(Collections.nCopies(10, element)))
+                .expectNextCount(10)
+                .expectErrorMatches(error -> error instanceof ElementsFailedException failed
+                        && failed.failed() == 10
+                        && failed.getCause() instanceof ConnectionClosedException)
+                .verify(LIMIT);
+        assertThat(here.engine().metrics().transports().getFirst().operations(Operation.WRITE, Outcome.ERROR))
+                .isEqualTo(10);
     }
 
     @Test
