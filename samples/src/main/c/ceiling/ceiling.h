@@ -43,8 +43,9 @@ struct plan {
 struct figures {
     int64_t nanos;
     uint64_t operations;
-    /* The median of a ping-pong's round trips; 0 for all else. */
+    /* The median of a ping-pong's round trips, and what 99 of 100 took at most; 0 for all else. */
     int64_t median_nanos;
+    int64_t p99_nanos;
 };
 
 /* What precedes a payload. Both sides are one program on one machine, so it crosses as it lies here. */

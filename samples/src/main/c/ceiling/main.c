@@ -57,8 +57,9 @@ static bool waiting(const char *name, enum waiting *value) {
 
 static void print(const char *mode, const struct plan *plan, const struct figures *figures) {
     printf("{\"mode\":\"%s\",\"size\":%" PRIu64 ",\"inflight\":%" PRIu64 ",\"nanos\":%" PRId64
-           ",\"operations\":%" PRIu64 ",\"median_nanos\":%" PRId64 "}\n",
-            mode, plan->size, plan->inflight, figures->nanos, figures->operations, figures->median_nanos);
+           ",\"operations\":%" PRIu64 ",\"median_nanos\":%" PRId64 ",\"p99_nanos\":%" PRId64 "}\n",
+            mode, plan->size, plan->inflight, figures->nanos, figures->operations, figures->median_nanos,
+            figures->p99_nanos);
 }
 
 static int serve(uint64_t port) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Round trips of which the median is told: the last so many. */
+/* Round trips whose distribution is told: the last so many. */
 #define SAMPLES ((size_t)1 << 20)
 
 static void pause_for_the_other_side(enum waiting waiting) {
@@ -60,13 +60,14 @@ static int ascending(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static int64_t median(uint32_t *samples, size_t taken) {
+static void distribution(uint32_t *samples, size_t taken, struct figures *figures) {
     size_t count = taken < SAMPLES ? taken : SAMPLES;
     if (count == 0) {
-        return 0;
+        return;
     }
     qsort(samples, count, sizeof *samples, ascending);
-    return samples[count / 2];
+    figures->median_nanos = samples[count / 2];
+    figures->p99_nanos = samples[count * 99 / 100];
 }
 
 static int run(int socket, const struct plan *plan, uint32_t *samples, struct figures *figures) {
@@ -89,7 +90,7 @@ static int run(int socket, const struct plan *plan, uint32_t *samples, struct fi
         done++;
     } while (stopwatch_runs(&watch, plan, done));
     stopwatch_figures(&watch, figures);
-    figures->median_nanos = median(samples, taken);
+    distribution(samples, taken, figures);
     return 0;
 }
 

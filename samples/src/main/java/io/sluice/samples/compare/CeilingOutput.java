@@ -10,8 +10,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
  * @param nanos measured time
  * @param operations that ended in it
  * @param medianNanos the median of a ping-pong's round trips, 0 for all else
+ * @param p99Nanos what 99 of 100 of them took at most, 0 for all else
  */
-record CeilingOutput(long nanos, long operations, long medianNanos) {
+record CeilingOutput(long nanos, long operations, long medianNanos, long p99Nanos) {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final double NANOS_PER_SECOND = 1e9;
@@ -23,7 +24,8 @@ record CeilingOutput(long nanos, long operations, long medianNanos) {
             return new CeilingOutput(
                     line.path("nanos").asLong(),
                     line.path("operations").asLong(),
-                    line.path("median_nanos").asLong());
+                    line.path("median_nanos").asLong(),
+                    line.path("p99_nanos").asLong());
         } catch (JsonProcessingException e) {
             throw new MeasurementFailedException("it has told no figures");
         }
@@ -43,5 +45,10 @@ record CeilingOutput(long nanos, long operations, long medianNanos) {
 
     double medianMicros() {
         return medianNanos / NANOS_PER_MICRO;
+    }
+
+    /** What 99 of 100 round trips took at most, by what half of them took at most. */
+    double tail() {
+        return medianNanos > 0 ? (double) p99Nanos / medianNanos : 0;
     }
 }

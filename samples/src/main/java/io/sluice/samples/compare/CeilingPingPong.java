@@ -43,7 +43,8 @@ record CeilingPingPong(Waiting waiting) implements Measurement {
                         way(workbench.pinning()),
                         Long.toString(timing.warmup().toMillis()),
                         Long.toString(timing.duration().toMillis())));
-        return Figures.ofLatency(CeilingOutput.of(output).medianMicros());
+        CeilingOutput figures = CeilingOutput.of(output);
+        return Figures.ofLatency(figures.medianMicros(), figures.tail());
     }
 
     private String way(Pinning pinning) {

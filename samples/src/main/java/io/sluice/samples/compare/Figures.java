@@ -35,8 +35,8 @@ record Figures(Map<Quantity, Double> values) {
     }
 
     /** Of round trips. */
-    static Figures ofLatency(double medianMicros) {
-        return of(Quantity.MEDIAN_MICROSECONDS, medianMicros);
+    static Figures ofLatency(double medianMicros, double tail) {
+        return new Figures(Map.of(Quantity.MEDIAN_MICROSECONDS, medianMicros, Quantity.TAIL, tail));
     }
 
     /**

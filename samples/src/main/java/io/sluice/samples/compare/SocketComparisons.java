@@ -81,6 +81,8 @@ final class SocketComparisons {
                 roundTrip(Operation.WRITE, IdlePollers.POLL_ON, Peer.PING_PONG).with(Goal.atMost(1.25)),
                 tail(Operation.READ),
                 tail(Operation.WRITE),
+                tailOfThePingPong(Operation.READ),
+                tailOfThePingPong(Operation.WRITE),
                 roundTrip(Operation.READ, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
                         .with(Goal.atMost(1.2)),
                 roundTrip(Operation.WRITE, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
@@ -122,6 +124,13 @@ final class SocketComparisons {
                 new Mark(Quantity.TAIL, 1),
                 Quantity.TAIL,
                 Goal.atMost(2));
+    }
+
+    /** So that what the machine does to every round trip can be told from what is ours. */
+    private static Comparison tailOfThePingPong(Operation operation) {
+        Transfers subject = oneByOne(operation).with(IdlePollers.POLL_ON);
+        return new Comparison(
+                subject, null, "ping-pong-tail", Peer.PING_PONG.measurement(subject), Quantity.TAIL, null);
     }
 
     private static Transfers oneByOne(Operation operation) {

@@ -116,6 +116,7 @@ class CeilingTest {
         assertThat(figures.operations()).isPositive();
         assertThat(figures.nanos()).isGreaterThanOrEqualTo(50_000_000);
         assertThat(figures.medianNanos()).isBetween(1L, figures.nanos());
+        assertThat(figures.p99Nanos()).isBetween(figures.medianNanos(), figures.nanos());
     }
 
     @ParameterizedTest

@@ -342,7 +342,7 @@ class CompareDocumentTest {
 
     private static Series latency(double micros) {
         Series series = new Series();
-        series.add(Figures.ofLatency(micros));
+        series.add(Figures.of(Quantity.MEDIAN_MICROSECONDS, micros));
         return series;
     }
 }
