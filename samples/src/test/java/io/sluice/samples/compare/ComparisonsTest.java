@@ -227,7 +227,7 @@ class ComparisonsTest {
     @ParameterizedTest
     @CsvSource({
         "write-1MiB/iperf3, 1",
-        "read-8B, 6",
+        "read-8B, 7",
         "ping-pong, 2",
         "memcpy, 8",
         "shm-write-1MiB, 3",
