@@ -194,9 +194,8 @@ class NamedConnectionsTest {
             staying.dispose();
             once.dispose();
             wire.open();
-            // Both go on to their end, where nobody wants them. The other side may not even hear that they were open:
-            // they
-            // are closed at once, and a lane's end may overtake what is said on the control channel.
+            // Both go on to their end, where nobody wants them. The other side may not hear that they were open:
+            // they end at once, and a lane's end may overtake what is said on the control channel.
             await().atMost(BOUND).until(() -> openedHere() == 2);
             nothingIsOpen();
             assertThat(made).isEmpty();

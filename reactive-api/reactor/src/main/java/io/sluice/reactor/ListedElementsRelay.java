@@ -89,7 +89,7 @@ final class ListedElementsRelay extends VectoredRelay {
         } catch (ConnectionLostException over) {
             leaves(transfer);
             // the engine has counted each of them, and would again
-            for (int index = from; index < until; index++) {
+            for (int index = from; index < until && isActive(); index++) {
                 elementEnded(index, elements.get(index).length(), over);
             }
             return true;
