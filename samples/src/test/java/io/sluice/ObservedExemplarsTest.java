@@ -14,12 +14,14 @@ import io.sluice.metrics.TransferExemplars;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.reactor.observation.ObservedTransfers;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Across the modules: an observed transfer is an exemplar of the engine's histogram. */
 class ObservedExemplarsTest {
-    private static final Duration BOUND = Duration.ofSeconds(60);
+    private static final Duration BOUND = Patience.BOUND;
 
     @Test
     void anObservedWriteLeadsFromItsBucketToItsTrace() {
@@ -40,12 +42,14 @@ class ObservedExemplarsTest {
                             .write(source, remote, 0)
                             .transform(ObservedTransfers.in(observations).mono(connection, Operation.WRITE)))
                     .block(BOUND);
-            assertThat(registry.scrape("application/openmetrics-text; version=1.0.0")
-                            .lines())
-                    .filteredOn(line -> line.startsWith("sluice_transfer_duration_seconds_bucket{")
-                            && line.contains("trace_id=\"" + OneSpan.TRACE + "\""))
-                    .hasSize(1)
-                    .allMatch(line -> line.contains("operation=\"write\""));
+            Awaitility.await()
+                    .atMost(BOUND)
+                    .untilAsserted(() -> assertThat(registry.scrape("application/openmetrics-text; version=1.0.0")
+                                    .lines())
+                            .filteredOn(line -> line.startsWith("sluice_transfer_duration_seconds_bucket{")
+                                    && line.contains("trace_id=\"" + OneSpan.TRACE + "\""))
+                            .hasSize(1)
+                            .allMatch(line -> line.contains("operation=\"write\"")));
         } finally {
             engine.engine().close();
         }

@@ -2,10 +2,10 @@ package io.sluice.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Signs of life of the pollers. */
@@ -17,7 +17,7 @@ class CycledTest {
             for (int i = 0; i < 3; i++) {
                 // long enough for them to park
                 Patience.pause(Duration.ofMillis(20));
-                Patience.get(engine.cycled());
+                Patience.await(engine.cycled());
             }
         }
     }
@@ -29,15 +29,15 @@ class CycledTest {
             CompletableFuture<Boolean> held = new CompletableFuture<>();
             engine.onConnection(connection -> {
                 held.complete(true);
-                awaitQuietly(release);
+                Patience.await(release);
             });
             engine.connect(engine.address());
-            Patience.get(held);
+            Patience.await(held);
             CompletableFuture<Void> cycled = engine.cycled();
             Patience.pause(Duration.ofMillis(50));
             assertThat(cycled).isNotDone();
             release.countDown();
-            Patience.get(cycled);
+            Patience.await(cycled);
         }
     }
 
@@ -46,13 +46,5 @@ class CycledTest {
         TransferEngine engine = TransferEngine.open(EngineOptions.defaults());
         engine.close();
         Patience.failure(engine.cycled(), ConnectionClosedException.class);
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -2,7 +2,7 @@ package io.sluice.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
+import io.sluice.testkit.Patience;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -44,9 +44,9 @@ class EngineLifecycleTest {
         for (int i = 0; i < ENGINES / 4; i++) {
             TransferEngine target = TransferEngine.open(OPTIONS);
             TransferEngine initiator = TransferEngine.open(OPTIONS);
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             MemoryRegion local = initiator.allocate(1 << 20, RegionOptions.local());
-            RemoteRegion remote = Patience.get(connection.attach(
+            RemoteRegion remote = Patience.await(connection.attach(
                     target.allocate(1 << 20, RegionOptions.readWrite()).descriptor()));
             CompletableFuture<Void> ended = new CompletableFuture<>();
             connection.write(
@@ -62,9 +62,9 @@ class EngineLifecycleTest {
             if (i % 4 < 2) {
                 both.forEach(TransferEngine::close);
             } else {
-                both.stream().map(TransferEngine::closeAsync).toList().forEach(Patience::get);
+                both.stream().map(TransferEngine::closeAsync).toList().forEach(Patience::await);
             }
-            Patience.get(ended);
+            Patience.await(ended);
         }
         assertNothingIsLeft(threads, descriptors);
     }
@@ -73,11 +73,12 @@ class EngineLifecycleTest {
     void connectionsThatComeAndGoLeaveNothing() {
         try (TransferEngine target = TransferEngine.open(OPTIONS);
                 TransferEngine initiator = TransferEngine.open(OPTIONS)) {
-            Patience.get(Patience.get(initiator.connect(target.address())).close());
+            Patience.await(Patience.await(initiator.connect(target.address())).close());
             Patience.until("the target has noticed", () -> target.connections().isEmpty());
             int descriptors = OpenDescriptors.count();
             for (int i = 0; i < ENGINES; i++) {
-                Patience.get(Patience.get(initiator.connect(target.address())).close());
+                Patience.await(
+                        Patience.await(initiator.connect(target.address())).close());
             }
             Patience.until("the target has noticed", () -> target.connections().isEmpty());
             OpenDescriptors.assertSettleAt(descriptors);
@@ -92,7 +93,7 @@ class EngineLifecycleTest {
             nobody = gone.address();
         }
         EngineOptions impatient =
-                OPTIONS.toBuilder().connectTimeout(Duration.ofSeconds(5)).build();
+                OPTIONS.toBuilder().connectTimeout(Patience.BOUND).build();
         try (TransferEngine engine = TransferEngine.open(impatient)) {
             int descriptors = OpenDescriptors.count();
             for (int i = 0; i < ENGINES; i++) {
@@ -107,8 +108,8 @@ class EngineLifecycleTest {
         TransferEngine engine = TransferEngine.open(OPTIONS);
         CompletableFuture<Void> first = engine.closeAsync();
         engine.close();
-        Patience.get(engine.closeAsync());
-        Patience.get(first);
+        Patience.await(engine.closeAsync());
+        Patience.await(first);
         Patience.failure(engine.connect(EngineAddress.of("127.0.0.1", 1)), ConnectionClosedException.class);
     }
 }

@@ -2,6 +2,7 @@ package io.sluice.engine;
 
 import static org.assertj.core.api.Assertions.fail;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

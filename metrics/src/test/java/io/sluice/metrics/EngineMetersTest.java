@@ -14,6 +14,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -50,12 +51,12 @@ class EngineMetersTest {
             assertThat(sum(registry, EngineMeter.TRANSFER_ERRORS)).isZero();
             Tags served = Tags.of("engine", "target", "transport", "tcp");
             // the target may answer before it counts
-            Awaitility.await()
-                    .untilAsserted(() -> assertThat(
-                                    counter(registry, EngineMeter.SERVED_BYTES, served.and("operation", "write")))
-                            .isEqualTo((double) WRITES * BYTES));
-            assertThat(counter(registry, EngineMeter.SERVED_BYTES, served.and("operation", "read")))
-                    .isEqualTo((double) READS * BYTES);
+            Awaitility.await().atMost(Patience.BOUND).untilAsserted(() -> {
+                assertThat(counter(registry, EngineMeter.SERVED_BYTES, served.and("operation", "write")))
+                        .isEqualTo((double) WRITES * BYTES);
+                assertThat(counter(registry, EngineMeter.SERVED_BYTES, served.and("operation", "read")))
+                        .isEqualTo((double) READS * BYTES);
+            });
             assertThat(counter(
                             registry,
                             EngineMeter.WIRE_BYTES,
@@ -132,8 +133,7 @@ class EngineMetersTest {
                         .isSorted();
             }
             assertThat(scrape.value("sluice_transfer_duration_seconds_sum", writes))
-                    .isPositive()
-                    .isLessThan(WRITES * 60.0);
+                    .isPositive();
             assertThat(scrape.value(
                             "sluice_transfer_operations_total",
                             "engine=\"source\"",

@@ -1,6 +1,8 @@
 package io.sluice.metrics;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.EngineMetrics.Outcome;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
@@ -8,6 +10,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -17,7 +20,7 @@ import java.util.function.Consumer;
 
 /** Two engines of this process, called source and target, and a connection over tcp. */
 final class LinkedEngines implements AutoCloseable {
-    static final Duration BOUND = Duration.ofSeconds(60);
+    static final Duration BOUND = Patience.BOUND;
     static final int REGION_BYTES = 1 << 20;
 
     private final TransferEngine source;
@@ -41,15 +44,21 @@ final class LinkedEngines implements AutoCloseable {
     }
 
     static LinkedEngines open(Consumer<EngineOptions.Builder> ofSource) throws Exception {
-        // where the target takes part, so that it has served something
-        EngineOptions.Builder both = EngineOptions.builder().transports(List.of("tcp"));
+        // over tcp the target takes part, so that it has served something
+        EngineOptions.Builder both = patient();
         TransferEngine source = TransferEngine.open(
                 both.name("source").listenNowhere().with(ofSource).build());
-        TransferEngine target = TransferEngine.open(EngineOptions.builder()
-                .transports(List.of("tcp"))
-                .name("target")
-                .build());
+        TransferEngine target = TransferEngine.open(patient().name("target").build());
         return new LinkedEngines(source, target);
+    }
+
+    /** A peer that gets no processor for a while is not given up. */
+    private static EngineOptions.Builder patient() {
+        return EngineOptions.builder()
+                .transports(List.of("tcp"))
+                .livenessTimeout(BOUND)
+                .connectTimeout(BOUND)
+                .handshakeTimeout(BOUND);
     }
 
     TransferEngine source() {
@@ -64,7 +73,7 @@ final class LinkedEngines implements AutoCloseable {
         return connection;
     }
 
-    /** Writes so often, 32 at a time, and waits for the end of all. */
+    /** Writes so often, 32 at a time, and waits until all have ended and are counted. */
     void write(int transfers, int bytes) throws Exception {
         transfer(transfers, bytes, true);
     }
@@ -74,6 +83,8 @@ final class LinkedEngines implements AutoCloseable {
     }
 
     private void transfer(int transfers, int bytes, boolean write) throws Exception {
+        Operation operation = write ? Operation.WRITE : Operation.READ;
+        long before = source.metrics().operations(operation, Outcome.SUCCESS);
         CompletableFuture<Void> done = new CompletableFuture<>();
         AtomicInteger submitted = new AtomicInteger();
         AtomicInteger ended = new AtomicInteger();
@@ -101,6 +112,8 @@ final class LinkedEngines implements AutoCloseable {
             next[0].run();
         }
         await(done);
+        Patience.until(
+                "all are counted", () -> source.metrics().operations(operation, Outcome.SUCCESS) >= before + transfers);
     }
 
     /** Writes, and runs something on the poller when that is done. */
@@ -114,7 +127,7 @@ final class LinkedEngines implements AutoCloseable {
     }
 
     static <T> T await(CompletableFuture<T> future) throws Exception {
-        return future.get(BOUND.toSeconds(), TimeUnit.SECONDS);
+        return future.get(BOUND.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.testkit.Patience;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -19,7 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What Prometheus' own tool says of the rules and of the dashboard's expressions. */
 class PromtoolRulesTest {
-    private static final int SECONDS = 60;
     private static final String RATE_INTERVAL = "1m";
 
     @TempDir
@@ -61,7 +60,7 @@ class PromtoolRulesTest {
         assertThat(promtool("check", "rules", file.toString())).contains(rules.size() + " rules found");
     }
 
-    private String promtool(String... arguments) throws IOException, InterruptedException {
+    private String promtool(String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of("promtool"));
         command.addAll(List.of(arguments));
         Path output = folder.resolve("output.txt");
@@ -70,9 +69,7 @@ class PromtoolRulesTest {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(promtool.waitFor(SECONDS, TimeUnit.SECONDS))
-                    .as("it ends")
-                    .isTrue();
+            Patience.exit(promtool);
         } finally {
             promtool.destroyForcibly();
         }

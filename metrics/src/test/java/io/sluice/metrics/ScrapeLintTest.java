@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,10 +52,9 @@ class ScrapeLintTest {
                 .redirectOutput(said.toFile())
                 .start();
         give(scrape, promtool);
-        assertThat(promtool.waitFor(LinkedEngines.BOUND.toSeconds(), TimeUnit.SECONDS))
-                .isTrue();
+        int status = Patience.exit(promtool);
         assertThat(Files.readString(said)).isEmpty();
-        assertThat(promtool.exitValue()).isZero();
+        assertThat(status).isZero();
     }
 
     private static void give(String text, Process to) throws IOException {

@@ -8,6 +8,7 @@ import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.EngineMetrics.Outcome;
 import io.sluice.engine.PollerMetrics;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,11 +25,12 @@ class ScrapeUnderLoadTest {
     private static final int SCRAPERS = 4;
     private static final int TRANSFERS = 50_000;
     private static final int BYTES = 4096;
+    /** Longer than a busy machine keeps a thread from its processor by itself. */
+    private static final Duration STALL = Patience.scaled(Duration.ofSeconds(5));
 
     @Test
     void noPollerStallsAndEveryScrapeIsWhole() throws Exception {
-        // Longer than a busy machine keeps a thread from its processor by itself.
-        try (LinkedEngines engines = LinkedEngines.open(options -> options.stallThreshold(Duration.ofSeconds(3)));
+        try (LinkedEngines engines = LinkedEngines.open(options -> options.stallThreshold(STALL));
                 EngineMeters meters =
                         EngineMeters.builder(engines.source()).peers(4).build()) {
             PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -49,7 +51,7 @@ class ScrapeUnderLoadTest {
                 }
                 done.set(true);
                 for (Future<?> scraper : scrapers) {
-                    scraper.get(LinkedEngines.BOUND.toSeconds(), TimeUnit.SECONDS);
+                    scraper.get(LinkedEngines.BOUND.toNanos(), TimeUnit.NANOSECONDS);
                 }
             } finally {
                 done.set(true);

@@ -1,5 +1,6 @@
 package io.sluice.jni;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -61,16 +62,16 @@ final class ChildJvm {
     }
 
     /** Runs any program, for a bounded time. */
-    static Output run(ProcessBuilder program, long seconds) throws IOException, InterruptedException {
+    static Output run(ProcessBuilder program) throws IOException, InterruptedException {
         Path output = Files.createTempFile("sluice-child-", ".txt");
         try {
             Process process = program.redirectErrorStream(true)
                     .redirectOutput(output.toFile())
                     .start();
-            boolean ended = process.waitFor(seconds, TimeUnit.SECONDS);
+            boolean ended = process.waitFor(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
             if (!ended) {
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
-                process.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
+                process.destroyForcibly().waitFor(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
             }
             String text = Files.readString(output);
             return new Output(ended ? process.exitValue() : -1, ended ? text : text + "\n(did not end in time)");
@@ -86,7 +87,7 @@ final class ChildJvm {
     }
 
     private static Output start(List<String> arguments) throws IOException, InterruptedException {
-        return run(new ProcessBuilder(command(arguments)), 60);
+        return run(new ProcessBuilder(command(arguments)));
     }
 
     private static List<String> command(List<String> arguments) {

@@ -3,6 +3,7 @@ package io.sluice.jni;
 import static io.sluice.jni.SocketPair.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -11,12 +12,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class EpollTest {
-    private static final long SECOND = 1_000_000_000L;
-
     private final Arena arena = Arena.ofShared();
     private final MemorySegment records = arena.allocate(4L * Epoll.RECORD_BYTES, 8);
     private final int epoll = check(Epoll.create());
@@ -38,12 +35,12 @@ class EpollTest {
             started.countDown();
             woken.complete(Epoll.await(epoll, records.address(), 4, -1));
         });
-        assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(started.await(Patience.BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
         check(EventDescriptor.signal(event));
 
-        assertThat(woken.get(10, TimeUnit.SECONDS)).isEqualTo(1);
-        waiter.join(10_000);
+        assertThat(woken.get(Patience.BOUND.toSeconds(), TimeUnit.SECONDS)).isEqualTo(1);
+        waiter.join();
         assertThat(records.get(ValueLayout.JAVA_INT, Epoll.RECORD_EVENTS_OFFSET))
                 .isEqualTo(Epoll.READABLE);
         assertThat(records.get(ValueLayout.JAVA_INT, 4)).isZero();
@@ -58,7 +55,8 @@ class EpollTest {
             check(Epoll.add(epoll, event, Epoll.WRITABLE, 100));
             check(Epoll.add(epoll, second, Epoll.WRITABLE, 200));
 
-            assertThat(Epoll.await(epoll, records.address(), 2, SECOND)).isEqualTo(2);
+            assertThat(Epoll.await(epoll, records.address(), 2, Patience.BOUND.toNanos()))
+                    .isEqualTo(2);
 
             long first = records.get(ValueLayout.JAVA_LONG, Epoll.RECORD_DATA_OFFSET);
             long other = records.get(ValueLayout.JAVA_LONG, Epoll.RECORD_BYTES + Epoll.RECORD_DATA_OFFSET);
@@ -71,41 +69,38 @@ class EpollTest {
 
     @Test
     void polling_does_not_wait() {
-        long start = System.nanoTime();
+        // one that waits would wait for ever, as nothing is watched
         for (int i = 0; i < 1000; i++) {
             assertThat(Epoll.await(epoll, records.address(), 4, 0)).isZero();
         }
-        assertThat(System.nanoTime() - start).isLessThan(10 * SECOND);
     }
 
     @Test
     void a_wait_lasts_as_long_as_asked() {
         long start = System.nanoTime();
         assertThat(Epoll.await(epoll, records.address(), 4, 20_000_001)).isZero();
-        assertThat(System.nanoTime() - start).isBetween(20_000_001L, 10 * SECOND);
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(20_000_001L);
     }
 
     @Test
     void a_wait_may_be_shorter_than_a_millisecond() {
-        long best = Long.MAX_VALUE;
         for (int i = 0; i < 50; i++) {
             long start = System.nanoTime();
             assertThat(Epoll.await(epoll, records.address(), 4, 50_000)).isZero();
-            long taken = System.nanoTime() - start;
-            assertThat(taken).isGreaterThanOrEqualTo(50_000);
-            best = Math.min(best, taken);
+            assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(50_000);
         }
-        assertThat(best).isLessThan(SECOND);
     }
 
     @Test
     void edges_are_reported_once() {
         check(Epoll.add(epoll, event, Epoll.READABLE | Epoll.EDGE, 1));
         check(EventDescriptor.signal(event));
-        assertThat(Epoll.await(epoll, records.address(), 4, SECOND)).isEqualTo(1);
+        assertThat(Epoll.await(epoll, records.address(), 4, Patience.BOUND.toNanos()))
+                .isEqualTo(1);
         assertThat(Epoll.await(epoll, records.address(), 4, 0)).isZero();
         check(EventDescriptor.signal(event));
-        assertThat(Epoll.await(epoll, records.address(), 4, SECOND)).isEqualTo(1);
+        assertThat(Epoll.await(epoll, records.address(), 4, Patience.BOUND.toNanos()))
+                .isEqualTo(1);
     }
 
     @Test
@@ -115,7 +110,8 @@ class EpollTest {
         assertThat(Epoll.add(epoll, event, Epoll.READABLE, 1)).isEqualTo(-Errno.EEXIST);
         assertThat(Epoll.await(epoll, records.address(), 4, 0)).isZero();
         check(Epoll.modify(epoll, event, Epoll.WRITABLE, 2));
-        assertThat(Epoll.await(epoll, records.address(), 4, SECOND)).isEqualTo(1);
+        assertThat(Epoll.await(epoll, records.address(), 4, Patience.BOUND.toNanos()))
+                .isEqualTo(1);
         assertThat(records.get(ValueLayout.JAVA_LONG, Epoll.RECORD_DATA_OFFSET)).isEqualTo(2);
         check(Epoll.remove(epoll, event));
         assertThat(Epoll.await(epoll, records.address(), 4, 0)).isZero();
@@ -127,7 +123,8 @@ class EpollTest {
         try (SocketPair pair = SocketPair.open()) {
             check(Sockets.shutdown(pair.client()));
             check(Epoll.add(epoll, pair.client(), 0, 9));
-            assertThat(Epoll.await(epoll, records.address(), 4, 10 * SECOND)).isEqualTo(1);
+            assertThat(Epoll.await(epoll, records.address(), 4, Patience.BOUND.toNanos()))
+                    .isEqualTo(1);
             int events = records.get(ValueLayout.JAVA_INT, Epoll.RECORD_EVENTS_OFFSET);
             assertThat(events & Epoll.HANGUP).isNotZero();
         }

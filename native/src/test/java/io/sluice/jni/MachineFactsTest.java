@@ -2,6 +2,7 @@ package io.sluice.jni;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -33,8 +34,8 @@ class MachineFactsTest {
             } while (last == -Errno.EINVAL && cpu < 1024);
             result.complete(last);
         });
-        assertThat(result.get(10, TimeUnit.SECONDS)).isZero();
-        thread.join(10_000);
+        assertThat(result.get(Patience.BOUND.toSeconds(), TimeUnit.SECONDS)).isZero();
+        thread.join();
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.sluice.jni;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -17,12 +18,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class MemoryCopyTest {
     /** As in the C code. */
     private static final int STREAMED_FROM = 2560 << 10;
@@ -199,14 +198,16 @@ class MemoryCopyTest {
                     LockSupport.parkNanos(1000);
                 }
             });
-            assertThat(copying.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(copying.await(Patience.BOUND.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             closeBetweenCopies(arena);
-            assertThatThrownBy(() -> copies.get(20, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> copies.get(Patience.BOUND.toSeconds(), TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(IllegalStateException.class);
         }
     }
 
     private static void closeBetweenCopies(Arena arena) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long end = System.nanoTime() + Patience.BOUND.toNanos();
         while (arena.scope().isAlive()) {
             try {
                 arena.close();

@@ -5,6 +5,7 @@ import static io.sluice.jni.SocketPair.check;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
@@ -17,11 +18,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PeerMemoryTest {
     /** Never mapped: below the lowest address that the kernel gives to a process. */
@@ -63,7 +62,7 @@ class PeerMemoryTest {
     @AfterAll
     void end() throws InterruptedException {
         child.destroyForcibly();
-        assertThat(child.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(child.waitFor(Patience.BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
         if (process > 0) {
             check(Sockets.close(process));
         }
@@ -194,7 +193,8 @@ class PeerMemoryTest {
             other.destroyForcibly();
             awaitReady(ended, Epoll.READABLE);
             assertThat(PeerMemory.isAlive(ended)).isZero();
-            assertThat(other.waitFor(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(other.waitFor(Patience.BOUND.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
             assertThat(PeerMemory.isAlive(ended)).isZero();
             record(0, local.address(), address, 1);
             assertThat(PeerMemory.read(ended, (int) other.pid(), records.address(), 1))

@@ -20,13 +20,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class SharedMemoryTest {
     private static final String NAME = "sluice shared memory test";
     private static final byte[] NAME_BYTES = NAME.getBytes(StandardCharsets.US_ASCII);

@@ -1,5 +1,6 @@
 package io.sluice.jni;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,7 +11,6 @@ import java.util.Arrays;
 record SocketPair(int client, int server) implements AutoCloseable {
     static final byte[] LOOPBACK = {127, 0, 0, 1};
     static final byte[] LOOPBACK_IPV6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-    private static final long BOUND_NANOS = 10_000_000_000L;
 
     static SocketPair open() {
         return open(false);
@@ -42,7 +42,7 @@ record SocketPair(int client, int server) implements AutoCloseable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment record = arena.allocate(Epoll.RECORD_BYTES, 8);
             check(Epoll.add(epoll, fd, events, fd));
-            if (check(Epoll.await(epoll, record.address(), 1, BOUND_NANOS)) != 1) {
+            if (check(Epoll.await(epoll, record.address(), 1, Patience.BOUND.toNanos())) != 1) {
                 throw new IllegalStateException("nothing happened to " + fd + " in time");
             }
             return record.get(ValueLayout.JAVA_INT, Epoll.RECORD_EVENTS_OFFSET);

@@ -12,9 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class SocketsTest {
     /** Never mapped: below the lowest address that the kernel gives to a process. */
     private static final long UNMAPPED = 16;

@@ -10,9 +10,7 @@ import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class VerbsDeviceTest {
     private final Arena arena = Arena.ofConfined();
     private final MemorySegment record = arena.allocate(128, 8);

@@ -2,6 +2,7 @@ package io.sluice.jni;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -16,7 +17,6 @@ final class VerbsPeer implements AutoCloseable {
     static final long BYTES = 1 << 20;
     private static final int ALL =
             VerbsMemory.LOCAL_WRITE | VerbsMemory.REMOTE_WRITE | VerbsMemory.REMOTE_READ | VerbsMemory.REMOTE_ATOMIC;
-    private static final long BOUND_NANOS = 20_000_000_000L;
 
     /** A completion as it lies in its record. */
     record Completion(long id, int status, int vendorError, int bytes, int queuePair, int opcode, int immediate) {
@@ -153,7 +153,7 @@ final class VerbsPeer implements AutoCloseable {
         while (VerbsCompletionQueue.poll(completions, record.address(), 1) == 0) {
             assertThat(System.nanoTime() - start)
                     .as("nanoseconds without a completion")
-                    .isLessThan(BOUND_NANOS);
+                    .isLessThan(Patience.BOUND.toNanos());
             Thread.onSpinWait();
         }
         return completionAt(record, 0);

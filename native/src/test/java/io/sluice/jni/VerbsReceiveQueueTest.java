@@ -7,9 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class VerbsReceiveQueueTest {
     private final VerbsPeer peer = new VerbsPeer(SoftAdapter.FIRST_DEVICE);
 

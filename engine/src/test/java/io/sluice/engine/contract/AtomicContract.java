@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -21,6 +21,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -483,7 +484,7 @@ interface AtomicContract extends Contract {
                     }
                 }
                 assertThat(last).isEqualTo(succeeded);
-                BoundedWait.pause(Duration.ofMillis(10));
+                Patience.pause(Duration.ofMillis(10));
                 assertThat(memory.get(ValueLayout.JAVA_LONG, 0))
                         .as("after the close")
                         .isEqualTo(last);

@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.awaitFailure;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -59,10 +59,10 @@ interface AttachingContract extends Contract {
             MemoryRegion named =
                     pair.target().allocate(64, RegionOptions.readOnly().named("here"));
             pair.target().allocate(64, RegionOptions.local().named("not for peers"));
-            awaitFailure(pair.connection().lookup("there"), RegionNotFoundException.class);
-            awaitFailure(pair.connection().lookup("not for peers"), RegionNotFoundException.class);
+            failure(pair.connection().lookup("there"), RegionNotFoundException.class);
+            failure(pair.connection().lookup("not for peers"), RegionNotFoundException.class);
             await(named.close());
-            awaitFailure(pair.connection().lookup("here"), RegionNotFoundException.class);
+            failure(pair.connection().lookup("here"), RegionNotFoundException.class);
         }
     }
 
@@ -113,7 +113,7 @@ interface AttachingContract extends Contract {
                     good.access(),
                     good.offset(),
                     good.length());
-            awaitFailure(pair.connection().attach(List.of(good, forged, good)), InvalidDescriptorException.class);
+            failure(pair.connection().attach(List.of(good, forged, good)), InvalidDescriptorException.class);
             assertThat(await(pair.connection().attach(List.of(good, good)))).hasSize(2);
             assertThat(await(pair.connection().attach(List.of()))).isEmpty();
         }

@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -26,6 +26,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -279,7 +280,8 @@ public interface BatchContract extends Contract {
     @Test
     default void peerThatIsKilledFailsItsElementsAlone() {
         assumeTrue(transport().crossesProcesses());
-        int count = countThatLasts(3_000);
+        // what is left when the peer is killed costs no time
+        int count = countThatLasts(15_000);
         int slot = 256 << 10;
         try (PeerProcess peer = PeerProcess.start(transport(), slot);
                 SeveralPeers peers = new SeveralPeers(
@@ -297,7 +299,7 @@ public interface BatchContract extends Contract {
             until("it flows", () -> signals.reported() > 50);
             peer.kill();
             ElementsFailedException error = signals.terminal().awaitFailure(ElementsFailedException.class);
-            BoundedWait.pause(Duration.ofMillis(100));
+            Patience.pause(Duration.ofMillis(50));
             signals.assertEachElementOnce();
             int failed = 0;
             for (int i = 0; i < count; i++) {
@@ -329,7 +331,7 @@ public interface BatchContract extends Contract {
             try (Blockade blockade = peers.blockade(held)) {
                 peers.initiator().writeVectored(elements(peers, source, count, slot), DEFAULTS, signals);
                 until("the others' elements have ended", () -> signals.reported() == others);
-                BoundedWait.pause(Duration.ofMillis(20));
+                Patience.pause(Duration.ofMillis(20));
                 assertThat(signals.reported()).isEqualTo(others);
                 assertThat(signals.terminal().ended()).isFalse();
             }
@@ -352,7 +354,7 @@ public interface BatchContract extends Contract {
                 transfer = peers.initiator()
                         .writeVectored(
                                 elements(peers, source, count, slot),
-                                DEFAULTS.withDeadline(Duration.ofMillis(500)),
+                                DEFAULTS.withDeadline(Duration.ofMillis(300)),
                                 signals);
                 SluiceException error = signals.terminal().await().orElseThrow();
                 Throwable cause = error instanceof ElementsFailedException ? error.getCause() : error;
@@ -363,7 +365,7 @@ public interface BatchContract extends Contract {
             }
             await(transfer.quiesced());
             assertCreditsReturn(peers);
-            BoundedWait.pause(Duration.ofMillis(20));
+            Patience.pause(Duration.ofMillis(20));
             signals.assertEachElementOnce();
         }
     }
@@ -401,7 +403,7 @@ public interface BatchContract extends Contract {
                 signals.terminal().awaitFailure(TransferCancelledException.class);
                 int reported = signals.reported();
                 await(transfer.get().quiesced());
-                BoundedWait.pause(Duration.ofMillis(20));
+                Patience.pause(Duration.ofMillis(20));
                 signals.assertSerialAndTerminalLast();
                 assertThat(signals.reported()).isEqualTo(reported).isLessThan(count);
                 assertCreditsReturn(peers);
@@ -450,7 +452,7 @@ public interface BatchContract extends Contract {
                                     List.of(good, new TransferElement(local, 0, readable, 0, 8)), DEFAULTS, never))
                     .isInstanceOf(RemoteAccessException.class);
             assertThat(never.terminal().count()).isZero();
-            BoundedWait.pause(Duration.ofMillis(50));
+            Patience.pause(Duration.ofMillis(50));
             for (int i = 0; i < peers.count(); i++) {
                 BytePattern.assertAll(peers.served(i).segment(), (byte) 0, "a target");
             }
@@ -494,7 +496,7 @@ public interface BatchContract extends Contract {
                 peers.connection(i)
                         .signal(new RemoteSignal(peers.remote(i), bytes).strong(), DEFAULTS, new TerminalSignal());
             }
-            checks.forEach(BoundedWait::await);
+            checks.forEach(Patience::await);
             signals.terminal().awaitSuccess();
         }
     }
@@ -513,7 +515,7 @@ public interface BatchContract extends Contract {
                             elements(peers, source, count, 64),
                             DEFAULTS.startAfter(StartEvent.of(event)).completeInto(CompletionEvent.of(completed)),
                             signals);
-            BoundedWait.pause(Duration.ofMillis(60));
+            Patience.pause(Duration.ofMillis(60));
             assertThat(signals.reported()).isZero();
             assertThat(completed).isNotDone();
             for (int i = 0; i < peers.count(); i++) {

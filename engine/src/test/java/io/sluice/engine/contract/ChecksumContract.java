@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.awaitFailure;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -74,11 +74,11 @@ interface ChecksumContract extends Contract {
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> region.checksum(1, 64)).isInstanceOf(IndexOutOfBoundsException.class);
             RemoteRegion written = await(pair.connection().attach(region.descriptor(Set.of(Access.REMOTE_WRITE))));
-            assertThat(awaitFailure(pair.connection().checksum(written, 0, 64), RemoteAccessException.class)
+            assertThat(failure(pair.connection().checksum(written, 0, 64), RemoteAccessException.class)
                             .reason())
                     .isEqualTo(RemoteAccessException.Reason.ACCESS_DENIED);
             await(region.close());
-            awaitFailure(pair.connection().checksum(remote, 0, 64), RemoteAccessException.class);
+            failure(pair.connection().checksum(remote, 0, 64), RemoteAccessException.class);
             assertThatThrownBy(() -> region.checksum(0, 64)).isInstanceOf(RegionClosedException.class);
         }
     }
@@ -99,7 +99,7 @@ interface ChecksumContract extends Contract {
                     assertThat(ended).isInstanceOf(ConnectionLostException.class);
                 }
             }
-            awaitFailure(pair.connection().checksum(remote, 0, 1), ConnectionLostException.class);
+            failure(pair.connection().checksum(remote, 0, 1), ConnectionLostException.class);
         }
     }
 

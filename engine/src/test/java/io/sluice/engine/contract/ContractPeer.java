@@ -14,6 +14,7 @@ import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
+import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -84,7 +85,7 @@ final class ContractPeer {
             case "allocate":
                 return allocate(Long.parseLong(words[1]));
             case "close":
-                BoundedWait.await(region(words[1]).close());
+                Patience.await(region(words[1]).close());
                 return "";
             case "connections":
                 return Long.toString(EngineSums.ofTransports(engine, TransportMetrics::connections));
@@ -105,7 +106,7 @@ final class ContractPeer {
                         region(words[4]).segment().asSlice(Long.parseLong(words[5]), Long.parseLong(words[6])));
                 return "";
             case "armed":
-                return Integer.toHexString(BoundedWait.await(armed));
+                return Integer.toHexString(Patience.await(armed));
             case "add":
                 region(words[1]).signal(Long.parseLong(words[2])).add(Long.parseLong(words[3]));
                 return "";
@@ -138,7 +139,7 @@ final class ContractPeer {
     }
 
     private Connection lastConnection() {
-        BoundedWait.until("somebody connected", () -> !accepted.isEmpty());
+        Patience.until("somebody connected", () -> !accepted.isEmpty());
         return accepted.getLast();
     }
 
@@ -156,7 +157,7 @@ final class ContractPeer {
 
     /** Adds to a word of the peer, again and again, by signals and by atomic operations in turn. */
     private String addToPeer(RegionDescriptor descriptor, long offset, long addend, int times) {
-        RemoteRegion remote = BoundedWait.await(lastConnection().attach(descriptor));
+        RemoteRegion remote = Patience.await(lastConnection().attach(descriptor));
         SignalUpdate update = new SignalUpdate(new RemoteSignal(remote, offset), addend, SignalOrder.WEAK);
         for (int i = 0; i < times; i++) {
             TerminalSignal ended = new TerminalSignal();
@@ -180,7 +181,7 @@ final class ContractPeer {
 
     /** Writes a whole region of this process to the start of the peer's, again and again. */
     private String writeToPeer(RegionDescriptor descriptor, MemoryRegion source, int times) {
-        RemoteRegion remote = BoundedWait.await(lastConnection().attach(descriptor));
+        RemoteRegion remote = Patience.await(lastConnection().attach(descriptor));
         for (int i = 0; i < times; i++) {
             TerminalSignal signal = new TerminalSignal();
             lastConnection().write(source, 0, remote, 0, source.length(), TransferOptions.defaults(), signal);

@@ -1,6 +1,5 @@
 package io.sluice.engine.contract;
 
-import java.time.Duration;
 import java.util.Locale;
 import java.util.Random;
 
@@ -10,7 +9,7 @@ import java.util.Random;
  */
 enum ContractProfile {
     SMALL(100, 20_000, 5_000, 10, 100, 10_000, 64L << 20, 4L << 20),
-    STANDARD(1_000, 1_000_000, 20_000, 40, 1_000, 100_000, (4L << 30) + 4096, 1L << 30),
+    STANDARD(500, 200_000, 20_000, 10, 400, 40_000, (2L << 30) + 4096, 1L << 30),
     LARGE(10_000, 5_000_000, 1_000_000, 1_000, 20_000, 1_000_000, (8L << 30) + 4096, 1L << 30);
 
     private static final long DEFAULT_SEED = 20_240_229L;
@@ -53,16 +52,6 @@ enum ContractProfile {
                 throw new IllegalArgumentException(
                         "sluice.test.profile is small, standard or large (soak), not '" + name + "'");
         };
-    }
-
-    /** The longest that any one thing may take before the test calls it hung. */
-    Duration patience() {
-        return this == SMALL ? Duration.ofSeconds(120) : Duration.ofSeconds(60);
-    }
-
-    /** The same for the few things that move gigabytes or a million transfers. */
-    Duration longPatience() {
-        return patience().multipliedBy(4);
     }
 
     int transfersInFlight() {

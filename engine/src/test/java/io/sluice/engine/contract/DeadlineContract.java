@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -15,6 +15,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,16 +24,19 @@ import org.junit.jupiter.api.Test;
 
 /** A transfer ends by its deadline, whether it is posted or waits. */
 interface DeadlineContract extends Contract {
+    /** A liveness time-out longer than any wait, so that it is the deadline that ends a transfer. */
+    Duration NEVER = Duration.ofHours(1);
+
     @Test
     default void deadlinePassesWhileThePeerIsFrozen() {
         assumeTrue(transport().crossesProcesses());
         int bytes = 1 << 20;
-        Duration deadline = Duration.ofMillis(400);
+        Duration deadline = Duration.ofMillis(200);
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
                         .windowOperations(4)
-                        .livenessTimeout(Duration.ofSeconds(30))
+                        .livenessTimeout(NEVER)
                         .build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
@@ -61,10 +65,8 @@ interface DeadlineContract extends Contract {
             }
             assertThat(errors).allSatisfy(error -> assertThat(error).isInstanceOf(TransferTimeoutException.class));
             for (TerminalSignal signal : signals) {
-                Duration taken = Duration.ofNanos(signal.endedAt() - submitted);
-                assertThat(taken).isLessThan(Duration.ofSeconds(15));
                 if (signal.await().isPresent()) {
-                    assertThat(taken).isGreaterThan(deadline.minusMillis(50));
+                    assertThat(Duration.ofNanos(signal.endedAt() - submitted)).isGreaterThan(deadline.minusMillis(50));
                 }
             }
             // The connection has not been given up, and goes on.
@@ -88,7 +90,7 @@ interface DeadlineContract extends Contract {
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
                         .windowOperations(1)
-                        .livenessTimeout(Duration.ofSeconds(30))
+                        .livenessTimeout(NEVER)
                         .build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
@@ -100,7 +102,7 @@ interface DeadlineContract extends Contract {
             until("it holds the only credit", () -> connection.window().operations() == 1);
             TerminalSignal waiter = new TerminalSignal();
             Transfer waiting = connection.write(
-                    local, 0, remote, 0, 4096, TransferOptions.defaults().withDeadline(Duration.ofMillis(200)), waiter);
+                    local, 0, remote, 0, 4096, TransferOptions.defaults().withDeadline(Duration.ofMillis(100)), waiter);
             waiter.awaitFailure(TransferTimeoutException.class);
             // It was never posted, so that there is nothing to wait for.
             await(waiting.quiesced());
@@ -116,8 +118,7 @@ interface DeadlineContract extends Contract {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));
-            TransferOptions generous = TransferOptions.defaults()
-                    .withDeadline(ContractProfile.current().patience());
+            TransferOptions generous = TransferOptions.defaults().withDeadline(Patience.BOUND);
             TransferOptions endless = TransferOptions.defaults().withDeadline(Duration.ofDays(365));
             List<TerminalSignal> signals = new ArrayList<>();
             for (int i = 0; i < 1000; i++) {
@@ -132,13 +133,14 @@ interface DeadlineContract extends Contract {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));
-            TransferOptions brief = TransferOptions.defaults().withDeadline(Duration.ofMillis(300));
+            TransferOptions brief = TransferOptions.defaults().withDeadline(Duration.ofMillis(100));
             List<TerminalSignal> signals = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
                 signals.add(pair.write(local, 0, remote, 0, 64, brief));
             }
             TerminalSignal.awaitAll(signals);
-            BoundedWait.pause(Duration.ofMillis(500));
+            // beyond the deadline of the last
+            Patience.pause(Duration.ofMillis(150));
             assertThat(TerminalSignal.awaitAllOnce(signals))
                     .allSatisfy(error -> assertThat(error).isInstanceOf(TransferTimeoutException.class));
         }

@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.awaitFailure;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -99,12 +99,12 @@ interface DescriptorContract extends Contract {
     }
 
     private static void assertInvalid(EnginePair pair, Forgery forgery, RegionDescriptor genuine) {
-        awaitFailure(pair.connection().attach(forgery.made(genuine)), InvalidDescriptorException.class);
+        failure(pair.connection().attach(forgery.made(genuine)), InvalidDescriptorException.class);
     }
 
     /** A region that never was may look forged or stale. */
     private static void assertRefused(EnginePair pair, Forgery forgery, RegionDescriptor genuine) {
-        assertThat(awaitFailure(pair.connection().attach(forgery.made(genuine)), SluiceException.class))
+        assertThat(failure(pair.connection().attach(forgery.made(genuine)), SluiceException.class))
                 .isInstanceOfAny(InvalidDescriptorException.class, StaleDescriptorException.class);
     }
 
@@ -147,7 +147,7 @@ interface DescriptorContract extends Contract {
     default void descriptorOfAnEarlierRunIsStale() {
         try (EnginePair pair = EnginePair.open(transport())) {
             RegionDescriptor genuine = pair.served(64).descriptor();
-            awaitFailure(
+            failure(
                     pair.connection()
                             .attach(Forgery.of(genuine)
                                     .epoch(genuine.epoch() ^ 1)
@@ -164,8 +164,8 @@ interface DescriptorContract extends Contract {
             RegionDescriptor slice = region.slice(8, 8).descriptor();
             await(region.close());
             pair.served(64);
-            awaitFailure(pair.connection().attach(whole), StaleDescriptorException.class);
-            awaitFailure(pair.connection().attach(slice), StaleDescriptorException.class);
+            failure(pair.connection().attach(whole), StaleDescriptorException.class);
+            failure(pair.connection().attach(slice), StaleDescriptorException.class);
         }
     }
 
@@ -185,7 +185,7 @@ interface DescriptorContract extends Contract {
                 assertThat(second.address().port()).isEqualTo(address.port());
                 MemoryRegion region = second.allocate(64, RegionOptions.readWrite());
                 Connection connection = await(engine.connect(EngineAddress.of(address.host(), address.port())));
-                assertThat(awaitFailure(connection.attach(old), SluiceException.class))
+                assertThat(failure(connection.attach(old), SluiceException.class))
                         .isInstanceOfAny(StaleDescriptorException.class, InvalidDescriptorException.class);
                 assertThat(await(connection.attach(region.descriptor())).length())
                         .isEqualTo(64);

@@ -1,8 +1,8 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.awaitFailure;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.failure;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -18,6 +18,7 @@ import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -32,7 +33,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** Flush: the sources may be used again. Quiet: all that was written before is visible at the target. */
 interface FlushAndQuietContract extends Contract {
-    Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(100);
+    Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(50);
 
     /** The two of them, for what holds of both. */
     enum Fence {
@@ -71,6 +72,7 @@ interface FlushAndQuietContract extends Contract {
             MemoryRegion served = pair.served(source.length());
             RemoteRegion remote = pair.attach(served);
             byte canary = (byte) 0xA5;
+            List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < 8; round++) {
                 byte content = (byte) (1 + round);
                 source.segment().fill(content);
@@ -91,7 +93,7 @@ interface FlushAndQuietContract extends Contract {
                     assertThat(TerminalSignal.ended(signals)).as("ended writes").isEqualTo(slots);
                 });
                 await(flushed);
-                TerminalSignal.awaitAllOnce(signals);
+                all.addAll(signals);
                 await(pair.connection().quiesced());
                 await(pair.connection().quiet());
                 for (int i = 0; i < slots; i++) {
@@ -103,6 +105,7 @@ interface FlushAndQuietContract extends Contract {
                     }
                 }
             }
+            TerminalSignal.awaitAllOnce(all);
         }
     }
 
@@ -134,11 +137,11 @@ interface FlushAndQuietContract extends Contract {
                 signal.awaitFailure(TransferCancelledException.class);
                 fenced = fence.of(pair.connection())
                         .thenRun(() -> source.segment().fill((byte) 9));
-                BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+                Patience.pause(LONG_ENOUGH_TO_SEE);
                 assertThat(fenced).isNotDone();
             }
             await(fenced);
-            BoundedWait.pause(Duration.ofMillis(50));
+            Patience.pause(Duration.ofMillis(50));
             BytePattern.assertAll(served.segment(), (byte) 0, "the target of zeros");
         }
     }
@@ -208,7 +211,7 @@ interface FlushAndQuietContract extends Contract {
                     .flush()
                     .thenRun(() -> assertThat(signal.ended()).isTrue());
             CompletableFuture<Void> quiet = pair.connection().quiet().thenRun(() -> kind.assertHappened(local, served));
-            BoundedWait.pause(Duration.ofMillis(50));
+            Patience.pause(Duration.ofMillis(50));
             assertThat(flushed).isNotDone();
             assertThat(quiet).isNotDone();
             event.complete(null);
@@ -254,7 +257,7 @@ interface FlushAndQuietContract extends Contract {
             event.complete(null);
             await(fenced);
             before.awaitSuccess();
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(later.ended()).isFalse();
             assertThat(behind).isNotDone();
         }
@@ -340,7 +343,7 @@ interface FlushAndQuietContract extends Contract {
                     }
                 }));
             }
-            fences.forEach(BoundedWait::await);
+            fences.forEach(Patience::await);
         }
     }
 
@@ -376,14 +379,14 @@ interface FlushAndQuietContract extends Contract {
             CompletableFuture<Void> quiet = pair.connection().quiet();
             await(pair.connection().close());
             await(flushed);
-            awaitFailure(quiet, ConnectionLostException.class);
+            failure(quiet, ConnectionLostException.class);
             await(pair.connection().flush());
-            awaitFailure(pair.connection().quiet(), ConnectionLostException.class);
+            failure(pair.connection().quiet(), ConnectionLostException.class);
             until(
                     "the other side has heard of it",
                     () -> pair.target().connections().isEmpty());
             await(pair.accepted().flush());
-            awaitFailure(pair.accepted().quiet(), ConnectionLostException.class);
+            failure(pair.accepted().quiet(), ConnectionLostException.class);
         }
     }
 
@@ -394,7 +397,7 @@ interface FlushAndQuietContract extends Contract {
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
-                        .livenessTimeout(Duration.ofMillis(1500))
+                        .livenessTimeout(TerminalSignalContract.LIVENESS)
                         .build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
@@ -410,11 +413,11 @@ interface FlushAndQuietContract extends Contract {
                     .flush()
                     .thenRun(() -> assertThat(TerminalSignal.ended(signals)).isEqualTo(20));
             CompletableFuture<Void> quiet = connection.quiet();
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(flushed).isNotDone();
             assertThat(quiet).isNotDone();
-            awaitFailure(connection.ended(), ConnectionLostException.class);
-            awaitFailure(quiet, ConnectionLostException.class);
+            failure(connection.ended(), ConnectionLostException.class);
+            failure(quiet, ConnectionLostException.class);
             await(flushed);
             TerminalSignal.awaitAllOnce(signals);
         }

@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,6 +13,7 @@ import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -52,11 +53,7 @@ interface InFlightWindowContract extends Contract {
         @Override
         public void close() {
             stop.set(true);
-            try {
-                thread.join();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            Patience.join(thread);
             assertThat(breach.get()).isNull();
         }
     }
@@ -86,12 +83,11 @@ interface InFlightWindowContract extends Contract {
 
     @Test
     default void windowOfManyOperations() {
-        // Together they are more than sockets hold, so that the window must fill up.
         int bytes = 16 << 10;
         try (EnginePair pair = EnginePair.open(
                         transport(), both -> both.windowOperations(1024).windowBytes(1L << 30));
                 Watcher watcher = new Watcher(pair.connection().window())) {
-            Collection<TerminalSignal> signals = flood(pair, 512, bytes);
+            Collection<TerminalSignal> signals = floodUntilFull(pair, 512, bytes);
             TerminalSignal.awaitAllSuccess(signals);
             InFlightWindow window = pair.connection().window();
             assertThat(window.operationLimit()).isEqualTo(1024);
@@ -188,16 +184,34 @@ interface InFlightWindowContract extends Contract {
         }
     }
 
-    /** Many threads, half of the transfers writes, half reads. */
-    private static Collection<TerminalSignal> flood(EnginePair pair, int each, int bytes) {
-        MemoryRegion source = pair.local(bytes);
-        MemoryRegion sink = pair.local(bytes);
+    /** The target serves none before the window is full, where it takes the target to serve them. */
+    private Collection<TerminalSignal> floodUntilFull(EnginePair pair, int each, int bytes) {
+        MemoryRegion local = pair.local(bytes);
         RemoteRegion remote = pair.attach(pair.served(bytes));
+        if (!transport().needsTargetToRun()) {
+            return flood(pair, each, local, remote);
+        }
+        InFlightWindow window = pair.connection().window();
+        try (Blockade blockade = Blockade.ofTarget(pair)) {
+            Collection<TerminalSignal> signals = flood(pair, each, local, remote);
+            until("the window is full", () -> window.operations() == window.operationLimit());
+            return signals;
+        }
+    }
+
+    private static Collection<TerminalSignal> flood(EnginePair pair, int each, int bytes) {
+        return flood(pair, each, pair.local(bytes), pair.attach(pair.served(bytes)));
+    }
+
+    /** Many threads, half of the transfers writes, half reads. */
+    private static Collection<TerminalSignal> flood(
+            EnginePair pair, int each, MemoryRegion local, RemoteRegion remote) {
+        long bytes = local.length();
         Collection<TerminalSignal> signals = new ConcurrentLinkedQueue<>();
         ManyThreads.run(SUBMITTERS, number -> {
             for (int i = 0; i < each; i++) {
                 signals.add(
-                        i % 2 == 0 ? pair.write(source, 0, remote, 0, bytes) : pair.read(sink, 0, remote, 0, bytes));
+                        i % 2 == 0 ? pair.write(local, 0, remote, 0, bytes) : pair.read(local, 0, remote, 0, bytes));
             }
         });
         assertThat(signals).hasSize(SUBMITTERS * each);

@@ -1,8 +1,9 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.testkit.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -32,7 +33,7 @@ final class ManyThreads {
         go.countDown();
         for (Thread thread : threads) {
             try {
-                thread.join(ContractProfile.current().patience());
+                thread.join(Patience.BOUND);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new AssertionError("interrupted while threads work", e);

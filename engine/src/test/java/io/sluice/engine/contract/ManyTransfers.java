@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.FetchCallback;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferCallback;
+import io.sluice.testkit.Patience;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -34,7 +35,7 @@ final class ManyTransfers {
 
     void enter() {
         try {
-            assertThat(room.tryAcquire(ContractProfile.current().patience().toNanos(), TimeUnit.NANOSECONDS))
+            assertThat(room.tryAcquire(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                     .as("progress: %d of %d have ended", ended.get(), submitted.get())
                     .isTrue();
         } catch (InterruptedException e) {
@@ -54,7 +55,7 @@ final class ManyTransfers {
 
     /** Waits until all have ended with success. */
     void awaitAllSuccess() {
-        BoundedWait.until("all transfers ended", () -> ended.get() >= submitted.get());
+        Patience.until("all transfers ended", () -> ended.get() >= submitted.get());
         if (failure.get() != null) {
             throw new AssertionError("a transfer failed", failure.get());
         }

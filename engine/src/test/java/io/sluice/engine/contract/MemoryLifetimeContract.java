@@ -1,6 +1,6 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.testkit.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
@@ -15,6 +15,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.transport.WorkRequest;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -68,11 +69,11 @@ interface MemoryLifetimeContract extends Contract {
     }
 
     @Test
-    default void segmentIsUsableFromAnyThread() throws InterruptedException {
+    default void segmentIsUsableFromAnyThread() {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             MemoryRegion region = engine.allocate(4096, RegionOptions.local());
             Thread thread = Thread.ofPlatform().start(() -> region.segment().fill((byte) 3));
-            thread.join();
+            Patience.join(thread);
             BytePattern.assertAll(region.segment(), (byte) 3, "what the other thread wrote");
         }
     }

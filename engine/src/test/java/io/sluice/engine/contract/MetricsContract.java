@@ -1,8 +1,8 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.awaitFailure;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.failure;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -359,12 +359,9 @@ interface MetricsContract extends Contract {
     default void killedPeerShows() {
         assumeTrue(transport().crossesProcesses());
         RecordingObserver observer = new RecordingObserver();
-        try (PeerProcess peer = PeerProcess.start(transport(), TerminalSignalContract.PEER_LIVENESS, 64);
-                TransferEngine engine = TransferEngine.open(transport()
-                        .options()
-                        .livenessTimeout(TerminalSignalContract.LIVENESS)
-                        .observer(observer)
-                        .build())) {
+        try (PeerProcess peer = PeerProcess.start(transport(), 64);
+                TransferEngine engine = TransferEngine.open(
+                        transport().options().observer(observer).build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
             MemoryRegion local = engine.allocate(64, RegionOptions.local());
@@ -380,7 +377,7 @@ interface MetricsContract extends Contract {
                     waiting);
             peer.kill();
             waiting.awaitFailure(ConnectionLostException.class);
-            awaitFailure(connection.ended(), ConnectionLostException.class);
+            failure(connection.ended(), ConnectionLostException.class);
             assertThat(figures.errors(ErrorKind.CONNECTION_LOST)).isEqualTo(1);
             assertThat(figures.operations(Operation.READ, Outcome.ERROR)).isEqualTo(1);
             assertErrorsAddUp(figures);
@@ -399,7 +396,7 @@ interface MetricsContract extends Contract {
     @Test
     default void silentPeerIsMissedAndLostAndComesBack() {
         assumeTrue(transport().crossesProcesses());
-        try (PeerProcess peer = PeerProcess.start(transport(), TerminalSignalContract.PEER_LIVENESS, 64);
+        try (PeerProcess peer = PeerProcess.start(transport(), 64);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
                         .livenessTimeout(TerminalSignalContract.LIVENESS)
@@ -407,7 +404,7 @@ interface MetricsContract extends Contract {
             Connection connection = await(engine.connect(peer.address()));
             TransportMetrics figures = figures(engine, connection);
             peer.freeze();
-            awaitFailure(connection.ended(), ConnectionLostException.class);
+            failure(connection.ended(), ConnectionLostException.class);
             // the time-out is four intervals, of which one may be under way
             assertThat(figures.heartbeatsMissed()).isGreaterThanOrEqualTo(3);
             assertThat(figures.lostPeers()).isEqualTo(1);

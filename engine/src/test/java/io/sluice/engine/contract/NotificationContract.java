@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -14,6 +14,7 @@ import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.Patience;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** Notifications come once, and cost credits that the receiver grants. */
 interface NotificationContract extends Contract {
-    Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(200);
+    Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(50);
     int CREDITS = 8;
 
     private static byte[] number(int value) {
@@ -40,7 +41,7 @@ interface NotificationContract extends Contract {
 
     private static void assertEnded(List<TerminalSignal> signals, int expected) {
         until(expected + " ended", () -> TerminalSignal.ended(signals) >= expected);
-        BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+        Patience.pause(LONG_ENOUGH_TO_SEE);
         assertThat(TerminalSignal.ended(signals)).isEqualTo(expected);
     }
 
@@ -120,12 +121,12 @@ interface NotificationContract extends Contract {
             }
             RecordingListener listener = new RecordingListener();
             NotificationSubscription subscription = pair.accepted().subscribe(listener);
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(listener.count()).as("nothing was asked for").isZero();
             subscription.request(3);
             until("three came", () -> listener.count() == 3);
             pair.notify(number(5)).awaitSuccess();
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(numbers(listener)).containsExactly(0, 1, 2);
             subscription.request(Long.MAX_VALUE);
             until("all came", () -> listener.count() == 6);
@@ -211,7 +212,7 @@ interface NotificationContract extends Contract {
             pair.accepted().subscribe(listener).request(Long.MAX_VALUE);
             patient.awaitSuccess();
             until("all came", () -> listener.count() == CREDITS + 1);
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(numbers(listener)).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 102);
             assertThat(late.count()).isEqualTo(1);
             assertThat(unwanted.count()).isEqualTo(1);
@@ -320,10 +321,8 @@ interface NotificationContract extends Contract {
     default void peerProcessNotifiesAndHearsOfItsLoss() {
         assumeTrue(transport().crossesProcesses());
         try (PeerProcess peer = PeerProcess.start(transport(), Map.of("SLUICE_NOTIFICATION_CREDITS", "100"), 4096);
-                TransferEngine engine = TransferEngine.open(transport()
-                        .options()
-                        .livenessTimeout(Duration.ofSeconds(2))
-                        .build())) {
+                TransferEngine engine =
+                        TransferEngine.open(transport().options().build())) {
             Connection connection = await(engine.connect(peer.address()));
             RecordingListener listener = new RecordingListener();
             connection.subscribe(listener).request(Long.MAX_VALUE);

@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
@@ -9,6 +9,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.StartEvent;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -85,7 +86,7 @@ interface ObserverContract extends Contract {
                             0,
                             1,
                             TransferOptions.defaults(),
-                            (transfer, previous, error) -> BoundedWait.pause(Duration.ofMillis(300)));
+                            (transfer, previous, error) -> Patience.pause(Duration.ofMillis(150)));
             until("the stall is told", () -> of(observer, "stalled").contains("stalled 0"));
         }
     }

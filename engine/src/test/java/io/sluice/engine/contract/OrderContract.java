@@ -1,6 +1,6 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.testkit.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
@@ -8,6 +8,7 @@ import io.sluice.engine.NotificationListener;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -89,7 +90,7 @@ interface OrderContract extends Contract {
             Inspector inspector = new Inspector(served, slots, rounds, free);
             pair.accepted().subscribe(inspector).request(Long.MAX_VALUE);
             for (int round = 0; round < rounds && !inspector.done.isDone(); round++) {
-                assertThat(free.tryAcquire(60, TimeUnit.SECONDS))
+                assertThat(free.tryAcquire(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                         .as("a free slot")
                         .isTrue();
                 long base = (long) (round % slots) * ROUND_BYTES;
@@ -155,7 +156,7 @@ interface OrderContract extends Contract {
                 TerminalSignal.awaitAll(List.of(signal, notified));
                 notified.awaitSuccess();
             }
-            BoundedWait.until("all came", () -> listener.count() == 50);
+            Patience.until("all came", () -> listener.count() == 50);
         }
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.fail;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.ForkedJava;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
@@ -43,8 +44,7 @@ final class PeerProcess implements AutoCloseable {
         this.commands = new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8);
         Thread.ofPlatform().daemon().name("output of " + process.pid()).start(this::readOutput);
         // it needs what the machine's other work leaves: processors, and the disk that it is loaded from
-        String[] ready =
-                nextAnswer("starting", ContractProfile.current().longPatience()).split(" ");
+        String[] ready = nextAnswer("starting", Patience.longBound()).split(" ");
         assertThat(ready[0])
                 .as("the peer's first word; its other output: %s", otherOutput)
                 .isEqualTo("READY");
@@ -106,7 +106,7 @@ final class PeerProcess implements AutoCloseable {
 
     /** Waits for the answer to a command that was only sent. */
     String nextAnswer(String command) {
-        return nextAnswer(command, ContractProfile.current().patience());
+        return nextAnswer(command, Patience.BOUND);
     }
 
     private String nextAnswer(String command, Duration bound) {
@@ -179,21 +179,14 @@ final class PeerProcess implements AutoCloseable {
     }
 
     void awaitDeath() {
-        try {
-            assertThat(process.waitFor(30, TimeUnit.SECONDS))
-                    .as("the peer has died")
-                    .isTrue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError("interrupted while the peer was dying", e);
-        }
+        Patience.exit(process);
     }
 
     /** SIGSTOP: its sockets stay open, and nothing answers. */
     void freeze() {
         signal("STOP");
         // The signal is on its way only; a thread that is running may still answer.
-        BoundedWait.until("all threads of the peer have stopped", this::isFrozen);
+        Patience.until("all threads of the peer have stopped", this::isFrozen);
     }
 
     private boolean isFrozen() {
@@ -232,13 +225,9 @@ final class PeerProcess implements AutoCloseable {
     private static void run(String command) {
         try {
             Process shell = new ProcessBuilder("sh", "-c", command).inheritIO().start();
-            assertThat(shell.waitFor(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(shell.exitValue()).as("exit status of %s", command).isZero();
+            assertThat(Patience.exit(shell)).as("exit status of %s", command).isZero();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError("interrupted while running a command", e);
         }
     }
 

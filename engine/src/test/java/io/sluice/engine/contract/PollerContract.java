@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
@@ -16,6 +16,7 @@ import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -81,7 +82,7 @@ interface PollerContract extends Contract {
         }
 
         void awaitEnd() {
-            await(done, ContractProfile.current().longPatience());
+            await(done, Patience.longBound());
             assertThat(deepest).as("frames on the stack").isBetween(1L, 150L);
         }
     }
@@ -133,7 +134,7 @@ interface PollerContract extends Contract {
                 }
             };
             pair.connection().write(local, 0, remote, 0, 0, TransferOptions.defaults(), again);
-            await(done, ContractProfile.current().longPatience());
+            await(done, Patience.longBound());
         }
     }
 
@@ -160,7 +161,7 @@ interface PollerContract extends Contract {
                 }
             };
             pair.connection().write(local, 0, remote, 0, 8, TransferOptions.defaults(), again);
-            await(done, ContractProfile.current().longPatience());
+            await(done, Patience.longBound());
         }
     }
 
@@ -261,7 +262,7 @@ interface PollerContract extends Contract {
                             0,
                             1,
                             TransferOptions.defaults(),
-                            (transfer, previous, error) -> BoundedWait.pause(Duration.ofMillis(300)));
+                            (transfer, previous, error) -> Patience.pause(Duration.ofMillis(150)));
             until("the stall is counted", () -> EngineSums.ofPollers(pair.initiator(), PollerMetrics::stalls) > before);
             pair.write(local, 0, remote, 0, 64).awaitSuccess();
         }
@@ -327,12 +328,12 @@ interface PollerContract extends Contract {
     default void idleEngineRests() {
         try (EnginePair pair = EnginePair.open(transport())) {
             pair.write(pair.local(64), 0, pair.attach(pair.served(64)), 0, 64).awaitSuccess();
-            BoundedWait.pause(Duration.ofMillis(500));
+            Patience.pause(Duration.ofMillis(100));
             long before = EngineSums.ofPollers(pair.initiator(), PollerMetrics::emptyPolls);
-            BoundedWait.pause(Duration.ofSeconds(1));
-            // One that spins makes millions; one that parks wakes for heartbeats and timers.
+            Patience.pause(Duration.ofMillis(300));
+            // One that spins makes hundreds of thousands; one that parks wakes for heartbeats and timers.
             assertThat(EngineSums.ofPollers(pair.initiator(), PollerMetrics::emptyPolls) - before)
-                    .isLessThan(20_000);
+                    .isLessThan(6_000);
         }
     }
 }

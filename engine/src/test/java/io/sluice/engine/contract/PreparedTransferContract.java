@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -25,6 +25,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,7 +89,7 @@ public interface PreparedTransferContract extends Contract {
             await(prepared.quiesced());
             prepared.cancel();
             pair.notify(new byte[0]).awaitSuccess();
-            BoundedWait.pause(Duration.ofMillis(20));
+            Patience.pause(Duration.ofMillis(20));
             assertThat(signal.count()).isZero();
             assertThat(pair.connection().pending()).isZero();
             kind.assertNothingHappened(local, served);
@@ -141,7 +142,7 @@ public interface PreparedTransferContract extends Contract {
                     .writeWithSignal(source, 0, remote, 8, 8, new RemoteSignal(remote, 0).weak(), DEFAULTS, restarting)
                     .start();
             await(restarting.done());
-            BoundedWait.pause(Duration.ofMillis(20));
+            Patience.pause(Duration.ofMillis(20));
             assertThat(restarting.ended()).isEqualTo(runs);
             assertThat(served.signal(0).value()).isEqualTo(runs);
             until("nothing is pending", () -> pair.connection().pending() == 0);
@@ -309,7 +310,7 @@ public interface PreparedTransferContract extends Contract {
             for (int run = 0; run < started.get(); run++) {
                 assertThat(runs.awaitSuccess().previous()).isEqualTo(run);
             }
-            BoundedWait.pause(Duration.ofMillis(50));
+            Patience.pause(Duration.ofMillis(50));
             assertThat(runs.count()).isEqualTo(started.get());
             assertThat(served.signal(0).value()).isEqualTo(started.get());
             until("nothing is pending", () -> pair.connection().pending() == 0);
@@ -364,7 +365,7 @@ public interface PreparedTransferContract extends Contract {
                 source.segment().fill((byte) (run + 1));
                 prepared.start();
                 if (random.nextInt(3) > 0) {
-                    BoundedWait.pause(Duration.ofNanos(random.nextInt(300_000)));
+                    Patience.pause(Duration.ofNanos(random.nextInt(300_000)));
                     prepared.cancel();
                 }
                 if (runs.await().error().isPresent()) {
@@ -387,7 +388,7 @@ public interface PreparedTransferContract extends Contract {
 
     @Test
     default void deadlineIsCountedFromEachStart() {
-        Duration deadline = Duration.ofSeconds(1);
+        Duration deadline = Patience.scaled(Duration.ofSeconds(1));
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion served = pair.servedByTheTarget(64);
             RemoteRegion remote = pair.attach(served);
@@ -411,7 +412,7 @@ public interface PreparedTransferContract extends Contract {
 
     @Test
     default void deadlineOfARunDoesNotEndALaterOne() {
-        Duration deadline = Duration.ofSeconds(1);
+        Duration deadline = Patience.scaled(Duration.ofSeconds(1));
         try (EnginePair pair = EnginePair.open(transport())) {
             RemoteRegion remote = pair.attach(pair.served(64));
             long stop = System.nanoTime() + deadline.plusMillis(300).toNanos();
@@ -653,7 +654,7 @@ public interface PreparedTransferContract extends Contract {
                 assertThat(prepared.isTerminated()).isTrue();
                 prepared.cancel();
             }
-            BoundedWait.pause(Duration.ofMillis(20));
+            Patience.pause(Duration.ofMillis(20));
             assertThat(idleRuns.count()).isZero();
             assertThat(waitingRuns.count()).isEqualTo(1);
             kind.assertNothingHappened(local, served);

@@ -1,6 +1,6 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
@@ -10,6 +10,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferPriority;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -121,15 +122,15 @@ interface PriorityContract extends Contract {
 
     @Test
     default void oldOnesTakeTurnsWithMoreUrgentOnesThatCameLater() {
-        Duration aging = Duration.ofMillis(60);
+        Duration aging = Duration.ofMillis(20);
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(aging))) {
             Queue queue = new Queue(pair);
             try (TakenWindow taken = new TakenWindow(pair)) {
                 queue.submit(TransferPriority.LOW);
-                BoundedWait.pause(aging.multipliedBy(2));
+                Patience.pause(aging.multipliedBy(2));
                 queue.submit(TransferPriority.NORMAL);
-                BoundedWait.pause(aging.multipliedBy(2));
+                Patience.pause(aging.multipliedBy(2));
                 queue.submit(TransferPriority.HIGH);
                 queue.submit(TransferPriority.HIGH);
                 taken.settle();
@@ -141,13 +142,13 @@ interface PriorityContract extends Contract {
     @Test
     default void youngOnesDoNotGoBeforeMoreUrgentOnes() {
         try (EnginePair pair =
-                EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(Duration.ofSeconds(60)))) {
+                EnginePair.open(transport(), both -> both.windowOperations(1).priorityAging(Patience.BOUND))) {
             Queue queue = new Queue(pair);
             try (TakenWindow taken = new TakenWindow(pair)) {
                 queue.submit(TransferPriority.LOW);
-                BoundedWait.pause(Duration.ofMillis(150));
+                Patience.pause(Duration.ofMillis(50));
                 queue.submit(TransferPriority.NORMAL);
-                BoundedWait.pause(Duration.ofMillis(150));
+                Patience.pause(Duration.ofMillis(50));
                 queue.submit(TransferPriority.HIGH);
                 taken.settle();
             }

@@ -13,6 +13,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -28,7 +29,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -44,7 +44,7 @@ class ProcessFaultsTest {
     private static final int MAX_PENDING = 64;
     private static final long PATTERN = 5;
     private static final long REGION_BYTES = 1 << 20;
-    private static final Duration LIVENESS = Duration.ofSeconds(1);
+    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
     private static final long MOST_NANOS_OF_LOAD = 60_000_000;
 
     /** What happens to the peer's process. */
@@ -57,11 +57,11 @@ class ProcessFaultsTest {
         FULL_POOL
     }
 
-    private static TransferEngine engineOf(String transport) {
+    private static TransferEngine engineOf(String transport, Duration connectTimeout) {
         return TransferEngine.open(EngineOptions.builder()
                 .transports(List.of(transport))
                 .livenessTimeout(LIVENESS)
-                .connectTimeout(Duration.ofSeconds(20))
+                .connectTimeout(connectTimeout)
                 .maxPending(MAX_PENDING)
                 .build());
     }
@@ -151,7 +151,7 @@ class ProcessFaultsTest {
         }
 
         void assertEachHasEndedOnce() {
-            BoundedWait.until("all chains have ended", () -> chains.get() == 0);
+            Patience.until("all chains have ended", () -> chains.get() == 0);
             assertThat(ended.get()).isEqualTo(begun.get());
             assertThat(twice).hasValue(0);
         }
@@ -189,47 +189,52 @@ class ProcessFaultsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"tcp", "shm"})
-    @Timeout(value = 2, unit = TimeUnit.HOURS)
     void survivorKeepsNothing(String transport) {
         Random random = ContractProfile.random("ProcessFaultsTest " + transport);
         Tally tally = new Tally();
         int rounds = rounds();
         long started = System.nanoTime();
-        try (TransferEngine engine = engineOf(transport)) {
+        try (TransferEngine engine = engineOf(transport, Patience.BOUND);
+                TransferEngine stranger = engineOf(transport, Duration.ofSeconds(1))) {
             MemoryRegion own = engine.allocate(REGION_BYTES, RegionOptions.readWrite());
             BytePattern.fill(own.segment(), PATTERN);
-            round(engine, transport, own, Fault.KILL, random, new Tally());
-            BoundedWait.until(
-                    "the first peer is gone", () -> engine.connections().isEmpty());
+            round(engine, stranger, transport, own, Fault.KILL, random, new Tally());
+            Patience.until("the first peer is gone", () -> engine.connections().isEmpty());
             int descriptors = OpenDescriptors.count();
             long mappings = mappings();
             long threads = threads();
             for (int i = 0; i < rounds; i++) {
                 Fault fault = Fault.values()[(i + random.nextInt(2)) % Fault.values().length];
-                round(engine, transport, own, fault, random, tally);
-                BoundedWait.until(
+                round(engine, stranger, transport, own, fault, random, tally);
+                Patience.until(
                         "no connection is left", () -> engine.connections().isEmpty());
                 assertThat(engine.metrics().window().operations()).isZero();
                 assertThat(engine.metrics().window().bytes()).isZero();
             }
             OpenDescriptors.assertSettleAt(descriptors);
-            BoundedWait.until("mappings are given back", () -> mappings() <= mappings);
-            BoundedWait.until("no thread is left", () -> threads() <= threads);
+            Patience.until("mappings are given back", () -> mappings() <= mappings);
+            Patience.until("no thread is left", () -> threads() <= threads);
             // a lease that nobody gives back would keep it open
-            BoundedWait.await(own.close());
+            Patience.await(own.close());
         }
         System.out.println("ProcessFaultsTest " + transport + ": " + rounds + " rounds, " + tally + ", "
                 + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - started) + " ms");
     }
 
     private static void round(
-            TransferEngine engine, String transport, MemoryRegion own, Fault fault, Random random, Tally tally) {
+            TransferEngine engine,
+            TransferEngine stranger,
+            String transport,
+            MemoryRegion own,
+            Fault fault,
+            Random random,
+            Tally tally) {
         TransportUnderTest under = () -> transport;
         Map<String, String> settings = Map.of("SLUICE_LIVENESS_TIMEOUT", LIVENESS.toMillis() + "ms");
         try (PeerProcess peer = PeerProcess.start(under, settings, REGION_BYTES)) {
-            Connection connection = BoundedWait.await(engine.connect(peer.address()));
+            Connection connection = Patience.await(engine.connect(peer.address()));
             assertThat(connection.transport()).isEqualTo(transport);
-            RemoteRegion remote = BoundedWait.await(connection.attach(peer.region(0)));
+            RemoteRegion remote = Patience.await(connection.attach(peer.region(0)));
             // both sides have the same bytes, so that no transfer may change any
             peer.fill(0, PATTERN);
             int checksum = BytePattern.checksum(own.segment());
@@ -237,9 +242,9 @@ class ProcessFaultsTest {
             Load load = new Load(connection, own, remote);
             load.begin(TRANSFERS, random);
             LockSupport.parkNanos(random.nextLong(MOST_NANOS_OF_LOAD));
-            meet(fault, engine, peer, load, random);
+            meet(fault, stranger, peer, load, random);
             load.assertEachHasEndedOnce();
-            BoundedWait.await(connection.quiesced());
+            Patience.await(connection.quiesced());
             assertThat(BytePattern.checksum(own.segment()))
                     .as("the survivor's bytes")
                     .isEqualTo(checksum);
@@ -261,13 +266,13 @@ class ProcessFaultsTest {
         }
     }
 
-    private static void meet(Fault fault, TransferEngine engine, PeerProcess peer, Load load, Random random) {
+    private static void meet(Fault fault, TransferEngine stranger, PeerProcess peer, Load load, Random random) {
         switch (fault) {
             case KILL -> peer.kill();
             case FREEZE_FOR_EVER -> {
                 peer.freeze();
                 // where the initiator copies by itself, transfers go on until the connection ends
-                BoundedWait.until(
+                Patience.until(
                         "the frozen peer is given up",
                         () -> load.connection.ended().toCompletableFuture().isDone());
             }
@@ -282,8 +287,8 @@ class ProcessFaultsTest {
                 peer.limit("nofile", 3);
                 // who comes now is not let in, and who is there is served
                 try {
-                    BoundedWait.await(
-                            BoundedWait.await(engine.connect(peer.address())).close());
+                    Patience.await(
+                            Patience.await(stranger.connect(peer.address())).close());
                 } catch (SluiceException refused) {
                     assertThat(refused.getMessage()).isNotEmpty();
                 }
@@ -309,7 +314,7 @@ class ProcessFaultsTest {
 
     private static void leave(Load load) {
         load.stop();
-        BoundedWait.until("the chains stop", () -> load.chains.get() == 0);
-        BoundedWait.await(load.connection.close());
+        Patience.until("the chains stop", () -> load.chains.get() == 0);
+        Patience.await(load.connection.close());
     }
 }

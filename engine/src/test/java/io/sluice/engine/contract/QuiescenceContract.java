@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -19,6 +19,7 @@ import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -39,7 +40,7 @@ interface QuiescenceContract extends Contract {
     long REGION_BYTES = 4 << 20;
     int MOST_BYTES = 512 << 10;
     byte CANARY = (byte) 0xA5;
-    Duration WATCH = Duration.ofMillis(30);
+    Duration WATCH = Duration.ofMillis(10);
 
     /** Starts a transfer over some range. */
     @FunctionalInterface
@@ -71,9 +72,9 @@ interface QuiescenceContract extends Contract {
         return signals;
     }
 
-    private static void assertEndedOnceAndQuiescent(
+    private static void assertEndedAndQuiescent(
             EnginePair pair, List<TerminalSignal> signals, List<Transfer> transfers, Class<?> closed) {
-        for (SluiceException error : TerminalSignal.awaitAllOnce(signals)) {
+        for (SluiceException error : TerminalSignal.awaitErrors(signals)) {
             assertThat(error).isInstanceOfAny(TransferCancelledException.class, TransferTimeoutException.class, closed);
         }
         transfers.forEach(transfer -> await(transfer.quiesced()));
@@ -92,6 +93,7 @@ interface QuiescenceContract extends Contract {
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
             RemoteRegion remote = pair.attach(BytePattern.filled(pair.served(REGION_BYTES), 1));
+            List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
                 try (Arena arena = Arena.ofShared()) {
                     MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
@@ -104,11 +106,13 @@ interface QuiescenceContract extends Contract {
                             transfers);
                     await(sink.close());
                     memory.fill(CANARY);
-                    BoundedWait.pause(WATCH);
+                    all.addAll(signals);
+                    assertEndedAndQuiescent(pair, signals, transfers, RegionClosedException.class);
+                    Patience.pause(WATCH);
                     BytePattern.assertAll(memory, CANARY, "the sink after its close, round " + round);
-                    assertEndedOnceAndQuiescent(pair, signals, transfers, RegionClosedException.class);
                 }
             }
+            TerminalSignal.awaitAllOnce(all);
         }
     }
 
@@ -119,6 +123,7 @@ interface QuiescenceContract extends Contract {
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
             MemoryRegion served = pair.served(REGION_BYTES);
             RemoteRegion remote = pair.attach(served);
+            List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
                 try (Arena arena = Arena.ofShared()) {
                     MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
@@ -131,12 +136,14 @@ interface QuiescenceContract extends Contract {
                             transfers);
                     await(source.close());
                     memory.fill(CANARY);
-                    assertEndedOnceAndQuiescent(pair, signals, transfers, RegionClosedException.class);
-                    BoundedWait.pause(WATCH);
+                    all.addAll(signals);
+                    assertEndedAndQuiescent(pair, signals, transfers, RegionClosedException.class);
+                    Patience.pause(WATCH);
                     BytePattern.assertAll(
                             served.segment(), (byte) 0, "the target of zeros taken before the close, round " + round);
                 }
             }
+            TerminalSignal.awaitAllOnce(all);
         }
     }
 
@@ -146,6 +153,7 @@ interface QuiescenceContract extends Contract {
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
             MemoryRegion source = BytePattern.filled(pair.local(REGION_BYTES), 1);
+            List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
                 try (Arena arena = Arena.ofShared()) {
                     MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
@@ -159,11 +167,13 @@ interface QuiescenceContract extends Contract {
                             transfers);
                     await(served.close());
                     memory.fill(CANARY);
-                    BoundedWait.pause(WATCH);
+                    all.addAll(signals);
+                    assertEndedAndQuiescent(pair, signals, transfers, RemoteAccessException.class);
+                    Patience.pause(WATCH);
                     BytePattern.assertAll(memory, CANARY, "the served region after its close, round " + round);
-                    assertEndedOnceAndQuiescent(pair, signals, transfers, RemoteAccessException.class);
                 }
             }
+            TerminalSignal.awaitAllOnce(all);
         }
     }
 
@@ -173,6 +183,7 @@ interface QuiescenceContract extends Contract {
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
             MemoryRegion sink = pair.local(REGION_BYTES);
+            List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
                 try (Arena arena = Arena.ofShared()) {
                     MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
@@ -186,11 +197,13 @@ interface QuiescenceContract extends Contract {
                             transfers);
                     await(served.close());
                     memory.fill(CANARY);
-                    assertEndedOnceAndQuiescent(pair, signals, transfers, RemoteAccessException.class);
+                    all.addAll(signals);
+                    assertEndedAndQuiescent(pair, signals, transfers, RemoteAccessException.class);
                     BytePattern.assertAll(
                             sink.segment(), (byte) 0, "the sink of zeros taken before the close, round " + round);
                 }
             }
+            TerminalSignal.awaitAllOnce(all);
         }
     }
 
@@ -207,14 +220,17 @@ interface QuiescenceContract extends Contract {
             CompletableFuture<Void> closed;
             TerminalSignal signal;
             try (Blockade blockade = Blockade.ofTarget(pair)) {
-                signal = pair.write(source, 0, remote, 0, bytes);
-                BoundedWait.pause(Duration.ofMillis(200));
+                TerminalSignal written = pair.write(source, 0, remote, 0, bytes);
+                until("it is posted", () -> pair.connection().window().bytes() > 16 << 20 || written.ended());
+                signal = written;
+                // for the sockets to fill
+                Patience.pause(Duration.ofMillis(50));
                 closed = source.close().thenRun(() -> memory.fill(CANARY));
-                BoundedWait.pause(Duration.ofMillis(200));
+                Patience.pause(Duration.ofMillis(50));
             }
             await(closed);
             signal.await();
-            BoundedWait.pause(WATCH);
+            Patience.pause(WATCH);
             BytePattern.assertAll(served.segment(), (byte) 0, "the target of zeros taken before the close");
         }
     }
@@ -233,13 +249,14 @@ interface QuiescenceContract extends Contract {
             TerminalSignal signal = pair.read(sink, 0, remote, 0, bytes);
             CompletableFuture<Void> closed;
             try (Blockade blockade = new Blockade(aside, pair.target())) {
-                BoundedWait.pause(Duration.ofMillis(200));
+                // for the sockets to fill
+                Patience.pause(Duration.ofMillis(100));
                 closed = served.close().thenRun(() -> memory.fill(CANARY));
-                BoundedWait.pause(Duration.ofMillis(200));
+                Patience.pause(Duration.ofMillis(50));
             }
             await(closed);
             signal.await();
-            BoundedWait.pause(WATCH);
+            Patience.pause(WATCH);
             BytePattern.assertAll(sink.segment(), (byte) 0, "the sink of zeros taken before the close");
         }
     }
@@ -251,7 +268,7 @@ interface QuiescenceContract extends Contract {
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
                         .windowOperations(16)
-                        .livenessTimeout(Duration.ofSeconds(2))
+                        .livenessTimeout(TerminalSignalContract.LIVENESS)
                         .build());
                 Arena arena = Arena.ofShared()) {
             peer.fill(0, 9);
@@ -271,10 +288,10 @@ interface QuiescenceContract extends Contract {
             transfers.forEach(Transfer::cancel);
             TerminalSignal.awaitAllOnce(signals);
             // Within the liveness time-out the engine forces what the peer does not do.
-            await(sink.close(), Duration.ofSeconds(30));
+            await(sink.close());
             memory.fill(CANARY);
             peer.thaw();
-            BoundedWait.pause(Duration.ofMillis(500));
+            Patience.pause(Duration.ofMillis(100));
             BytePattern.assertAll(memory, CANARY, "the sink after its close");
             transfers.forEach(transfer -> await(transfer.quiesced()));
             await(connection.quiesced());
@@ -288,10 +305,8 @@ interface QuiescenceContract extends Contract {
         assumeTrue(transport().crossesProcesses());
         int bytes = 32 << 20;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
-                TransferEngine engine = TransferEngine.open(transport()
-                        .options()
-                        .livenessTimeout(Duration.ofSeconds(30))
-                        .build());
+                TransferEngine engine = TransferEngine.open(
+                        transport().options().livenessTimeout(Patience.BOUND).build());
                 Arena arena = Arena.ofShared()) {
             peer.fill(0, 13);
             Connection connection = await(engine.connect(peer.address()));
@@ -304,7 +319,7 @@ interface QuiescenceContract extends Contract {
                 peer.freeze();
                 CompletableFuture<Void> closed = served.close();
                 if (transport().closeNeedsThePeersWord()) {
-                    BoundedWait.pause(Duration.ofMillis(200));
+                    Patience.pause(Duration.ofMillis(100));
                     assertThat(closed).isNotDone();
                     peer.thaw();
                 }
@@ -312,7 +327,7 @@ interface QuiescenceContract extends Contract {
                 memory.fill(CANARY);
                 peer.thaw();
                 assertThat(peer.nextAnswer("write")).contains("RemoteAccessException");
-                BoundedWait.pause(WATCH);
+                Patience.pause(WATCH);
                 BytePattern.assertAll(memory, CANARY, "the served region after its close, round " + round);
                 assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
             }
@@ -325,6 +340,7 @@ interface QuiescenceContract extends Contract {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(8))) {
             RemoteRegion remote = pair.attach(BytePattern.filled(pair.served(REGION_BYTES), 1));
             MemoryRegion sink = pair.local(REGION_BYTES);
+            List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
                 List<Transfer> transfers = new ArrayList<>();
                 List<TerminalSignal> signals = chaos(
@@ -340,10 +356,12 @@ interface QuiescenceContract extends Contract {
                     transfers.forEach(transfer -> await(transfer.quiesced()));
                 }
                 sink.segment().fill(CANARY);
-                BoundedWait.pause(Duration.ofMillis(5));
+                Patience.pause(Duration.ofMillis(5));
                 BytePattern.assertAll(sink.segment(), CANARY, "the sink once quiescent, round " + round);
-                assertEndedOnceAndQuiescent(pair, signals, transfers, TransferCancelledException.class);
+                all.addAll(signals);
+                assertEndedAndQuiescent(pair, signals, transfers, TransferCancelledException.class);
             }
+            TerminalSignal.awaitAllOnce(all);
         }
     }
 

@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
@@ -12,6 +12,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -157,7 +158,7 @@ interface ReadAndWriteContract extends Contract {
             transfer.cancel();
             transfer.cancel();
             until("nothing is pending", () -> pair.connection().pending() == 0);
-            BoundedWait.pause(Duration.ofMillis(50));
+            Patience.pause(Duration.ofMillis(50));
             assertThat(signal.count()).isEqualTo(1);
         }
     }

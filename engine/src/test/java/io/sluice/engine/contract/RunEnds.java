@@ -4,6 +4,7 @@ import io.sluice.engine.FetchCallback;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
+import io.sluice.testkit.Patience;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -38,10 +39,9 @@ final class RunEnds implements TransferCallback, FetchCallback {
     /** Waits for the next end that was not waited for yet. */
     End await() {
         try {
-            End end = ends.poll(ContractProfile.current().patience().toNanos(), TimeUnit.NANOSECONDS);
+            End end = ends.poll(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
             if (end == null) {
-                throw new AssertionError(
-                        "no run has ended within " + ContractProfile.current().patience());
+                throw new AssertionError("no run has ended within " + Patience.BOUND);
             }
             return end;
         } catch (InterruptedException e) {

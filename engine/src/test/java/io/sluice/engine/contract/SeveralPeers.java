@@ -1,6 +1,6 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.testkit.Patience.await;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;

@@ -1,8 +1,8 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.awaitFailure;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.failure;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -18,6 +18,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.StartEvent;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,8 +29,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The end in order: what is under way ends well, nothing new begins, and it takes no longer than it may. */
 interface ShutdownContract extends Contract {
-    Duration LONG = Duration.ofSeconds(60);
-    Duration SHORT = Duration.ofMillis(100);
+    Duration LONG = Patience.BOUND;
+    Duration SHORT = Duration.ofMillis(50);
 
     /** A transfer that is under way until the test lets it go on. */
     final class Held implements StartEvent {
@@ -120,7 +121,7 @@ interface ShutdownContract extends Contract {
             Held held = new Held(pair.accepted(), there, attach(pair.accepted(), here));
             CompletableFuture<Void> end = pair.connection().shutdown(LONG);
             until("the peer draining", () -> pair.accepted().state() == ConnectionState.DRAINING);
-            BoundedWait.pause(SHORT);
+            Patience.pause(SHORT);
             assertThat(end).isNotDone();
             held.goOn();
             held.signal.awaitSuccess();
@@ -160,7 +161,7 @@ interface ShutdownContract extends Contract {
             Held held = new Held(pair.connection(), pair.local(8), pair.attach(pair.served(8)));
             CompletableFuture<Void> here = pair.connection().shutdown(LONG);
             CompletableFuture<Void> there = pair.accepted().shutdown(LONG);
-            BoundedWait.pause(SHORT);
+            Patience.pause(SHORT);
             assertThat(here).isNotDone();
             held.goOn();
             held.signal.awaitSuccess();
@@ -176,8 +177,8 @@ interface ShutdownContract extends Contract {
             Held held = new Held(pair.connection(), pair.local(8), pair.attach(pair.served(8)));
             CompletableFuture<Void> end = engine.shutdown(LONG);
             until("draining", () -> pair.connection().state() == ConnectionState.DRAINING);
-            awaitFailure(engine.connect(pair.target().address()), ConnectionClosedException.class);
-            awaitFailure(pair.initiator().connect(engine.address()), ConnectFailedException.class);
+            failure(engine.connect(pair.target().address()), ConnectionClosedException.class);
+            failure(pair.initiator().connect(engine.address()), ConnectFailedException.class);
             assertThat(end).isNotDone();
             held.goOn();
             held.signal.awaitSuccess();

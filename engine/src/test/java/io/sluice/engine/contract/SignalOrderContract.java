@@ -1,6 +1,6 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.testkit.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
@@ -15,6 +15,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferPriority;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.time.Duration;
@@ -33,7 +34,7 @@ interface SignalOrderContract extends Contract {
     int SMALL = 64;
     int LARGE = 96 << 10;
     int ROUND = 3 * SMALL + LARGE;
-    Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(150);
+    Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(50);
 
     /** The two operations that can carry a strong signal. */
     enum Carrier {
@@ -71,7 +72,7 @@ interface SignalOrderContract extends Contract {
             Semaphore free = new Semaphore(slots);
             List<CompletableFuture<Void>> checks = new ArrayList<>();
             for (int round = 0; round < rounds; round++) {
-                assertThat(free.tryAcquire(60, TimeUnit.SECONDS))
+                assertThat(free.tryAcquire(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                         .as("a free slot")
                         .isTrue();
                 long base = (long) (round % slots) * ROUND;
@@ -98,7 +99,7 @@ interface SignalOrderContract extends Contract {
                     pair.writeWithSignal(source, last, remote, last, SMALL, update, first);
                 }
             }
-            checks.forEach(BoundedWait::await);
+            checks.forEach(Patience::await);
         }
     }
 
@@ -209,7 +210,7 @@ interface SignalOrderContract extends Contract {
             TerminalSignal signalled = carrier.send(pair, update);
             // It must not keep the only credit while it waits.
             pair.put(remote, 0, 0, 8).awaitSuccess();
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(checked).isNotDone();
             assertThat(signalled.ended()).isFalse();
             event.complete(null);
@@ -257,7 +258,7 @@ interface SignalOrderContract extends Contract {
                         source, 0, remote, 128, 64, new RemoteSignal(remote, 32).weak(), late == 5 ? later : now));
                 signals.add(carrier.send(pair, update));
                 if (round % 10 < 6) {
-                    BoundedWait.pause(Duration.ofMillis(5));
+                    Patience.pause(Duration.ofMillis(5));
                 }
                 assertThat(counters.signal(0).value()).isEqualTo(round - 1);
                 event.complete(null);
@@ -303,7 +304,7 @@ interface SignalOrderContract extends Contract {
                 signals.add(pair.signal(first, priority(priorities[i % 3])));
                 signals.add(pair.signal(second, priority(priorities[i / 3 % 3])));
             }
-            checks.forEach(BoundedWait::await);
+            checks.forEach(Patience::await);
             TerminalSignal.awaitAllSuccess(signals);
             assertThat(counters.signal(8).value()).isEqualTo(count);
         }
@@ -399,7 +400,7 @@ interface SignalOrderContract extends Contract {
             TerminalSignal third = pair.signal(update);
             cancelled.cancel();
             assertThat(second.await()).isPresent();
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(third.ended()).isFalse();
             event.complete(null);
             TerminalSignal.awaitAllSuccess(List.of(first, third));
@@ -427,7 +428,7 @@ interface SignalOrderContract extends Contract {
                 signals.add(pair.notify(new byte[0]));
             }
             TerminalSignal.awaitAllSuccess(signals);
-            BoundedWait.until("all came", () -> listener.count() == rounds);
+            Patience.until("all came", () -> listener.count() == rounds);
             for (int i = 0; i < rounds; i++) {
                 assertThat(seenByNotifications.get(i))
                         .as("signals before notification %d", i)

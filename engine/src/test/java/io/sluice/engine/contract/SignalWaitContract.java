@@ -1,8 +1,8 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.awaitFailure;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.failure;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -14,6 +14,7 @@ import io.sluice.engine.RemoteSignal;
 import io.sluice.engine.Signal;
 import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** Waiting for a signal without a thread. */
 interface SignalWaitContract extends Contract {
-    Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(100);
+    Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(50);
 
     @Test
     default void waitForWhatIsThereAlready() {
@@ -88,7 +89,7 @@ interface SignalWaitContract extends Contract {
             assertThat(await(ten)).isEqualTo(11);
             CompletableFuture<Long> twenty = signal.awaitAtLeast(20);
             pair.compareAndSwap(remote, 8, 12, 30).awaitPrevious();
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(twenty).as("a swap that failed").isNotDone();
             pair.compareAndSwap(remote, 8, 11, 30);
             assertThat(await(twenty)).isEqualTo(30);
@@ -245,11 +246,11 @@ interface SignalWaitContract extends Contract {
             CompletableFuture<Long> other = staying.signal(0).awaitAtLeast(1);
             await(closing.close());
             for (CompletableFuture<Long> wait : waits) {
-                awaitFailure(wait, RegionClosedException.class);
+                failure(wait, RegionClosedException.class);
             }
             assertThat(other).isNotDone();
-            awaitFailure(signal.awaitAtLeast(1), RegionClosedException.class);
-            awaitFailure(signal.awaitAtLeast(0), RegionClosedException.class);
+            failure(signal.awaitAtLeast(1), RegionClosedException.class);
+            failure(signal.awaitAtLeast(0), RegionClosedException.class);
             assertThatThrownBy(signal::value).isInstanceOf(RegionClosedException.class);
             assertThatThrownBy(() -> signal.set(1)).isInstanceOf(RegionClosedException.class);
             assertThatThrownBy(() -> signal.add(1)).isInstanceOf(RegionClosedException.class);
@@ -269,7 +270,7 @@ interface SignalWaitContract extends Contract {
                         await(region.close());
                     } else {
                         for (int i = 0; i < 20; i++) {
-                            awaitFailure(signal.awaitAtLeast(1), RegionClosedException.class);
+                            failure(signal.awaitAtLeast(1), RegionClosedException.class);
                         }
                     }
                 });
@@ -283,7 +284,7 @@ interface SignalWaitContract extends Contract {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             wait = engine.allocate(64, RegionOptions.local()).signal(0).awaitAtLeast(1);
         }
-        awaitFailure(wait, RegionClosedException.class);
+        failure(wait, RegionClosedException.class);
     }
 
     @Test

@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -23,6 +23,7 @@ import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -115,7 +116,7 @@ public interface StartAndCompletionContract extends Contract {
                         .as("on a poller")
                         .isTrue();
             }
-            BoundedWait.pause(Duration.ofMillis(20));
+            Patience.pause(Duration.ofMillis(20));
             assertThat(count).as("completions").hasValue(1);
             assertThat(signal.count()).isEqualTo(1);
         }
@@ -143,7 +144,7 @@ public interface StartAndCompletionContract extends Contract {
                 assertThat(event.asked()).isSameAs(Thread.currentThread());
                 // The only credit is free.
                 pair.write(local, 0, remote, 0, 0).awaitSuccess();
-                BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+                Patience.pause(LONG_ENOUGH_TO_SEE);
                 assertThat(signal.ended()).isFalse();
                 assertThat(transfer.isTerminated()).isFalse();
                 assertThat(pair.connection().window().operations()).isZero();
@@ -225,7 +226,7 @@ public interface StartAndCompletionContract extends Contract {
             bad.happen();
             never.awaitFailure(StartEventException.class);
             bad.happen();
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(once.terminal().count()).isEqualTo(1);
             assertThat(never.terminal().count()).isEqualTo(1);
             assertThat(served.signal(0).value()).isEqualTo(1);
@@ -291,7 +292,7 @@ public interface StartAndCompletionContract extends Contract {
     private static void assertStaysUndone(
             EnginePair pair, TransferKind kind, MemoryRegion local, MemoryRegion served, TerminalSignal signal) {
         pair.notify(new byte[0]).awaitSuccess();
-        BoundedWait.pause(Duration.ofMillis(20));
+        Patience.pause(Duration.ofMillis(20));
         kind.assertNothingHappened(local, served);
         assertThat(signal.count()).isEqualTo(1);
         assertNothingIsHeld(pair);
@@ -423,7 +424,7 @@ public interface StartAndCompletionContract extends Contract {
             TerminalSignal signal = new TerminalSignal();
             kind.on(pair.connection(), local, remote, event.options(), signal);
             TerminalSignal notified = pair.notify(new byte[0]);
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(listener.count()).isZero();
             assertThat(notified.ended()).isFalse();
             event.happen();
@@ -505,7 +506,7 @@ public interface StartAndCompletionContract extends Contract {
         }
         signal.awaitFailure(ConnectionLostException.class);
         event.happen();
-        BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+        Patience.pause(LONG_ENOUGH_TO_SEE);
         assertThat(signal.count()).isEqualTo(1);
     }
 
@@ -623,7 +624,7 @@ public interface StartAndCompletionContract extends Contract {
             await(pair.connection().close());
             assertThatThrownBy(() -> pair.connection().write(local, 0, remote, 0, 64, options, never.signal()))
                     .isInstanceOf(ConnectionLostException.class);
-            BoundedWait.pause(LONG_ENOUGH_TO_SEE);
+            Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(never.count).hasValue(0);
             assertThat(never.signal().count()).isZero();
         }
@@ -757,7 +758,7 @@ public interface StartAndCompletionContract extends Contract {
             for (int run = 1; run <= 20; run++) {
                 prepared.start();
                 assertThat(event.timesAsked()).isEqualTo(run);
-                BoundedWait.pause(Duration.ofMillis(2));
+                Patience.pause(Duration.ofMillis(2));
                 assertThat(served.signal(0).value()).isEqualTo(run - 1);
                 // The words for the runs before count no more.
                 event.happen();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -57,11 +58,11 @@ final class TerminalSignal implements TransferCallback {
 
     /** Waits for the end; empty for success. */
     Optional<SluiceException> await() {
-        return BoundedWait.await(first);
+        return Patience.await(first);
     }
 
     Optional<SluiceException> await(Duration bound) {
-        return BoundedWait.await(first, bound);
+        return Patience.await(first, bound);
     }
 
     void awaitSuccess() {
@@ -90,26 +91,32 @@ final class TerminalSignal implements TransferCallback {
     }
 
     static void awaitAll(Collection<TerminalSignal> signals) {
-        awaitAll(signals, ContractProfile.current().patience());
+        awaitAll(signals, Patience.BOUND);
     }
 
     /** One bound for all of them together. */
     static void awaitAll(Collection<TerminalSignal> signals, Duration bound) {
-        BoundedWait.until(
+        Patience.until(
                 "all " + signals.size() + " transfers ended",
                 bound,
                 () -> signals.stream().allMatch(TerminalSignal::ended));
     }
 
-    /** Waits for all, lets late second signals come, and checks that there was none. The errors of those that failed. */
-    static List<SluiceException> awaitAllOnce(Collection<TerminalSignal> signals) {
+    /** Waits for all. The errors of those that failed. */
+    static List<SluiceException> awaitErrors(Collection<TerminalSignal> signals) {
         awaitAll(signals);
-        BoundedWait.pause(Duration.ofMillis(100));
-        assertThat(signals).allSatisfy(signal -> assertThat(signal.count()).isEqualTo(1));
         return signals.stream()
                 .map(TerminalSignal::await)
                 .flatMap(Optional::stream)
                 .toList();
+    }
+
+    /** Waits for all, lets late second signals come, and checks that there was none. The errors of those that failed. */
+    static List<SluiceException> awaitAllOnce(Collection<TerminalSignal> signals) {
+        List<SluiceException> errors = awaitErrors(signals);
+        Patience.pause(Duration.ofMillis(50));
+        assertThat(signals).allSatisfy(signal -> assertThat(signal.count()).isEqualTo(1));
+        return errors;
     }
 
     static void awaitAllSuccess(Collection<TerminalSignal> signals) {

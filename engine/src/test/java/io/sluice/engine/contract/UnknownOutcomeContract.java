@@ -1,8 +1,8 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.awaitFailure;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.failure;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -17,6 +17,7 @@ import io.sluice.engine.RemoteSignal;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -127,7 +128,7 @@ interface UnknownOutcomeContract extends Contract {
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
                         .windowOperations(window)
-                        .livenessTimeout(Duration.ofMillis(1500))
+                        .livenessTimeout(TerminalSignalContract.LIVENESS)
                         .build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
@@ -138,13 +139,13 @@ interface UnknownOutcomeContract extends Contract {
                 signals.add(addOne(connection, source, remote, word, TransferOptions.defaults()));
             }
             until("the window is full", () -> connection.window().operations() == window);
-            awaitFailure(connection.ended(), ConnectionLostException.class);
+            failure(connection.ended(), ConnectionLostException.class);
             assertThat(TerminalSignal.awaitAllOnce(signals)).hasSize(words);
             peer.thaw();
             // A new connection carries nothing of the old one.
             Connection again = await(engine.connect(peer.address()));
             RemoteRegion anew = await(again.attach(peer.region(0)));
-            BoundedWait.pause(Duration.ofMillis(100));
+            Patience.pause(Duration.ofMillis(50));
             MemoryRegion sink = engine.allocate(8L * words, RegionOptions.local());
             TerminalSignal read = new TerminalSignal();
             again.read(sink, 0, anew, 0, 8L * words, TransferOptions.defaults(), read);
@@ -182,7 +183,7 @@ interface UnknownOutcomeContract extends Contract {
                 waiting = pair.write(
                         source, 0, remote, 0, 8, TransferOptions.defaults().startAfter(listener -> {}));
                 until("it is posted", () -> pair.connection().window().bytes() > 16 << 20);
-                BoundedWait.pause(Duration.ofMillis(50));
+                Patience.pause(Duration.ofMillis(50));
                 pair.connection().close();
                 posted.awaitFailure(OutcomeUnknownException.class);
                 assertThat(waiting.awaitFailure(ConnectionLostException.class))
@@ -227,7 +228,7 @@ interface UnknownOutcomeContract extends Contract {
                 sunk.fill(canary);
                 await(ended);
                 TerminalSignal.awaitAllOnce(signals);
-                BoundedWait.pause(Duration.ofMillis(30));
+                Patience.pause(Duration.ofMillis(30));
                 BytePattern.assertAll(target, canary, "the target after its close, round " + round);
                 BytePattern.assertAll(sunk, canary, "the sink after its close, round " + round);
             }
@@ -264,7 +265,7 @@ interface UnknownOutcomeContract extends Contract {
                     accepted = await(other);
                 }
                 await(connection.quiet());
-                BoundedWait.pause(Duration.ofMillis(10));
+                Patience.pause(Duration.ofMillis(10));
                 BytePattern.assertAll(served.segment(), (byte) 0, "the words after the end of their connection");
                 TerminalSignal.awaitAllOnce(signals);
             }

@@ -1,7 +1,7 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
-import static io.sluice.engine.contract.BoundedWait.until;
+import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -21,6 +21,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -190,7 +191,7 @@ interface VectoredContract extends Contract {
                                 signals));
                 signals.terminal().awaitFailure(TransferCancelledException.class);
                 await(transfer.get().quiesced());
-                BoundedWait.pause(Duration.ofMillis(20));
+                Patience.pause(Duration.ofMillis(20));
                 signals.assertSerialAndTerminalLast();
                 assertThat(signals.reported()).as("results after the cancel").isEqualTo(stopAt);
             }
@@ -220,7 +221,7 @@ interface VectoredContract extends Contract {
             signals.terminal().awaitFailure(TransferCancelledException.class);
             int reported = signals.reported();
             await(transfer.quiesced());
-            BoundedWait.pause(Duration.ofMillis(100));
+            Patience.pause(Duration.ofMillis(50));
             assertThat(signals.reported()).isEqualTo(reported);
             signals.assertSerialAndTerminalLast();
         }
@@ -254,7 +255,7 @@ interface VectoredContract extends Contract {
                                     TransferOptions.defaults(),
                                     never))
                     .isInstanceOf(IndexOutOfBoundsException.class);
-            BoundedWait.pause(Duration.ofMillis(50));
+            Patience.pause(Duration.ofMillis(50));
             BytePattern.assertAll(served.segment(), (byte) 0, "the target");
             assertThat(never.terminal().count()).isZero();
             assertThat(never.reported()).isZero();
@@ -265,14 +266,11 @@ interface VectoredContract extends Contract {
     default void vectoredTransferEndsOnceWhenThePeerIsKilled() {
         assumeTrue(transport().crossesProcesses());
         // at the speed of memory more of them are needed, so that some are left when the peer is killed
-        int elements = transport().carriesOutInTheCall() ? 80_000 : 4_000;
+        int elements = transport().carriesOutInTheCall() ? 80_000 : 20_000;
         int bytes = 256 << 10;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
-                TransferEngine engine = TransferEngine.open(transport()
-                        .options()
-                        .windowOperations(16)
-                        .livenessTimeout(Duration.ofMillis(1500))
-                        .build())) {
+                TransferEngine engine = TransferEngine.open(
+                        transport().options().windowOperations(16).build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
             MemoryRegion local = engine.allocate(bytes, RegionOptions.local());
@@ -285,10 +283,12 @@ interface VectoredContract extends Contract {
             peer.kill();
             SluiceException error = signals.terminal().await().orElseThrow();
             assertThat(error).isInstanceOfAny(ElementsFailedException.class, ConnectionLostException.class);
-            BoundedWait.pause(Duration.ofMillis(100));
+            Patience.pause(Duration.ofMillis(50));
             signals.assertEachElementOnce();
-            assertThat(connection.window().operations()).isZero();
-            assertThat(connection.window().bytes()).isZero();
+            until(
+                    "the credits are back",
+                    () -> connection.window().operations() == 0
+                            && connection.window().bytes() == 0);
         }
     }
 
@@ -298,7 +298,7 @@ interface VectoredContract extends Contract {
         try (PeerProcess peer = PeerProcess.start(transport(), 4096);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
-                        .livenessTimeout(Duration.ofSeconds(30))
+                        .livenessTimeout(DeadlineContract.NEVER)
                         .build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
@@ -307,14 +307,14 @@ interface VectoredContract extends Contract {
             ElementSignals signals = new ElementSignals(1_000);
             connection.writeVectored(
                     Collections.nCopies(1_000, new TransferElement(local, 0, remote, 0, 4096)),
-                    TransferOptions.defaults().withDeadline(Duration.ofMillis(300)),
+                    TransferOptions.defaults().withDeadline(Duration.ofMillis(150)),
                     signals);
             SluiceException error = signals.terminal().await().orElseThrow();
             Throwable cause = error instanceof ElementsFailedException ? error.getCause() : error;
             assertThat(cause).isInstanceOf(TransferTimeoutException.class);
             peer.thaw();
             until("the credits are back", () -> connection.window().operations() == 0);
-            BoundedWait.pause(Duration.ofMillis(100));
+            Patience.pause(Duration.ofMillis(50));
             signals.assertEachElementOnce();
         }
     }

@@ -1,6 +1,6 @@
 package io.sluice.engine.contract;
 
-import static io.sluice.engine.contract.BoundedWait.await;
+import static io.sluice.testkit.Patience.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -13,6 +13,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
@@ -81,7 +82,9 @@ interface VolumeContract extends Contract {
         AtomicInteger ends = new AtomicInteger();
         AtomicReference<SluiceException> failure = new AtomicReference<>();
         for (int i = 0; i < count; i++) {
-            assertThat(room.tryAcquire(60, TimeUnit.SECONDS)).as("progress").isTrue();
+            assertThat(room.tryAcquire(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS))
+                    .as("progress")
+                    .isTrue();
             transfer.start(i, (ended, error) -> {
                 if (error != null) {
                     failure.compareAndSet(null, error);
@@ -90,7 +93,7 @@ interface VolumeContract extends Contract {
                 room.release();
             });
         }
-        assertThat(room.tryAcquire(OUTSTANDING, 60, TimeUnit.SECONDS))
+        assertThat(room.tryAcquire(OUTSTANDING, Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                 .as("all ended")
                 .isTrue();
         if (failure.get() != null) {
@@ -121,7 +124,7 @@ interface VolumeContract extends Contract {
             RemoteRegion to = await(connection.attach(sink.descriptor()));
             TerminalSignal written = new TerminalSignal();
             connection.write(source, 0, to, 0, bytes, TransferOptions.defaults(), written);
-            written.awaitSuccess(ContractProfile.current().longPatience());
+            written.awaitSuccess(Patience.longBound());
             assertThat(marks).isGreaterThan(1);
             BytePattern.assertSame(sink.segment(), source.segment());
             assertThat(engine.metrics().bytes(Operation.WRITE)).isEqualTo(bytes);
@@ -142,7 +145,7 @@ interface VolumeContract extends Contract {
             // And the whole of it in the other direction.
             TerminalSignal read = new TerminalSignal();
             connection.read(sink, 0, from, 0, bytes, TransferOptions.defaults(), read);
-            read.awaitSuccess(ContractProfile.current().longPatience());
+            read.awaitSuccess(Patience.longBound());
             BytePattern.assertSame(sink.segment(), source.segment());
         }
     }

@@ -3,7 +3,7 @@ package io.sluice.engine.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineMetrics.Operation;
-import java.time.Duration;
+import io.sluice.testkit.Patience;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -84,7 +84,7 @@ class CallerThreadClockTest {
     }
 
     @Test
-    void aVirtualThreadOwesNothing() throws InterruptedException {
+    void aVirtualThreadOwesNothing() {
         AtomicLong sum = new AtomicLong();
         Thread thread = Thread.ofVirtual().start(() -> {
             CallerThreadClock own = new CallerThreadClock();
@@ -95,7 +95,7 @@ class CallerThreadClockTest {
                 sum.addAndGet(measured < 0 ? ~measured : measured);
             }
         });
-        assertThat(thread.join(Duration.ofSeconds(30))).isTrue();
+        Patience.join(thread);
         assertThat(counters.nanos(Operation.WRITE)).isEqualTo(sum.get());
     }
 

@@ -3,15 +3,13 @@ package io.sluice.engine.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.sluice.testkit.Patience;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@Timeout(60)
 class CreditsTest {
     private static final int ROUNDS = 200_000;
     private static final int MOST_BYTES = 600;
@@ -74,7 +72,7 @@ class CreditsTest {
     }
 
     @Test
-    void threadsTogetherNeverHaveMoreThanTheLimitsAndLoseNothing() throws InterruptedException {
+    void threadsTogetherNeverHaveMoreThanTheLimitsAndLoseNothing() {
         // at times the one is what is short, at times the other
         Credits credits = new Credits(3, MOST_BYTES);
         AtomicLong operations = new AtomicLong();
@@ -99,7 +97,7 @@ class CreditsTest {
                 done.countDown();
             });
         }
-        assertThat(done.await(50, TimeUnit.SECONDS)).isTrue();
+        Patience.await(done);
         assertThat(broken).hasValue(0);
         assertThat(credits.operations()).isZero();
         assertThat(credits.bytes()).isZero();

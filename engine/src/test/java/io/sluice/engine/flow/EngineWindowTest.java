@@ -3,11 +3,11 @@ package io.sluice.engine.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.Patience;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.NotificationSender;
+import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -237,7 +237,7 @@ class EngineWindowTest {
                 }
             }));
         }
-        ends.forEach(Patience::get);
+        ends.forEach(Patience::await);
         assertThat(exceeded).hasValue(0);
         assertThat(window.operations()).isZero();
         assertThat(window.bytes()).isZero();

@@ -9,6 +9,7 @@ import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -90,7 +91,7 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
                 answer.completeExceptionally(e);
             }
         });
-        return answer.get(20, TimeUnit.SECONDS);
+        return answer.get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Ends the connection as a session does. On the poller; completes nothing by itself. */

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.OutcomeUnknownException;
-import io.sluice.engine.Patience;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.SignalOrder;
 import io.sluice.engine.SluiceException;
@@ -14,6 +13,7 @@ import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.WorkRequest;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,6 +28,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What was meant for one run of a transfer never touches the next, and what a run has done is not forgotten. */
 class RestartedRunsTest {
     private static final EngineOptions OPTIONS = EngineOptions.defaults();
+    private static final boolean SOAK =
+            System.getProperty("sluice.test.profile", "").equals("soak");
+    private static final Duration TIME = Duration.ofSeconds(SOAK ? 15 : 1);
 
     /** The first run's event has failed before the run is admitted; its callback starts the next and cancels it. */
     @Test
@@ -62,8 +65,8 @@ class RestartedRunsTest {
                 self.join().start();
                 return null;
             });
-            Patience.get(both);
-            Patience.get(endpoint.flow().quiesced());
+            Patience.await(both);
+            Patience.await(endpoint.flow().quiesced());
             assertThat(ends).hasSize(2);
             assertThat(ends.getFirst()).isInstanceOf(StartEventException.class);
             assertThat(ends.getLast()).isInstanceOf(TransferCancelledException.class);
@@ -92,7 +95,7 @@ class RestartedRunsTest {
                                 ended.incrementAndGet();
                             });
             Random random = new Random(1);
-            long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+            long end = System.nanoTime() + TIME.toNanos();
             long started = 0;
             while (System.nanoTime() < end) {
                 long before = cancelled.get();
@@ -109,7 +112,7 @@ class RestartedRunsTest {
                         .as("one cancel was asked for")
                         .isLessThanOrEqualTo(1);
             }
-            Patience.get(endpoint.flow().quiesced());
+            Patience.await(endpoint.flow().quiesced());
             assertThat(endpoint.flow().pending()).isZero();
         }
     }
@@ -155,14 +158,14 @@ class RestartedRunsTest {
                             TransferOptions.defaults(),
                             (transfer, error) -> end.complete(error))
                     .start();
-            Patience.get(offered);
+            Patience.await(offered);
             endpoint.onPoller(() -> {
                 endpoint.cut();
                 held.forEach(request -> endpoint.flow().completed(request, CompletionStatus.FLUSHED_UNSENT));
                 endpoint.flow().endAll();
                 return null;
             });
-            assertThat(Patience.get(end)).isInstanceOf(OutcomeUnknownException.class);
+            assertThat(Patience.await(end)).isInstanceOf(OutcomeUnknownException.class);
         }
     }
 }

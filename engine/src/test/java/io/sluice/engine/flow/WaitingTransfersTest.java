@@ -7,6 +7,7 @@ import io.sluice.engine.TransferPriority;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -97,11 +98,17 @@ class WaitingTransfersTest {
     }
 
     @Test
-    void onceItHasAgedItGoesBeforeWhatIsYounger() throws InterruptedException {
-        WaitingTransfers waiting = new WaitingTransfers(Duration.ofMillis(20));
-        DataTransfer low = submitted(TransferPriority.LOW);
-        DataTransfer high = submitted(TransferPriority.HIGH);
-        Thread.sleep(60);
+    void onceItHasAgedItGoesBeforeWhatIsYounger() {
+        Duration aging = Duration.ofMillis(20);
+        WaitingTransfers waiting = new WaitingTransfers(aging);
+        DataTransfer low;
+        DataTransfer high;
+        // anew where this thread was held up between the two
+        do {
+            low = submitted(TransferPriority.LOW);
+            high = submitted(TransferPriority.HIGH);
+        } while (high.submittedAt() - low.submittedAt() > aging.toNanos() / 2);
+        Patience.pause(aging.multipliedBy(3));
         DataTransfer young = submitted(TransferPriority.HIGH);
         for (DataTransfer transfer : List.of(low, high, young)) {
             waiting.append(transfer);
@@ -110,13 +117,13 @@ class WaitingTransfersTest {
     }
 
     @Test
-    void whatIsOverdueAndWhatIsUrgentTakeTurns() throws InterruptedException {
+    void whatIsOverdueAndWhatIsUrgentTakeTurns() {
         WaitingTransfers waiting = new WaitingTransfers(Duration.ofMillis(1));
         List<DataTransfer> old = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             old.add(submitted(i % 2 == 0 ? TransferPriority.LOW : TransferPriority.NORMAL));
         }
-        Thread.sleep(10);
+        Patience.pause(Duration.ofMillis(10));
         List<DataTransfer> urgent = List.of(
                 submitted(TransferPriority.HIGH), submitted(TransferPriority.HIGH), submitted(TransferPriority.HIGH));
         old.forEach(waiting::append);

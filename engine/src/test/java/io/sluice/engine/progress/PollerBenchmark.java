@@ -1,6 +1,7 @@
 package io.sluice.engine.progress;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -44,8 +45,8 @@ public class PollerBenchmark {
 
     /** Stops it. */
     @TearDown
-    public void stop() throws Exception {
-        poller.stop().get(10, TimeUnit.SECONDS);
+    public void stop() {
+        Patience.await(poller.stop());
     }
 
     /**

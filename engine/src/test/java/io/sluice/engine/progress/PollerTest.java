@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.OpenDescriptors;
-import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.jni.EventDescriptor;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.Supplier;
@@ -38,7 +37,7 @@ class PollerTest {
 
     @AfterEach
     void stop() {
-        pollers.forEach(poller -> Patience.get(poller.stop()));
+        pollers.forEach(poller -> Patience.await(poller.stop()));
         assertThat(failures).hasValue(0);
     }
 
@@ -67,7 +66,7 @@ class PollerTest {
                 done.completeExceptionally(e);
             }
         });
-        return Patience.get(done);
+        return Patience.await(done);
     }
 
     // ---- tasks ----
@@ -111,7 +110,7 @@ class PollerTest {
             }
             left.countDown();
         });
-        assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
+        Patience.await(left);
         assertEachRanOnce(runs);
         assertThat(elsewhere).hasValue(0);
         assertThat(poller.inLoop()).isFalse();
@@ -153,9 +152,9 @@ class PollerTest {
                 atOnce.decrementAndGet();
             });
             Patience.pause(Duration.ofMillis(round));
-            Patience.get(poller.stop());
+            Patience.await(poller.stop());
             for (Thread thread : threads) {
-                assertThat(thread.join(Patience.BOUND)).isTrue();
+                Patience.join(thread);
             }
             assertEachRanOnce(runs);
             assertThat(together).as("tasks that ran at the same time").hasValue(0);
@@ -165,11 +164,11 @@ class PollerTest {
     @Test
     void afterTheStopATaskRunsBeforeItsHandOverReturns() {
         Poller poller = poller();
-        Patience.get(poller.stop());
+        Patience.await(poller.stop());
         AtomicInteger runs = new AtomicInteger();
         poller.execute(() -> poller.execute(runs::incrementAndGet));
         assertThat(runs).hasValue(1);
-        assertThat(Patience.get(poller.stop())).isNull();
+        assertThat(Patience.await(poller.stop())).isNull();
     }
 
     @Test
@@ -244,7 +243,7 @@ class PollerTest {
             // What depends on the end may run on the poller's thread, after all its cycles.
             CompletableFuture<Void> stopped =
                     poller.stop().thenRun(() -> TransferEngine.atEndOfCycle(runs::incrementAndGet));
-            Patience.get(stopped);
+            Patience.await(stopped);
             assertThat(runs).hasValue(4);
         }
     }
@@ -342,7 +341,7 @@ class PollerTest {
                         },
                         poller.now() + 1);
             });
-            Patience.get(second);
+            Patience.await(second);
             assertThat(log.lines()).hasSize(1);
         }
     }
@@ -532,7 +531,7 @@ class PollerTest {
         }
 
         int strangerHeard(Poller poller) {
-            Patience.get(swapped);
+            Patience.await(swapped);
             on(poller, () -> 0);
             return on(poller, () -> {
                 newcomer.cancel();
@@ -594,7 +593,7 @@ class PollerTest {
             }
             return true;
         });
-        Patience.get(poller.stop());
+        Patience.await(poller.stop());
         for (int descriptor : descriptors) {
             Sockets.close(descriptor);
         }
@@ -606,7 +605,7 @@ class PollerTest {
         Poller poller = poller();
         int descriptor = EventDescriptor.create();
         EventLoop.Watch watch = on(poller, () -> poller.watch(descriptor, (readable, writable) -> {}));
-        Patience.get(poller.stop());
+        Patience.await(poller.stop());
         assertThat(poller.isRunning()).isFalse();
         watch.interest(true, true);
         watch.cancel();
@@ -626,7 +625,7 @@ class PollerTest {
     void stopGivesDescriptorsAndTheThreadBack() {
         int before = OpenDescriptors.count();
         for (int i = 0; i < 50; i++) {
-            Patience.get(poller().stop());
+            Patience.await(poller().stop());
         }
         OpenDescriptors.assertSettleAt(before);
         Patience.until(

@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -69,7 +70,7 @@ final class SanitizedJvm {
         }
     }
 
-    End run(long minutes, String main, List<String> arguments) throws IOException, InterruptedException {
+    End run(Duration bound, String main, List<String> arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(ProcessHandle.current().info().command().orElseThrow());
         command.addAll(List.of("-Xmx1g", "-XX:MaxDirectMemorySize=1g", "-Xcheck:jni"));
@@ -90,7 +91,7 @@ final class SanitizedJvm {
         builder.environment().put("UBSAN_OPTIONS", "print_stacktrace=1:log_path=" + report("undefined"));
         Process process = builder.start();
         try {
-            boolean ended = process.waitFor(minutes, TimeUnit.MINUTES);
+            boolean ended = process.waitFor(bound.toNanos(), TimeUnit.NANOSECONDS);
             return new End(ended ? process.exitValue() : -1, log, reports());
         } finally {
             process.descendants().forEach(ProcessHandle::destroyForcibly);

@@ -2,6 +2,7 @@ package io.sluice.engine.sanitized;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +19,6 @@ final class SanitizedLibrary {
             .toAbsolutePath()
             .normalize();
     private static final Path BUILT = NATIVE.resolve(Path.of("target", "native-asan"));
-    private static final long BUILD_MINUTES = 5;
 
     private final Path runtime;
 
@@ -89,7 +89,7 @@ final class SanitizedLibrary {
                     .redirectOutput(log.toFile());
             builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
             Process process = builder.start();
-            boolean ended = process.waitFor(BUILD_MINUTES, TimeUnit.MINUTES);
+            boolean ended = process.waitFor(Patience.longBound().toNanos(), TimeUnit.NANOSECONDS);
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly().waitFor();
             return new Output(ended ? process.exitValue() : -1, Files.readString(log));

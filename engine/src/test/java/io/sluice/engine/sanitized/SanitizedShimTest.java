@@ -3,23 +3,23 @@ package io.sluice.engine.sanitized;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -38,7 +38,8 @@ class SanitizedShimTest {
     private static final String LAUNCHER = "org.junit.platform.console.ConsoleLauncher";
     private static final Pattern COUNT =
             Pattern.compile("\\[\\s*(\\d+) tests (found|skipped|aborted|successful|failed)\\s*]");
-    private static final long LAUNCH_MINUTES = 55;
+    /** A whole run of tests is more than any one thing. */
+    private static final Duration LAUNCH = Patience.longBound().multipliedBy(12);
 
     @TempDir
     private static Path scratch;
@@ -118,7 +119,6 @@ class SanitizedShimTest {
 
     @ParameterizedTest
     @EnumSource
-    @Timeout(value = 60, unit = TimeUnit.MINUTES)
     void theTestsPassWithoutAReport(Group group) throws Exception {
         assumeTrue(group.isWanted(), "left out by -Dsluice.test.sanitized");
         SanitizedJvm machine = new SanitizedJvm(library, emptyFolder(group.name())).options(profile(group));
@@ -135,7 +135,7 @@ class SanitizedShimTest {
         arguments.addAll(List.of("--select-package", group.tests));
         arguments.addAll(group.filter);
 
-        SanitizedJvm.End end = machine.run(LAUNCH_MINUTES, LAUNCHER, arguments);
+        SanitizedJvm.End end = machine.run(LAUNCH, LAUNCHER, arguments);
 
         Map<String, Integer> counts = counts(end);
         System.out.println(
@@ -153,7 +153,8 @@ class SanitizedShimTest {
     }
 
     private static SanitizedJvm.End misuse(String how) throws Exception {
-        return new SanitizedJvm(library, emptyFolder("misuse-" + how)).run(2, MisuseMain.class.getName(), List.of(how));
+        return new SanitizedJvm(library, emptyFolder("misuse-" + how))
+                .run(Patience.longBound(), MisuseMain.class.getName(), List.of(how));
     }
 
     private static Map<String, Integer> counts(SanitizedJvm.End end) throws IOException {

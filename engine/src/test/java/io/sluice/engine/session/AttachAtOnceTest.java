@@ -6,10 +6,10 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportMetrics;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +48,7 @@ class AttachAtOnceTest {
                                     connection.attach(region.descriptor()).thenApply(remote -> connection)));
                 }
                 for (CompletableFuture<Connection> each : connecting) {
-                    Patience.get(Patience.get(each).close());
+                    Patience.await(Patience.await(each).close());
                 }
             }
             assertThat(EngineSums.ofTransports(target, TransportMetrics::connectionsLost))

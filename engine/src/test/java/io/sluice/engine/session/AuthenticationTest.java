@@ -11,12 +11,12 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -43,7 +43,7 @@ class AuthenticationTest {
 
     @AfterEach
     void nothingGivesTheTokenAway() {
-        engines.forEach(engine -> Patience.get(engine.closeAsync()));
+        engines.forEach(engine -> Patience.await(engine.closeAsync()));
         log.close();
         log.assertNoErrors();
         for (String said : said()) {
@@ -80,8 +80,12 @@ class AuthenticationTest {
     }
 
     private TransferEngine engine(byte @Nullable [] token) {
-        EngineOptions.Builder options =
-                EngineOptions.builder().transports(List.of("tcp")).connectTimeout(Duration.ofSeconds(10));
+        // raw peers send no signs of life
+        EngineOptions.Builder options = EngineOptions.builder()
+                .transports(List.of("tcp"))
+                .connectTimeout(Patience.BOUND)
+                .handshakeTimeout(Patience.BOUND)
+                .livenessTimeout(Duration.ofHours(1));
         if (token != null) {
             options.token(token);
         }
@@ -103,15 +107,15 @@ class AuthenticationTest {
     void sameTokenConnects() {
         TransferEngine target = engine(TOKEN);
         TransferEngine initiator = engine(TOKEN.clone());
-        Connection connection = Patience.get(initiator.connect(target.address()));
+        Connection connection = Patience.await(initiator.connect(target.address()));
         MemoryRegion served = target.allocate(100, RegionOptions.readWrite());
         Filling.fill(served.segment(), 6);
-        RemoteRegion remote = Patience.get(connection.attach(served.descriptor()));
+        RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
         MemoryRegion local = initiator.allocate(100, RegionOptions.local());
         CompletableFuture<@Nullable SluiceException> read = new CompletableFuture<>();
         connection.read(
                 local, 0, remote, 0, 100, TransferOptions.defaults(), (transfer, error) -> read.complete(error));
-        assertThat(Patience.get(read)).isNull();
+        assertThat(Patience.await(read)).isNull();
         Filling.assertFilled(local.segment(), 6, 0, 100);
         assertThat(connection.toString()).contains(target.id().toString());
     }
@@ -260,6 +264,7 @@ class AuthenticationTest {
             welcome = earlier.control().receive(MessageType.WELCOME).body();
         }
         try (ServerSocket impostor = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            impostor.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
             CompletableFuture<Connection> connecting =
                     engine(TOKEN).connect(EngineAddress.of("127.0.0.1", impostor.getLocalPort()));
             try (MessageSocket socket = new MessageSocket(impostor.accept(), MessageSocket.Delivery.AT_ONCE)) {
@@ -317,14 +322,14 @@ class AuthenticationTest {
             assertLaneRefused(target, laneClaim(new byte[15], 0, right));
             assertLaneRefused(target, laneClaim(id, 256, right));
             assertLaneRefused(target, new byte[0]);
-            assertThat(target.connections()).hasSize(1);
+            Patience.until("the other's is there", () -> target.connections().size() == 1);
             // After all of this the right claim still counts, and counts once.
             peer.openLane(0);
             peer.ready();
             peer.in(target);
             MessageSocket.awaitEnd(peer.openLane(0));
             MessageSocket.awaitEnd(peer.openLane(1));
-            assertThat(target.connections()).hasSize(2);
+            Patience.until("both are there", () -> target.connections().size() == 2);
         }
         Patience.until("both are gone", () -> target.connections().isEmpty());
     }

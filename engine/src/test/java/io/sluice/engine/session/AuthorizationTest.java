@@ -8,7 +8,6 @@ import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.PeerAuthorizer;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.RegionDescriptor;
@@ -18,6 +17,7 @@ import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.Token;
 import io.sluice.engine.TokenSource;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +39,7 @@ class AuthorizationTest {
 
     @AfterEach
     void close() {
-        engines.forEach(engine -> Patience.get(engine.closeAsync()));
+        engines.forEach(engine -> Patience.await(engine.closeAsync()));
     }
 
     private static Token token(String name) {
@@ -59,7 +59,7 @@ class AuthorizationTest {
 
     private Connection connect(Token token, TransferEngine target) {
         TransferEngine initiator = engine(options -> options.tokens(TokenSource.of(token)));
-        return Patience.get(initiator.connect(target.address()));
+        return Patience.await(initiator.connect(target.address()));
     }
 
     private static void assertDenied(CompletionStage<?> asked) {
@@ -78,15 +78,15 @@ class AuthorizationTest {
         Connection decode = connect(DECODE, target);
         Connection prefill = connect(PREFILL, target);
 
-        RegionDescriptor narrowed = Patience.get(decode.lookup("kv/pool"));
+        RegionDescriptor narrowed = Patience.await(decode.lookup("kv/pool"));
         assertThat(narrowed.access()).containsExactly(Access.REMOTE_READ);
-        Patience.get(decode.attach(narrowed));
-        Patience.get(decode.attach(pool.slice(0, 8).descriptor(Set.of(Access.REMOTE_READ))));
+        Patience.await(decode.attach(narrowed));
+        Patience.await(decode.attach(pool.slice(0, 8).descriptor(Set.of(Access.REMOTE_READ))));
         assertDenied(decode.attach(pool.descriptor()));
         assertDenied(decode.attach(pool.descriptor(Set.of(Access.REMOTE_WRITE))));
-        RegionDescriptor whole = Patience.get(prefill.lookup("kv/pool"));
+        RegionDescriptor whole = Patience.await(prefill.lookup("kv/pool"));
         assertThat(whole.access()).containsExactlyInAnyOrder(Access.values());
-        Patience.get(prefill.attach(whole));
+        Patience.await(prefill.attach(whole));
 
         // whether there is such a region is not said either
         assertDenied(decode.lookup("weights"));
@@ -101,7 +101,7 @@ class AuthorizationTest {
         TransferEngine target = target(AllowedPeers.none().unnamedRegions("decode-*", Access.REMOTE_READ));
         MemoryRegion unnamed = target.allocate(64, RegionOptions.readWrite());
         Connection decode = connect(DECODE, target);
-        Patience.get(decode.attach(unnamed.descriptor(Set.of(Access.REMOTE_READ))));
+        Patience.await(decode.attach(unnamed.descriptor(Set.of(Access.REMOTE_READ))));
         assertDenied(decode.attach(unnamed.descriptor()));
     }
 
@@ -133,7 +133,7 @@ class AuthorizationTest {
         TransferEngine initiator = engine(options -> options.tokens(TokenSource.of(DECODE))
                 .authorizer(AllowedPeers.none().connections("*")));
         MemoryRegion own = initiator.allocate(64, RegionOptions.readWrite().named("own"));
-        Patience.get(initiator.connect(target.address()));
+        Patience.await(initiator.connect(target.address()));
         Patience.until("it is accepted", () -> !accepted.isEmpty());
         assertDenied(accepted.peek().lookup("own"));
         assertDenied(accepted.peek().attach(own.descriptor()));

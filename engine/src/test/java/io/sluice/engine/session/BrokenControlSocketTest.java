@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.Patience;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -13,8 +14,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** A socket that breaks in the midst of a frame can still be spoken to and closed, though nothing arrives any more. */
@@ -41,7 +42,7 @@ class BrokenControlSocketTest {
                 loop.runAll();
                 assertThat(socket.hasRoom()).isFalse();
             }
-            TimeUnit.MILLISECONDS.sleep(100);
+            Patience.pause(Duration.ofMillis(50));
             // these meet the reset
             socket.send(MessageType.HEARTBEAT, new byte[0]);
             socket.flushNow();

@@ -11,11 +11,11 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -34,15 +34,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ControlChannelAbuseTest {
     private static final int CREDITS = 4;
     private static final int MAX_NOTIFICATION = 1000;
-    // Less than the liveness time-out: a connection that ends takes everything along at once.
-    private static final Duration SOON = Duration.ofSeconds(5);
 
     private final CapturedLog log = CapturedLog.warnings();
     private final TransferEngine engine = TransferEngine.open(EngineOptions.builder()
             .transports(List.of("tcp"))
             .notificationCredits(CREDITS)
             .maxNotificationBytes(MAX_NOTIFICATION)
-            .connectTimeout(Duration.ofSeconds(5))
+            .connectTimeout(Patience.BOUND)
+            .handshakeTimeout(Patience.BOUND)
+            // longer than any wait: a connection that ends takes everything along at once
+            .livenessTimeout(Duration.ofHours(1))
             .build());
     private final MemoryRegion region = engine.allocate(64, RegionOptions.readWrite());
     private final RawPeer peer = RawPeer.connected(engine);
@@ -50,7 +51,7 @@ class ControlChannelAbuseTest {
     @AfterEach
     void close() {
         peer.close();
-        Patience.get(engine.closeAsync());
+        Patience.await(engine.closeAsync());
         log.close();
     }
 
@@ -130,7 +131,7 @@ class ControlChannelAbuseTest {
             hasty.openLane(0);
             hasty.control().send(type, new byte[8]);
             hasty.control().awaitEnd();
-            assertThat(hasty.isGoneFrom(engine)).isTrue();
+            Patience.until("the engine has no connection", () -> hasty.isGoneFrom(engine));
         }
         assertHonestPeerIsServed();
     }
@@ -155,7 +156,7 @@ class ControlChannelAbuseTest {
         // Those that had a credit can still be taken; the one that had none is not among them.
         Recorder recorder = new Recorder();
         connection.subscribe(recorder).request(Long.MAX_VALUE);
-        assertThat(Patience.get(recorder.ended)).isInstanceOf(ConnectionLostException.class);
+        assertThat(Patience.await(recorder.ended)).isInstanceOf(ConnectionLostException.class);
         assertThat(recorder.payloads).containsExactly(new byte[] {0}, new byte[] {1}, new byte[] {2}, new byte[] {3});
     }
 
@@ -325,7 +326,7 @@ class ControlChannelAbuseTest {
                 .send(
                         MessageType.ATTACH_RESULT,
                         ByteBuffer.allocate(Math.max(8, bytes)).putLong(request).array());
-        Patience.failure(attached, SluiceException.class, SOON);
+        Patience.failure(attached, SluiceException.class);
         assertEnded();
     }
 
@@ -342,7 +343,7 @@ class ControlChannelAbuseTest {
                 .send(
                         MessageType.LOOKUP_RESULT,
                         ByteBuffer.allocate(8 + bytes).putLong(request).array());
-        Patience.failure(found, SluiceException.class, SOON);
+        Patience.failure(found, SluiceException.class);
         assertEnded();
     }
 

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -16,15 +18,17 @@ import org.junit.jupiter.api.Test;
 
 /** More sockets than may be between accept and bootstrap have to wait, and are not turned away. */
 class CrowdsTest {
-    private static final int MAX_BOOTSTRAPS = 256;
+    private static final int MAX_HALF_OPEN = 64;
 
     private TransferEngine target;
     private TransferEngine initiator;
 
     @BeforeEach
     void open() {
-        target = LinkedEngines.open(options -> {});
-        initiator = LinkedEngines.open(options -> options.listenNowhere());
+        // the crowd itself must make room, and no time-out
+        target =
+                LinkedEngines.open(options -> options.maxHalfOpen(MAX_HALF_OPEN).handshakeTimeout(Duration.ofHours(1)));
+        initiator = LinkedEngines.open(options -> options.listenNowhere().connectTimeout(Patience.BOUND));
     }
 
     @AfterEach
@@ -34,7 +38,7 @@ class CrowdsTest {
 
     @Test
     void burstOfConnects() throws Exception {
-        int count = 1_000;
+        int count = 4 * MAX_HALF_OPEN;
         List<CompletableFuture<Connection>> connects = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             connects.add(initiator.connect(target.address()));
@@ -49,11 +53,10 @@ class CrowdsTest {
     void silentSocketsDoNotLockOthersOut() throws Exception {
         List<Socket> silent = new ArrayList<>();
         try {
-            for (int i = 0; i < MAX_BOOTSTRAPS; i++) {
+            for (int i = 0; i < MAX_HALF_OPEN; i++) {
                 silent.add(new Socket(
                         InetAddress.getLoopbackAddress(), target.address().port()));
             }
-            // within the default connect time-out
             assertThat(LinkedEngines.get(initiator.connect(target.address())).state())
                     .isEqualTo(ConnectionState.OPEN);
         } finally {

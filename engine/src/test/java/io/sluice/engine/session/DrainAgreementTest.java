@@ -6,7 +6,6 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
@@ -14,11 +13,11 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,14 +25,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** An engine takes leave of peers of this version, which know how to drain, of earlier ones, and of those that just come. */
 class DrainAgreementTest {
-    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final Duration LONG = Patience.BOUND;
 
-    private final TransferEngine engine = TransferEngine.open(
-            EngineOptions.builder().transports(List.of("tcp")).build());
+    // raw peers send no signs of life
+    private final TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+            .transports(List.of("tcp"))
+            .handshakeTimeout(Patience.BOUND)
+            .livenessTimeout(Duration.ofHours(1))
+            .build());
 
     @AfterEach
     void close() {
-        Patience.get(engine.closeAsync());
+        Patience.await(engine.closeAsync());
     }
 
     /** A transfer that stays under way until the test ends it. */
@@ -63,10 +66,10 @@ class DrainAgreementTest {
             Patience.until("draining", () -> connection.state() == ConnectionState.DRAINING);
             assertThat(shutdown).isNotDone();
             event.completeExceptionally(new IllegalStateException("the test wants no more"));
-            assertThat(Patience.get(end)).isPresent();
+            assertThat(Patience.await(end)).isPresent();
             // the next that it hears is the goodbye
             peer.control().receive(MessageType.GOODBYE);
-            Patience.get(shutdown);
+            Patience.await(shutdown);
         }
     }
 
@@ -77,10 +80,10 @@ class DrainAgreementTest {
             MessageSocket control = acceptor.bootstrap();
             acceptor.acceptLane();
             control.receive(MessageType.READY);
-            Connection connection = Patience.get(connecting);
+            Connection connection = Patience.await(connecting);
             CompletableFuture<Void> shutdown = connection.shutdown(LONG);
             control.receive(MessageType.GOODBYE);
-            Patience.get(shutdown);
+            Patience.await(shutdown);
         }
     }
 
@@ -94,7 +97,7 @@ class DrainAgreementTest {
             assertThat(shutdown).isNotDone();
             peer.control().send(MessageType.DRAINED, new byte[0]);
             peer.control().receive(MessageType.GOODBYE);
-            Patience.get(shutdown);
+            Patience.await(shutdown);
         }
     }
 
@@ -115,7 +118,7 @@ class DrainAgreementTest {
             assertThat(engine.metrics().handshakesRefused(RefusalReason.CONNECTIONS))
                     .isZero();
             event.completeExceptionally(new IllegalStateException("the test wants no more"));
-            Patience.get(shutdown.orTimeout(LONG.toSeconds(), TimeUnit.SECONDS));
+            Patience.await(shutdown);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.sluice.engine.session;
 
+import io.sluice.testkit.Patience;
 import java.io.BufferedOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -12,7 +13,7 @@ import java.util.List;
 
 /** An initiator that speaks the protocol message by message, so that it can do what an engine never does. */
 final class HandWrittenPeer implements AutoCloseable {
-    private static final int READ_TIMEOUT_MILLIS = 10_000;
+    private static final int READ_TIMEOUT_MILLIS = Math.toIntExact(Patience.BOUND.toMillis());
     private static final int NONCE_BYTES = 32;
 
     private final int port;

@@ -8,10 +8,10 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.OpenDescriptors;
-import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.fuzz.Mutation;
+import io.sluice.testkit.Patience;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,19 +24,19 @@ import org.junit.jupiter.api.Test;
 
 /** Whoever answers at an address may be anything: connect ends in time, with a typed error, and leaves nothing behind. */
 class HostileAcceptorTest {
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
-    // After the error has been told nothing is left to wait for.
-    private static final Duration SOON = Duration.ofSeconds(5);
-
     private final CapturedLog log = CapturedLog.warnings();
-    private final TransferEngine engine = TransferEngine.open(EngineOptions.builder()
-            .transports(List.of("tcp"))
-            .connectTimeout(CONNECT_TIMEOUT)
-            .build());
+    private final TransferEngine engine = engine(Patience.scaled(Duration.ofSeconds(10)));
+
+    private static TransferEngine engine(Duration connectTimeout) {
+        return TransferEngine.open(EngineOptions.builder()
+                .transports(List.of("tcp"))
+                .connectTimeout(connectTimeout)
+                .build());
+    }
 
     @AfterEach
     void close() {
-        Patience.get(engine.closeAsync());
+        Patience.await(engine.closeAsync());
         log.close();
         log.assertNoErrors();
     }
@@ -48,29 +48,32 @@ class HostileAcceptorTest {
             MessageSocket control = acceptor.bootstrap();
             acceptor.acceptLane();
             control.receive(MessageType.READY);
-            assertThat(Patience.get(connecting).transport()).isEqualTo("tcp");
+            assertThat(Patience.await(connecting).transport()).isEqualTo("tcp");
         }
     }
 
     @Test
     void acceptorThatSaysNothing() {
-        try (RawAcceptor acceptor = new RawAcceptor()) {
-            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+        try (TransferEngine impatient = engine(Duration.ofMillis(300));
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = impatient.connect(acceptor.address());
             MessageSocket control = acceptor.accept();
-            Patience.failure(connecting, ConnectFailedException.class, CONNECT_TIMEOUT.multipliedBy(5));
+            Patience.failure(connecting, ConnectFailedException.class);
             control.awaitEnd();
         }
     }
 
     @Test
     void acceptorThatNeverAcceptsTheLane() {
-        try (RawAcceptor acceptor = new RawAcceptor()) {
-            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+        // it must come as far as the lane
+        try (TransferEngine impatient = engine(Patience.scaled(Duration.ofSeconds(1)));
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = impatient.connect(acceptor.address());
             MessageSocket control = acceptor.bootstrap();
             MessageSocket lane = acceptor.accept();
-            Patience.failure(connecting, ConnectFailedException.class, CONNECT_TIMEOUT.multipliedBy(5));
+            Patience.failure(connecting, ConnectFailedException.class);
             control.awaitEnd();
-            MessageSocket.awaitEnd(lane.socket(), SOON);
+            lane.awaitEnd();
         }
     }
 
@@ -82,7 +85,7 @@ class HostileAcceptorTest {
             MessageSocket lane = acceptor.accept();
             lane.receive(MessageType.LANE);
             lane.send(MessageType.REJECT, Rejection.write(Rejection.AUTHENTICATION, "no"));
-            Patience.failure(connecting, ConnectFailedException.class, CONNECT_TIMEOUT.multipliedBy(5));
+            Patience.failure(connecting, ConnectFailedException.class);
             lane.awaitEnd();
         }
     }
@@ -105,7 +108,7 @@ class HostileAcceptorTest {
         try (TransferEngine wide = TransferEngine.open(EngineOptions.builder()
                         .transports(List.of("tcp"))
                         .lanes(4)
-                        .connectTimeout(Duration.ofMinutes(1))
+                        .connectTimeout(Duration.ofHours(1))
                         .build());
                 RawAcceptor acceptor = new RawAcceptor().lanes(4)) {
             int before = OpenDescriptors.count();
@@ -121,8 +124,8 @@ class HostileAcceptorTest {
                 each.awaitEnd();
                 each.close();
             }
-            MessageSocket.awaitEnd(second.socket(), SOON);
-            MessageSocket.awaitEnd(fourth.socket(), SOON);
+            second.awaitEnd();
+            fourth.awaitEnd();
             second.close();
             fourth.close();
             OpenDescriptors.assertSettleAt(before);
@@ -150,7 +153,7 @@ class HostileAcceptorTest {
                 }
                 acceptor.close();
                 try {
-                    Patience.get(Patience.get(connecting).close());
+                    Patience.await(Patience.await(connecting).close());
                     connected++;
                 } catch (SluiceException typed) {
                     assertThat(typed.getMessage()).hasSizeLessThan(2000);

@@ -7,10 +7,10 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.LimitExceededException;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TransferEngine;
 import io.sluice.fuzz.Mutation;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -47,6 +47,8 @@ class HostileHandshakesTest {
         EngineOptions options = EngineOptions.builder()
                 .transports(List.of("tcp"))
                 .token(TOKEN)
+                .handshakeTimeout(Patience.BOUND)
+                .connectTimeout(Patience.BOUND)
                 .with(change)
                 .build();
         engine = TransferEngine.open(options);
@@ -59,7 +61,7 @@ class HostileHandshakesTest {
     }
 
     private void closeEngines() {
-        Patience.get(CompletableFuture.allOf(engine.closeAsync(), honest.closeAsync()));
+        Patience.await(CompletableFuture.allOf(engine.closeAsync(), honest.closeAsync()));
     }
 
     @AfterEach
@@ -99,8 +101,8 @@ class HostileHandshakesTest {
     }
 
     private void assertHonestIsServed() {
-        Connection connection = Patience.get(honest.connect(engine.address()));
-        Patience.get(connection.close());
+        Connection connection = Patience.await(honest.connect(engine.address()));
+        Patience.await(connection.close());
     }
 
     private void assertCounted(RefusalReason reason, long count) {
@@ -234,7 +236,7 @@ class HostileHandshakesTest {
     /** Bytes that trickle in gain no time. */
     @Test
     void helloByteByByte() {
-        reopen(options -> options.handshakeTimeout(Duration.ofMillis(500)));
+        reopen(options -> options.handshakeTimeout(Duration.ofMillis(200)));
         byte[] hello = MessageSocket.encode(MessageType.HELLO, new byte[2000]);
         Socket socket = stranger();
         boolean ended = false;
@@ -254,6 +256,8 @@ class HostileHandshakesTest {
 
     @Test
     void twoHundredThatSayNothing() {
+        // for the honest one as well, so it is not as short as can be
+        reopen(options -> options.handshakeTimeout(Patience.scaled(Duration.ofSeconds(3))));
         for (int i = 0; i < HELD; i++) {
             stranger();
         }
@@ -272,7 +276,7 @@ class HostileHandshakesTest {
     void moreThanMayBeHalfOpen() {
         int limit = 20;
         // they are served in the order of coming, so the honest one waits for those before it
-        reopen(options -> options.maxHalfOpen(limit).connectTimeout(Patience.BOUND));
+        reopen(options -> options.maxHalfOpen(limit));
         for (int i = 0; i < HELD / 2; i++) {
             stranger();
         }
@@ -283,7 +287,7 @@ class HostileHandshakesTest {
             Patience.pause(Duration.ofMillis(1));
         }
         assertThat(most).isPositive().isLessThanOrEqualTo(limit);
-        Patience.get(waiting);
+        Patience.await(waiting);
         assertThat(engine.metrics().handshakesRefused(RefusalReason.HALF_OPEN)).isPositive();
         assertThat(code(new MessageSocket(sockets.getFirst(), MessageSocket.Delivery.AT_ONCE)))
                 .isEqualTo(Rejection.HALF_OPEN);
@@ -299,7 +303,7 @@ class HostileHandshakesTest {
         int refused = 0;
         for (CompletableFuture<Connection> connect : connects) {
             try {
-                Patience.get(connect);
+                Patience.await(connect);
             } catch (LimitExceededException limit) {
                 refused++;
                 assertThat(limit).hasMessageContaining("maxHandshakesPerSecond");
@@ -309,7 +313,7 @@ class HostileHandshakesTest {
         assertCounted(RefusalReason.RATE, refused);
         Patience.until("there is room again", () -> {
             try {
-                Patience.get(honest.connect(engine.address()));
+                Patience.await(honest.connect(engine.address()));
                 return true;
             } catch (LimitExceededException stillFull) {
                 return false;
@@ -320,13 +324,13 @@ class HostileHandshakesTest {
     @Test
     void moreConnectionsThanAllowed() {
         reopen(options -> options.maxConnections(1));
-        Patience.get(honest.connect(engine.address()));
+        Patience.await(honest.connect(engine.address()));
         TransferEngine other = TransferEngine.open(engine.options().toBuilder().build());
         try {
             Patience.failure(other.connect(engine.address()), LimitExceededException.class);
             assertCounted(RefusalReason.CONNECTIONS, 1);
         } finally {
-            Patience.get(other.closeAsync());
+            Patience.await(other.closeAsync());
         }
     }
 }

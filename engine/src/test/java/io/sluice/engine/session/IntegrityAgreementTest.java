@@ -6,8 +6,8 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
-import io.sluice.engine.Patience;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +23,7 @@ class IntegrityAgreementTest {
 
     @AfterEach
     void close() {
-        Patience.get(engine.closeAsync());
+        Patience.await(engine.closeAsync());
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -17,8 +18,6 @@ import java.util.function.Consumer;
 
 /** Two engines of this process and a connection between them, both of whose sides are at hand. */
 final class LinkedEngines implements AutoCloseable {
-    private static final long PATIENCE_SECONDS = 30;
-
     private final TransferEngine initiator;
     private final TransferEngine target;
     private final Connection connection;
@@ -41,7 +40,7 @@ final class LinkedEngines implements AutoCloseable {
 
     /** A wait that ends. */
     static <T> T get(CompletionStage<T> stage) throws Exception {
-        return stage.toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        return stage.toCompletableFuture().get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** The terminal signal, as a future: empty is success. */

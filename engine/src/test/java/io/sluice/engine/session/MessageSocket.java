@@ -1,6 +1,6 @@
 package io.sluice.engine.session;
 
-import io.sluice.engine.Patience;
+import io.sluice.testkit.Patience;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -15,7 +15,7 @@ public final class MessageSocket implements AutoCloseable {
     private static final int MAGIC = 0x534C;
     private static final int VERSION = 1;
     private static final int HEADER = 8;
-    private static final int PATIENCE_MILLIS = 60_000;
+    private static final int PATIENCE_MILLIS = Math.toIntExact(Patience.BOUND.toMillis());
     private static final int MAX_BODY = 2 << 20;
 
     /** A whole message. */

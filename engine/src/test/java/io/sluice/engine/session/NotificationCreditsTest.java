@@ -9,9 +9,9 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
@@ -52,10 +52,10 @@ class NotificationCreditsTest {
                     connection.notify(payload, OPTIONS, signal);
                 }
             });
-            assertThat(ended.await(20, TimeUnit.SECONDS)).isTrue();
+            Patience.await(ended);
             assertThat(errors).isEmpty();
             assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
-            assertThat(taken).hasValueGreaterThanOrEqualTo(count);
+            Patience.until("all are taken", () -> taken.get() >= count);
         }
     }
 
@@ -93,10 +93,7 @@ class NotificationCreditsTest {
                         public void ended(SluiceException error) {}
                     })
                     .request(Long.MAX_VALUE);
-            for (int i = 0; i < 1000 && connection.pending() > 0; i++) {
-                Thread.sleep(5);
-            }
-            assertThat(connection.pending()).isZero();
+            Patience.until("nothing is pending", () -> connection.pending() == 0);
         }
     }
 }

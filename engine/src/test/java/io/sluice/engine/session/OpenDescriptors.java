@@ -1,5 +1,6 @@
 package io.sluice.engine.session;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -9,7 +10,7 @@ import java.util.stream.Stream;
 
 /** The descriptors of this process that an engine could have opened: files and jars, which the class loader opens, are not. */
 final class OpenDescriptors {
-    private static final long PATIENCE_NANOS = 10_000_000_000L;
+    private static final long PATIENCE_NANOS = Patience.BOUND.toNanos();
     private static final long SETTLED_NANOS = 300_000_000L;
     private static final Path ALL = Path.of("/proc/self/fd");
 

@@ -2,7 +2,7 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
-import io.sluice.engine.Patience;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

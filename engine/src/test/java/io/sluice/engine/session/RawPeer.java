@@ -5,10 +5,10 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.MemoryKind;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
@@ -273,7 +273,7 @@ public final class RawPeer implements AutoCloseable {
         CompletableFuture<RemoteRegion> attached = connection.attach(new RegionDescriptor(
                 id, epoch, 1, 2, MemoryKind.HOST, Set.of(Access.REMOTE_READ, Access.REMOTE_WRITE), 0, bytes));
         grantAttach(1);
-        return Patience.get(attached);
+        return Patience.await(attached);
     }
 
     public void notifyEngine(byte[] payload) {

@@ -6,8 +6,8 @@ import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.Patience;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -36,7 +36,7 @@ class SecondAttemptTest {
             assertThat(acceptor.offered()).containsExactly("tcp");
             acceptor.acceptLane();
             second.receive(MessageType.READY);
-            assertThat(Patience.get(connecting).transport()).isEqualTo("tcp");
+            assertThat(Patience.await(connecting).transport()).isEqualTo("tcp");
         }
     }
 

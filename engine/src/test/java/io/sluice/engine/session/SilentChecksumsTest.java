@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -18,27 +18,32 @@ import org.junit.jupiter.api.Test;
 
 /** A peer that is alive and never gives the checksum that it is asked for. */
 class SilentChecksumsTest {
-    private static final Duration LIVENESS = Duration.ofSeconds(1);
+    // longer than any wait
+    private static final Duration NEVER = Duration.ofHours(1);
+    // the peer's signs of life must come within it
+    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
     private static final Duration BEAT = Duration.ofMillis(100);
     private static final long PIECE = 1 << 20;
 
-    private final TransferEngine engine = TransferEngine.open(EngineOptions.builder()
-            .transports(List.of("tcp"))
-            .livenessTimeout(LIVENESS)
-            .build());
-    private final RawPeer peer = new RawPeer(engine.address());
-    private final Connection connection = connection();
+    private TransferEngine engine;
+    private RawPeer peer;
+    private Connection connection;
 
-    private Connection connection() {
+    private void connect(Duration liveness) {
+        engine = TransferEngine.open(EngineOptions.builder()
+                .transports(List.of("tcp"))
+                .livenessTimeout(liveness)
+                .build());
+        peer = new RawPeer(engine.address());
         peer.livenessMillis(60_000).connect(peer.helloFields().put(Tag.INTEGRITY, 0));
         peer.beatEvery(BEAT);
-        return peer.in(engine);
+        connection = peer.in(engine);
     }
 
     @AfterEach
     void close() {
         peer.close();
-        Patience.get(engine.closeAsync());
+        Patience.await(engine.closeAsync());
     }
 
     private CompletableFuture<Long> ask(long bytes) {
@@ -61,6 +66,7 @@ class SilentChecksumsTest {
 
     @Test
     void oneThatSaysNothing() {
+        connect(LIVENESS);
         RemoteRegion region = peer.attachedBy(connection, PIECE);
         CompletableFuture<Long> first = connection.checksum(region, 0, PIECE);
         CompletableFuture<Long> second = connection.checksum(region, 0, PIECE);
@@ -70,6 +76,7 @@ class SilentChecksumsTest {
 
     @Test
     void oneThatSaysForEverThatItIsUnderWay() {
+        connect(NEVER);
         CompletableFuture<Long> asked = ask(10 * PIECE);
         Thread.ofVirtual().start(() -> {
             try {
@@ -86,15 +93,17 @@ class SilentChecksumsTest {
 
     @Test
     void oneThatIsUnderWayAsOftenAsItMayIsWaitedFor() {
+        connect(NEVER);
         CompletableFuture<Long> asked = ask(3 * PIECE);
         answer(ServedChecksums.UNDER_WAY);
         answer(ServedChecksums.UNDER_WAY);
         answer(0);
-        assertThat(Patience.get(asked)).isEqualTo(7);
+        assertThat(Patience.await(asked)).isEqualTo(7);
     }
 
     @Test
     void oneThatIsUnderWayWithASinglePieceIsNot() {
+        connect(NEVER);
         CompletableFuture<Long> asked = ask(PIECE);
         answer(ServedChecksums.UNDER_WAY);
         Patience.failure(asked, ConnectionLostException.class);

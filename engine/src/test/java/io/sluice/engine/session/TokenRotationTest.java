@@ -8,11 +8,11 @@ import io.sluice.engine.CapturedLog;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Token;
 import io.sluice.engine.TokenSource;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +30,7 @@ class TokenRotationTest {
 
     @AfterEach
     void close() {
-        engines.forEach(engine -> Patience.get(engine.closeAsync()));
+        engines.forEach(engine -> Patience.await(engine.closeAsync()));
         log.close();
         log.assertNoErrors();
         assertThat(log.lines()).noneMatch(line -> line.contains("secret of some length"));
@@ -72,16 +72,16 @@ class TokenRotationTest {
         Vault ofInitiator = new Vault(OLD);
         TransferEngine target = engine(options -> options.tokens(ofTarget));
         TransferEngine initiator = engine(options -> options.tokens(ofInitiator));
-        Connection first = Patience.get(initiator.connect(target.address()));
+        Connection first = Patience.await(initiator.connect(target.address()));
         ofTarget.hold(OLD, NEW);
-        Patience.get(initiator.connect(target.address()));
+        Patience.await(initiator.connect(target.address()));
         ofInitiator.hold(NEW, OLD);
-        Patience.get(initiator.connect(target.address()));
+        Patience.await(initiator.connect(target.address()));
         // the old one is accepted until it is taken out
         TransferEngine late = engine(options -> options.tokens(TokenSource.of(OLD)));
-        Patience.get(late.connect(target.address()));
+        Patience.await(late.connect(target.address()));
         ofTarget.hold(NEW);
-        Patience.get(initiator.connect(target.address()));
+        Patience.await(initiator.connect(target.address()));
         Patience.failure(late.connect(target.address()), AuthenticationException.class);
         assertThat(first.state()).isEqualTo(ConnectionState.OPEN);
     }
@@ -110,7 +110,7 @@ class TokenRotationTest {
         Vault vault = new Vault(OLD);
         TransferEngine target = engine(options -> options.tokens(vault));
         TransferEngine initiator = engine(options -> options.tokens(TokenSource.of(OLD)));
-        Connection first = Patience.get(initiator.connect(target.address()));
+        Connection first = Patience.await(initiator.connect(target.address()));
         vault.hold();
         Patience.failure(initiator.connect(target.address()), AuthenticationException.class);
         Patience.failure(target.connect(initiator.address()), AuthenticationException.class);

@@ -11,6 +11,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A way to an engine on which data trickles at 200 kB/s while what is small, as heartbeats are, passes at once. */
 final class TricklingPath implements AutoCloseable {
@@ -23,6 +24,7 @@ final class TricklingPath implements AutoCloseable {
     private final ServerSocket server;
     private final TransferEngine target;
     private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();
+    private final AtomicLong passed = new AtomicLong();
 
     TricklingPath(TransferEngine target) throws IOException {
         this.target = target;
@@ -34,6 +36,11 @@ final class TricklingPath implements AutoCloseable {
 
     EngineAddress address() {
         return new EngineAddress("127.0.0.1", server.getLocalPort(), target.id());
+    }
+
+    /** How many bytes of data have passed, in both directions. */
+    long passed() {
+        return passed.get();
     }
 
     private void accept() {
@@ -54,7 +61,7 @@ final class TricklingPath implements AutoCloseable {
         }
     }
 
-    private static void forward(Socket from, Socket to) {
+    private void forward(Socket from, Socket to) {
         byte[] piece = new byte[PIECE_BYTES];
         try (from;
                 to) {
@@ -63,6 +70,7 @@ final class TricklingPath implements AutoCloseable {
             for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
                 out.write(piece, 0, count);
                 if (count > SMALL) {
+                    passed.addAndGet(count);
                     Thread.sleep(PAUSE_MILLIS);
                 }
             }

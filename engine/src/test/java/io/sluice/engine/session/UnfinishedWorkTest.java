@@ -9,9 +9,9 @@ import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.OpenDescriptors;
-import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -27,8 +27,6 @@ import org.junit.jupiter.api.Test;
 
 /** An engine that closes waits for nobody who may never answer, and leaves nobody waiting. */
 class UnfinishedWorkTest {
-    private static final Duration PROMPTLY = Duration.ofSeconds(5);
-
     private final CapturedLog log = CapturedLog.warnings();
     private final int before = OpenDescriptors.count();
 
@@ -38,13 +36,14 @@ class UnfinishedWorkTest {
         log.assertNoErrors();
     }
 
+    /** Its time-outs are longer than any wait of these tests. */
     private static TransferEngine patientEngine() {
         return TransferEngine.open(EngineOptions.builder()
                 .transports(List.of("tcp"))
                 .lanes(2)
                 .pollers(2)
-                .connectTimeout(Duration.ofMinutes(10))
-                .livenessTimeout(Duration.ofMinutes(10))
+                .connectTimeout(Duration.ofHours(1))
+                .livenessTimeout(Duration.ofHours(1))
                 .build());
     }
 
@@ -58,8 +57,8 @@ class UnfinishedWorkTest {
 
     private void assertClosesPromptly(TransferEngine engine, List<CompletableFuture<Connection>> connecting) {
         assertThat(connecting).noneMatch(CompletableFuture::isDone);
-        Patience.get(engine.closeAsync(), PROMPTLY);
-        connecting.forEach(each -> Patience.failure(each, ConnectionClosedException.class, PROMPTLY));
+        Patience.await(engine.closeAsync());
+        connecting.forEach(each -> Patience.failure(each, ConnectionClosedException.class));
     }
 
     @Test
@@ -68,6 +67,7 @@ class UnfinishedWorkTest {
         try (ServerSocket silent = new ServerSocket(0, 64, InetAddress.getLoopbackAddress())) {
             List<CompletableFuture<Connection>> connecting =
                     connects(engine, EngineAddress.of("127.0.0.1", silent.getLocalPort()));
+            silent.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
             List<Socket> accepted = new ArrayList<>();
             for (int i = 0; i < connecting.size(); i++) {
                 accepted.add(silent.accept());
@@ -98,7 +98,7 @@ class UnfinishedWorkTest {
             }
             List<CompletableFuture<Connection>> connecting =
                     connects(engine, EngineAddress.of("127.0.0.1", full.getLocalPort()));
-            Patience.pause(Duration.ofMillis(200));
+            Patience.pause(Duration.ofMillis(50));
             assertClosesPromptly(engine, connecting);
         } finally {
             for (Socket socket : queued) {
@@ -117,8 +117,8 @@ class UnfinishedWorkTest {
             acceptor.accept();
             acceptor.accept();
             assertThat(connecting).isNotDone();
-            Patience.get(engine.closeAsync(), PROMPTLY);
-            Patience.failure(connecting, SluiceException.class, PROMPTLY);
+            Patience.await(engine.closeAsync());
+            Patience.failure(connecting, SluiceException.class);
         }
         OpenDescriptors.assertSettleAt(before);
     }
@@ -147,7 +147,7 @@ class UnfinishedWorkTest {
                 }
             }
         }
-        Patience.get(engine.closeAsync(), PROMPTLY);
+        Patience.await(engine.closeAsync());
         peers.forEach(peer -> peer.control().awaitEnd());
         peers.forEach(RawPeer::close);
         OpenDescriptors.assertSettleAt(before);
@@ -162,7 +162,7 @@ class UnfinishedWorkTest {
             peers.add(peer.connect());
             peer.in(engine);
         }
-        Patience.get(engine.closeAsync(), PROMPTLY);
+        Patience.await(engine.closeAsync());
         peers.forEach(peer -> peer.control().receive(MessageType.GOODBYE));
         peers.forEach(RawPeer::close);
         OpenDescriptors.assertSettleAt(before);
@@ -188,8 +188,8 @@ class UnfinishedWorkTest {
                     Patience.pause(Duration.ofNanos(round * 20_000L));
                 }
                 CompletableFuture<Void> closed = engine.closeAsync();
-                assertThat(connects.join(Patience.BOUND)).isTrue();
-                Patience.get(closed, PROMPTLY);
+                Patience.join(connects);
+                Patience.await(closed);
                 for (CompletableFuture<Connection> each : connecting) {
                     assertEndsTyped(each);
                 }
@@ -211,7 +211,7 @@ class UnfinishedWorkTest {
 
     private static void assertEndsTyped(CompletableFuture<Connection> connecting) {
         try {
-            Patience.get(connecting, PROMPTLY);
+            Patience.await(connecting);
         } catch (ConnectionClosedException | ConnectFailedException typed) {
             // Which of them depends on who was first.
         } catch (CompletionException e) {

@@ -7,6 +7,7 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
@@ -14,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,8 +30,10 @@ class UnreadyPeerTest {
 
     @BeforeEach
     void open() {
-        engine = LinkedEngines.open(
-                options -> options.livenessTimeout(Duration.ofSeconds(1)).maxConnections(MAX_CONNECTIONS));
+        // its peers send no signs of life
+        engine = LinkedEngines.open(options -> options.livenessTimeout(Duration.ofHours(1))
+                .handshakeTimeout(Patience.BOUND)
+                .maxConnections(MAX_CONNECTIONS));
         port = engine.address().port();
     }
 
@@ -64,7 +66,7 @@ class UnreadyPeerTest {
                 .as("the engine hangs up")
                 .isInstanceOf(IOException.class)
                 .isNotInstanceOf(SocketTimeoutException.class);
-        region.close().get(5, TimeUnit.SECONDS);
+        Patience.await(region.close());
     }
 
     @Test
@@ -114,10 +116,7 @@ class UnreadyPeerTest {
                 .contains("tcp offer is out of range");
     }
 
-    private void awaitConnections(int count) throws InterruptedException {
-        for (int i = 0; i < 1000 && engine.connections().size() != count; i++) {
-            Thread.sleep(5);
-        }
-        assertThat(engine.connections()).hasSize(count);
+    private void awaitConnections(int count) {
+        Patience.until(count + " connections", () -> engine.connections().size() == count);
     }
 }

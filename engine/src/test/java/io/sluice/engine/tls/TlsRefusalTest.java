@@ -7,10 +7,10 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.LimitExceededException;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.security.RefusedBeforeTlsException;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -50,7 +50,7 @@ class TlsRefusalTest {
         for (Socket socket : sockets) {
             socket.close();
         }
-        engines.forEach(engine -> Patience.get(engine.closeAsync()));
+        engines.forEach(engine -> Patience.await(engine.closeAsync()));
     }
 
     private TransferEngine engine(TlsFiles files, Consumer<EngineOptions.Builder> more) {
@@ -73,7 +73,7 @@ class TlsRefusalTest {
         int refused = 0;
         for (CompletableFuture<Connection> connect : connects) {
             try {
-                Patience.get(connect);
+                Patience.await(connect);
             } catch (LimitExceededException limit) {
                 refused++;
                 assertThat(limit)
@@ -83,7 +83,9 @@ class TlsRefusalTest {
             }
         }
         assertThat(refused).isBetween(1, 18);
-        assertThat(accepting.metrics().handshakesRefused(RefusalReason.RATE)).isEqualTo(refused);
+        int count = refused;
+        Patience.until("each is counted", () -> accepting.metrics().handshakesRefused(RefusalReason.RATE) >= count);
+        assertThat(accepting.metrics().handshakesRefused(RefusalReason.RATE)).isEqualTo(count);
         assertThat(accepting.metrics().handshakesRefused(RefusalReason.AUTHENTICATION))
                 .isZero();
     }
@@ -99,13 +101,13 @@ class TlsRefusalTest {
         }
         // the first of them were silent while others waited
         assertThat(sockets.getFirst().getInputStream().readAllBytes()).isEqualTo(RefusedBeforeTlsException.sign());
-        assertThat(accepting.metrics().handshakesRefused(RefusalReason.HALF_OPEN))
-                .isPositive();
+        Patience.until("it is counted", () -> accepting.metrics().handshakesRefused(RefusalReason.HALF_OPEN) > 0);
     }
 
     @Test
     void signThatComesInPieces() throws IOException {
         try (ServerSocket server = new ServerSocket(0, 4, InetAddress.getByName("127.0.0.1"))) {
+            server.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
             CompletableFuture<Connection> connect =
                     initiator.connect(EngineAddress.of("127.0.0.1", server.getLocalPort()));
             try (Socket socket = server.accept()) {
@@ -122,9 +124,11 @@ class TlsRefusalTest {
     @Test
     void oneThatIsClosedWithoutAWordIsToldWhatItMayBe() throws IOException {
         try (ServerSocket server = new ServerSocket(0, 4, InetAddress.getByName("127.0.0.1"))) {
+            server.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
             CompletableFuture<Connection> connect =
                     initiator.connect(EngineAddress.of("127.0.0.1", server.getLocalPort()));
             try (Socket socket = server.accept()) {
+                socket.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
                 assertThat(socket.getInputStream().read()).isPositive();
                 socket.shutdownOutput();
                 assertThat(Patience.failure(connect, ConnectFailedException.class))

@@ -6,6 +6,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.sluice.engine.TransferEngine;
 import io.sluice.metrics.EngineMeters;
+import io.sluice.testkit.Patience;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -38,6 +39,6 @@ class VertxTest {
     }
 
     private static void await(Future<?> future) throws Exception {
-        future.toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);
+        future.toCompletionStage().toCompletableFuture().get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
     }
 }

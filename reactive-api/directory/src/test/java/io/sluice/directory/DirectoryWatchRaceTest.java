@@ -1,5 +1,6 @@
 package io.sluice.directory;
 
+import static io.sluice.testkit.Patience.BOUND;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -20,13 +21,13 @@ import reactor.test.util.RaceTestUtils;
 /** Each pair of events that may meet in a watch, many times. */
 @Tag("race")
 class DirectoryWatchRaceTest {
-    private static final Duration BOUND = Duration.ofSeconds(60);
     private static final int ROUNDS = 1_000;
     private static final int LOSSES = 200;
     private static final String NAME = "decode/7";
 
     /** Nothing is read again by itself, so that what a race loses stays lost. */
     private static final DirectoryOptions OPTIONS = DirectoryOptions.defaults()
+            .withRequestTimeout(BOUND)
             .withReconcileInterval(Duration.ofHours(1))
             .withMaxBackoff(Duration.ofMillis(100));
 

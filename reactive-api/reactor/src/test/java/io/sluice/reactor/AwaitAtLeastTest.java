@@ -3,6 +3,7 @@ package io.sluice.reactor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.RegionClosedException;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,8 +18,10 @@ import reactor.test.StepVerifier;
 import reactor.test.util.RaceTestUtils;
 
 class AwaitAtLeastTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
     private static final int ROUNDS = 5_000;
+    // where one processor has to do for both, the same one may win for long
+    private static final int MOST_ROUNDS = 20 * ROUNDS;
 
     private final FakeSignal signal = new FakeSignal(new FakeRegion(64), 8);
 
@@ -107,7 +110,9 @@ class AwaitAtLeastTest {
         List<Throwable> dropped = new ArrayList<>();
         Hooks.onErrorDropped(dropped::add);
         int won = 0;
-        for (int round = 0; round < ROUNDS; round++) {
+        int rounds = 0;
+        while (rounds < ROUNDS || ((won == 0 || won == rounds) && rounds < MOST_ROUNDS)) {
+            rounds++;
             RecordingSubscriber<Long> subscriber = waiting();
             subscriber.subscription.request(1);
             CompletableFuture<Long> wait = signal.waits.remove();
@@ -119,7 +124,7 @@ class AwaitAtLeastTest {
             assertThat(subscriber.completions.get()).isLessThanOrEqualTo(subscriber.items.size());
             won += subscriber.items.size();
         }
-        assertThat(won).as("both sides win now and then").isBetween(1, ROUNDS - 1);
+        assertThat(won).as("both sides win now and then").isBetween(1, rounds - 1);
         assertThat(dropped).isEmpty();
     }
 

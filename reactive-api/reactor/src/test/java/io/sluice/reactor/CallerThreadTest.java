@@ -7,6 +7,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,7 +19,7 @@ import reactor.core.publisher.Mono;
 
 /** Where the subscribing thread carries a transfer out by itself, which it does inside the subscription. */
 class CallerThreadTest {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final Duration LIMIT = Patience.BOUND;
 
     private final ReactiveTransferEngine here = ReactiveTransferEngine.open(overSharedMemory());
     private final ReactiveTransferEngine there = ReactiveTransferEngine.open(overSharedMemory());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -20,7 +21,7 @@ import reactor.test.StepVerifier;
 import reactor.test.util.RaceTestUtils;
 
 class CompletionSchedulerTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
 
     private final Scheduler scheduler = Schedulers.newSingle("completions");
     private final Set<String> threads = ConcurrentHashMap.newKeySet();
@@ -94,9 +95,7 @@ class CompletionSchedulerTest {
                 .writeVectored(elements(connection, 4))
                 .subscribe(subscriber);
         subscriber.subscription.request(4);
-        while (connection.submitted() < 4) {
-            Thread.onSpinWait();
-        }
+        Patience.until("all are submitted", () -> connection.submitted() == 4);
         scheduler.disposeGracefully().block(LIMIT);
         connection.transfers.peek().succeed();
         assertThat(subscriber.errors).singleElement().isInstanceOf(RejectedExecutionException.class);

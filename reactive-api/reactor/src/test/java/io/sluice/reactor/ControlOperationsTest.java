@@ -9,6 +9,7 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.StaleDescriptorException;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +24,7 @@ import reactor.test.StepVerifier;
 import reactor.test.util.RaceTestUtils;
 
 class ControlOperationsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
     private static final RegionDescriptor DESCRIPTOR =
             new RegionDescriptor(new EngineId(1, 2), 3, 4, 5, MemoryKind.values()[0], Set.of(), 0, 64);
 

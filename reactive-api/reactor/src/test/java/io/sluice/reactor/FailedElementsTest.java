@@ -10,6 +10,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,7 +24,7 @@ import reactor.test.StepVerifier;
 import reactor.util.retry.Retry;
 
 class FailedElementsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
     private static final SluiceException FULL = new TooManyPendingException("full");
     private static final SluiceException DENIED =
             new RemoteAccessException(RemoteAccessException.Reason.ACCESS_DENIED, "read only");

@@ -15,6 +15,8 @@ import reactor.test.util.RaceTestUtils;
 @Tag("race")
 class FetchMonoRaceTest {
     private static final int ROUNDS = 5_000;
+    // where one processor has to do for both, the same one may win for long
+    private static final int MOST_ROUNDS = 20 * ROUNDS;
 
     private final AtomicInteger dropped = new AtomicInteger();
 
@@ -37,7 +39,9 @@ class FetchMonoRaceTest {
     @Test
     void completionAgainstCancel() {
         int won = 0;
-        for (int round = 0; round < ROUNDS; round++) {
+        int rounds = 0;
+        while (rounds < ROUNDS || ((won == 0 || won == rounds) && rounds < MOST_ROUNDS)) {
+            rounds++;
             FakeConnection connection = FakeConnection.manual();
             RecordingSubscriber<Long> subscriber = subscribed(connection);
             subscriber.subscription.request(1);
@@ -51,7 +55,7 @@ class FetchMonoRaceTest {
             assertThat(subscriber.completions.get()).isLessThanOrEqualTo(subscriber.items.size());
             won += subscriber.items.size();
         }
-        assertThat(won).as("both sides win now and then").isBetween(1, ROUNDS - 1);
+        assertThat(won).as("both sides win now and then").isBetween(1, rounds - 1);
         assertThat(dropped).hasValue(0);
     }
 

@@ -2,6 +2,7 @@ package io.sluice.reactor;
 
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.util.Collections;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -20,7 +21,7 @@ public class ListedTransferFluxVerificationTest extends PublisherVerification<Tr
     private final ExecutorService pollers = Executors.newFixedThreadPool(2);
 
     public ListedTransferFluxVerificationTest() {
-        super(new TestEnvironment(500, 50));
+        super(new TestEnvironment(Patience.BOUND.toMillis(), 50, 50));
     }
 
     @AfterClass

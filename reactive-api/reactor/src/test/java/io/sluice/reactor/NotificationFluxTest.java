@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.SluiceException;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +15,7 @@ import reactor.test.StepVerifier;
 import reactor.test.util.RaceTestUtils;
 
 class NotificationFluxTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
 
     private final FakeConnection connection = FakeConnection.manual();
     private final FakeNotifications peer = connection.notifications;

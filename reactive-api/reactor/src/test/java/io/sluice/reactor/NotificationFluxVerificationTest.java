@@ -1,5 +1,6 @@
 package io.sluice.reactor;
 
+import io.sluice.testkit.Patience;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.tck.PublisherVerification;
 import org.reactivestreams.tck.TestEnvironment;
@@ -9,7 +10,7 @@ import org.testng.annotations.Test;
 @Test
 public class NotificationFluxVerificationTest extends PublisherVerification<byte[]> {
     public NotificationFluxVerificationTest() {
-        super(new TestEnvironment(500, 50));
+        super(new TestEnvironment(Patience.BOUND.toMillis(), 50, 50));
     }
 
     @Override

@@ -14,6 +14,7 @@ import io.sluice.reactor.observation.ObservedTransfers;
 import io.sluice.reactor.observation.TransferContext;
 import io.sluice.reactor.observation.TransferObservation.HighCardinalityKey;
 import io.sluice.reactor.observation.TransferObservation.LowCardinalityKey;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
@@ -24,7 +25,7 @@ import reactor.test.StepVerifier;
 
 /** Transfers without a peer, observed. */
 class ObservedTransfersTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
     private static final String NAME = "sluice.transfer";
     // where ObservationThreadLocalAccessor looks
     private static final String CONTEXT_KEY = "micrometer.observation";

@@ -10,6 +10,7 @@ import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +28,7 @@ import reactor.test.StepVerifier;
 
 /** Writes with a signal, puts, signals and atomic operations, without a peer. */
 class OneSidedOperationsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
 
     @AfterEach
     void resetHooks() {

@@ -7,10 +7,10 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,7 +23,7 @@ import reactor.test.StepVerifier;
 /** Pollers must not block, and Reactor and BlockHound know it. */
 @ExtendWith(NoBlockingOnPollers.class)
 class PollerThreadsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
 
     // a transport whose transfers all end on a poller
     private final ReactiveTransferEngine here = ReactiveTransferEngine.open(overTcp());
@@ -66,7 +66,7 @@ class PollerThreadsTest {
     }
 
     @Test
-    void aBlockingCallOnAPollerIsFlagged() throws Exception {
+    void aBlockingCallOnAPollerIsFlagged() {
         CompletableFuture<Throwable> flagged = new CompletableFuture<>();
         write.subscribe(result -> {
             try {
@@ -76,7 +76,7 @@ class PollerThreadsTest {
                 flagged.complete(e);
             }
         });
-        assertThat(flagged.get(30, TimeUnit.SECONDS)).isInstanceOf(BlockingOperationError.class);
+        assertThat(Patience.await(flagged)).isInstanceOf(BlockingOperationError.class);
         assertThat(NoBlockingOnPollers.expected()).hasMessageContaining("sleep");
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.CompletionEvent;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.StartEvent;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ import reactor.test.StepVerifier;
 import reactor.test.publisher.TestPublisher;
 
 class ReactiveEventsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
 
     private final List<Optional<Throwable>> heard = new ArrayList<>();
     private final StartEvent.Listener listener = error -> heard.add(Optional.ofNullable(error));

@@ -21,6 +21,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -46,7 +47,7 @@ import reactor.util.retry.Retry;
 /** Two engines of this process, over tcp; a blocking call on a poller would fail these tests. */
 @ExtendWith(NoBlockingOnPollers.class)
 class ReactiveTransferEngineTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
     private static final EngineOptions OPTIONS =
             EngineOptions.builder().transports(List.of("tcp")).build();
 
@@ -203,7 +204,7 @@ class ReactiveTransferEngineTest {
                         && failed.getCause() instanceof TransferTimeoutException)
                 .verify(LIMIT);
         assertThat(results).allMatch(result -> result.error() instanceof TransferTimeoutException);
-        assertThat(connection.connection().pending()).isZero();
+        Patience.until("none waits any more", () -> connection.connection().pending() == 0);
     }
 
     @Test
@@ -218,8 +219,12 @@ class ReactiveTransferEngineTest {
                         && failed.failed() == 10
                         && failed.getCause() instanceof ConnectionClosedException)
                 .verify(LIMIT);
-        assertThat(here.engine().metrics().transports().getFirst().operations(Operation.WRITE, Outcome.ERROR))
-                .isEqualTo(10);
+        Patience.until("all are counted", () -> failedWrites() >= 10);
+        assertThat(failedWrites()).isEqualTo(10);
+    }
+
+    private long failedWrites() {
+        return here.engine().metrics().transports().getFirst().operations(Operation.WRITE, Outcome.ERROR);
     }
 
     @Test
@@ -232,7 +237,7 @@ class ReactiveTransferEngineTest {
                 .thenCancel()
                 .verify(LIMIT);
         connection.quiesced().block(LIMIT);
-        assertThat(connection.connection().pending()).isZero();
+        Patience.until("none waits any more", () -> connection.connection().pending() == 0);
     }
 
     @Test
@@ -387,6 +392,7 @@ class ReactiveTransferEngineTest {
         StepVerifier.create(second.flatMap(ReactiveConnection::ended))
                 .expectComplete()
                 .verify(LIMIT);
+        Patience.until("the other is gone", () -> here.engine().connections().size() == 1);
         assertThat(here.engine().connections()).containsExactly(connection.connection());
     }
 

@@ -1,9 +1,9 @@
 package io.sluice.reactor;
 
+import io.sluice.testkit.Patience;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.reactivestreams.Subscription;
@@ -74,7 +74,7 @@ class RecordingSubscriber<T> implements CoreSubscriber<T> {
         return completions.get() + errors.size();
     }
 
-    boolean awaitTerminal() throws InterruptedException {
-        return terminated.await(30, TimeUnit.SECONDS);
+    void awaitTerminal() {
+        Patience.await(terminated);
     }
 }

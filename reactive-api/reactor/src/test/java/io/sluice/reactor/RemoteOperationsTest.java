@@ -15,6 +15,7 @@ import io.sluice.engine.StartEventException;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,7 +35,7 @@ import reactor.util.function.Tuple2;
 /** Signals, puts, atomic operations, events and batches to several peers, between engines of this process over tcp. */
 @ExtendWith(NoBlockingOnPollers.class)
 class RemoteOperationsTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
     private static final EngineOptions OPTIONS =
             EngineOptions.builder().transports(List.of("tcp")).build();
 

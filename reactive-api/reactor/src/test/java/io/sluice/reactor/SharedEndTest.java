@@ -3,6 +3,7 @@ package io.sluice.reactor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionLostException;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +17,7 @@ import reactor.test.StepVerifier;
 
 /** Many wait for the end of one connection, and leave again. */
 class SharedEndTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
     private static final int REQUESTS = 1_000;
 
     private final FakeConnection connection = FakeConnection.manual();

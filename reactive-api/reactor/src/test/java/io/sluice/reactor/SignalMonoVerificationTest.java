@@ -1,5 +1,6 @@
 package io.sluice.reactor;
 
+import io.sluice.testkit.Patience;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.reactivestreams.Publisher;
@@ -15,7 +16,7 @@ public class SignalMonoVerificationTest extends PublisherVerification<Long> {
     private final ExecutorService poller = Executors.newSingleThreadExecutor();
 
     public SignalMonoVerificationTest() {
-        super(new TestEnvironment(500, 50));
+        super(new TestEnvironment(Patience.BOUND.toMillis(), 50, 50));
     }
 
     @AfterClass

@@ -8,6 +8,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +19,7 @@ import reactor.test.StepVerifier;
 
 /** A batch whose elements go over several connections; all else is as for one. */
 class SpanningTransferFluxTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
     private static final EngineOptions OPTIONS =
             EngineOptions.builder().windowOperations(4).maxPending(10).build();
 

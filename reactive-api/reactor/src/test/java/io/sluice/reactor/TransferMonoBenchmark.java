@@ -7,6 +7,7 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -57,9 +58,9 @@ public class TransferMonoBenchmark {
         @Setup
         public void connect() throws Exception {
             engine = TransferEngine.open(EngineOptions.builder().pollers(1).build());
-            Connection connection = engine.connect(engine.address()).get(10, TimeUnit.SECONDS);
+            Connection connection = Patience.await(engine.connect(engine.address()));
             MemoryRegion region = engine.allocate(2L * BYTES, RegionOptions.readWrite());
-            RemoteRegion remote = connection.attach(region.descriptor()).get(10, TimeUnit.SECONDS);
+            RemoteRegion remote = Patience.await(connection.attach(region.descriptor()));
             write = ReactiveConnection.from(connection).write(region.slice(0, BYTES), remote, BYTES);
         }
 
@@ -70,7 +71,7 @@ public class TransferMonoBenchmark {
          */
         @TearDown
         public void close() throws Exception {
-            engine.closeAsync().get(20, TimeUnit.SECONDS);
+            Patience.await(engine.closeAsync());
         }
     }
 

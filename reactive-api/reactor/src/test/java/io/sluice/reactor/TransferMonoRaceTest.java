@@ -6,6 +6,7 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferResult;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
@@ -19,6 +20,8 @@ import reactor.test.util.RaceTestUtils;
 @Tag("race")
 class TransferMonoRaceTest {
     private static final int ROUNDS = 5_000;
+    // where one processor has to do for both, the same one may win for long
+    private static final int MOST_ROUNDS = 20 * ROUNDS;
 
     private final AtomicInteger dropped = new AtomicInteger();
 
@@ -45,7 +48,9 @@ class TransferMonoRaceTest {
     @Test
     void completionAgainstCancel() {
         int won = 0;
-        for (int round = 0; round < ROUNDS; round++) {
+        int rounds = 0;
+        while (rounds < ROUNDS || ((won == 0 || won == rounds) && rounds < MOST_ROUNDS)) {
+            rounds++;
             FakeConnection connection = FakeConnection.manual();
             RecordingSubscriber<TransferResult> subscriber = subscribed(connection);
             subscriber.subscription.request(1);
@@ -59,7 +64,7 @@ class TransferMonoRaceTest {
             assertThat(connection.inFlight()).isZero();
             won += subscriber.items.size();
         }
-        assertThat(won).as("both sides win now and then").isBetween(1, ROUNDS - 1);
+        assertThat(won).as("both sides win now and then").isBetween(1, rounds - 1);
     }
 
     @Test
@@ -111,7 +116,12 @@ class TransferMonoRaceTest {
             RecordingSubscriber<TransferResult> subscriber = subscribed(connection);
             RaceTestUtils.race(() -> subscriber.subscription.request(1), () -> {
                 for (long spin = 0; gate.get() == 0 && spin < 100_000; spin++) {
-                    Thread.onSpinWait();
+                    if (spin > 10_000 && spin % 100 == 0) {
+                        // it may be this processor that the other waits for
+                        LockSupport.parkNanos(1);
+                    } else {
+                        Thread.onSpinWait();
+                    }
                 }
                 subscriber.subscription.cancel();
             });

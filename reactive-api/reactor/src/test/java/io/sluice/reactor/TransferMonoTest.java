@@ -10,6 +10,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,7 @@ import reactor.test.StepVerifier;
 import reactor.util.context.Context;
 
 class TransferMonoTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
 
     @AfterEach
     void resetHooks() {

@@ -1,6 +1,7 @@
 package io.sluice.reactor;
 
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.reactivestreams.Publisher;
@@ -15,7 +16,7 @@ public class TransferMonoVerificationTest extends PublisherVerification<Transfer
     private final ExecutorService poller = Executors.newSingleThreadExecutor();
 
     public TransferMonoVerificationTest() {
-        super(new TestEnvironment(500, 50));
+        super(new TestEnvironment(Patience.BOUND.toMillis(), 50, 50));
     }
 
     @AfterClass

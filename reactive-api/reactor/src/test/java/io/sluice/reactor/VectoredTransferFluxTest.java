@@ -11,12 +11,12 @@ import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -34,7 +34,7 @@ import reactor.test.publisher.TestPublisher;
 import reactor.util.context.Context;
 
 class VectoredTransferFluxTest {
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Patience.BOUND;
 
     @AfterEach
     void resetHooks() {
@@ -447,28 +447,24 @@ class VectoredTransferFluxTest {
     }
 
     @Test
-    void aSubscriberThatIsBusyHoldsThePublisherBack() throws InterruptedException {
+    void aSubscriberThatIsBusyHoldsThePublisherBack() {
         FakeConnection connection = new FakeConnection(4, FakeTransfer::succeed);
         AtomicLong asked = new AtomicLong();
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch leave = new CountDownLatch(1);
         RecordingSubscriber<TransferResult> subscriber = new RecordingSubscriber<>(result -> {
             entered.countDown();
-            try {
-                leave.await(30, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            Patience.await(leave);
         });
         ReactiveConnection.from(connection)
                 .writeVectored(Flux.fromIterable(elements(connection, 100)).doOnRequest(asked::addAndGet))
                 .subscribe(subscriber);
         Thread subscribing = Thread.ofPlatform().start(() -> subscriber.subscription.request(Long.MAX_VALUE));
-        assertThat(entered.await(30, TimeUnit.SECONDS)).isTrue();
+        Patience.await(entered);
         assertThat(asked).hasValue(4);
         leave.countDown();
-        assertThat(subscriber.awaitTerminal()).isTrue();
-        subscribing.join(30_000);
+        subscriber.awaitTerminal();
+        Patience.join(subscribing);
         assertThat(subscriber.items).hasSize(100);
     }
 

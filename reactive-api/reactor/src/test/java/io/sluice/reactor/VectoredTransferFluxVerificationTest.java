@@ -2,6 +2,7 @@ package io.sluice.reactor;
 
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferResult;
+import io.sluice.testkit.Patience;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.LongStream;
@@ -18,7 +19,7 @@ public class VectoredTransferFluxVerificationTest extends PublisherVerification<
     private final ExecutorService pollers = Executors.newFixedThreadPool(2);
 
     public VectoredTransferFluxVerificationTest() {
-        super(new TestEnvironment(500, 50));
+        super(new TestEnvironment(Patience.BOUND.toMillis(), 50, 50));
     }
 
     @AfterClass

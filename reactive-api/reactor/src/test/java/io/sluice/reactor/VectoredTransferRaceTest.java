@@ -6,7 +6,7 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferResult;
-import java.time.Duration;
+import io.sluice.testkit.Patience;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -44,7 +44,8 @@ class VectoredTransferRaceTest {
     void cleanUp() throws InterruptedException {
         Hooks.resetOnErrorDropped();
         pollers.shutdownNow();
-        assertThat(pollers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(pollers.awaitTermination(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS))
+                .isTrue();
     }
 
     private static List<TransferElement> elements(FakeConnection connection, int count) {
@@ -77,7 +78,7 @@ class VectoredTransferRaceTest {
         };
         ElementSource.LIST.write(connection, elements(connection, count)).subscribe(subscriber);
         subscriber.subscription.request(limit * 4);
-        assertThat(subscriber.awaitTerminal()).isTrue();
+        subscriber.awaitTerminal();
         assertThat(subscriber.breaches).isEmpty();
         assertThat(seen.cardinality()).isEqualTo(count);
         assertThat(connection.mostInFlight()).isLessThanOrEqualTo(limit);
@@ -95,7 +96,7 @@ class VectoredTransferRaceTest {
                 .writeVectored(Flux.range(0, count).map(i -> element))
                 .subscribe(subscriber);
         subscriber.subscription.request(Long.MAX_VALUE);
-        assertThat(subscriber.awaitTerminal()).isTrue();
+        subscriber.awaitTerminal();
         assertThat(subscriber.breaches).isEmpty();
         assertThat(subscriber.items).hasSize(count);
         assertThat(seen.cardinality()).isEqualTo(count);
@@ -120,7 +121,7 @@ class VectoredTransferRaceTest {
                 .writeVectored(Flux.range(0, count).map(i -> element).publishOn(Schedulers.boundedElastic()))
                 .subscribe(subscriber);
         subscriber.subscription.request(limit * 2);
-        assertThat(subscriber.awaitTerminal()).isTrue();
+        subscriber.awaitTerminal();
         assertThat(subscriber.breaches).isEmpty();
         assertThat(subscriber.items).hasSize(count);
         assertThat(connection.mostInFlight()).isLessThanOrEqualTo(limit);
@@ -189,7 +190,7 @@ class VectoredTransferRaceTest {
                 }
             };
             RaceTestUtils.race(asking, asking);
-            assertThat(subscriber.awaitTerminal()).isTrue();
+            subscriber.awaitTerminal();
             assertThat(subscriber.breaches).isEmpty();
             assertThat(subscriber.items).hasSize(100);
         }
@@ -248,7 +249,7 @@ class VectoredTransferRaceTest {
         Flux<TransferResult> write = source.write(connection, elements(connection, 500));
         Flux<Long> others =
                 Flux.range(0, 8).flatMap(i -> i % 2 == 0 ? write.take(i + 1).count() : write.count());
-        assertThat(others.collectSortedList().block(Duration.ofSeconds(30)))
+        assertThat(others.collectSortedList().block(Patience.BOUND))
                 .containsExactly(1L, 3L, 5L, 7L, 500L, 500L, 500L, 500L);
     }
 }

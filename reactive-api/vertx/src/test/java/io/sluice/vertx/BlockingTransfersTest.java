@@ -19,11 +19,9 @@ import io.vertx.core.ThreadingModel;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.junit5.VertxExtension;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -32,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The view for threads that may wait. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class BlockingTransfersTest {
     private static final TransferOptions DEFAULTS = TransferOptions.defaults();
 
@@ -163,7 +161,7 @@ class BlockingTransfersTest {
             });
             await().atMost(BOUND).until(() -> to.connection().connection().pending() == 1);
             thread.interrupt();
-            assertThat(interrupted.get(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            assertThat(await(interrupted)).isTrue();
             assertThat(thrown.get()).isInstanceOf(TransferCancelledException.class);
             await().atMost(BOUND).until(() -> to.connection().connection().pending() == 0);
             await(to.connection().quiesced());

@@ -1,5 +1,6 @@
 package io.sluice.vertx;
 
+import io.sluice.testkit.Patience;
 import io.vertx.core.Future;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
@@ -8,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Waits that end. */
 final class Bounded {
-    static final Duration BOUND = Duration.ofSeconds(60);
+    static final Duration BOUND = Patience.BOUND;
 
     private Bounded() {}
 
@@ -17,7 +18,7 @@ final class Bounded {
     }
 
     static <T> T await(CompletionStage<T> stage) throws Exception {
-        return stage.toCompletableFuture().get(BOUND.toSeconds(), TimeUnit.SECONDS);
+        return stage.toCompletableFuture().get(BOUND.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** What a future fails with. */

@@ -20,7 +20,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.junit5.VertxExtension;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,15 +32,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Buffers go through staging memory, and that comes back. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class BufferTransfersTest {
     private static final int SLOT = 4096;
     private static final int SLOTS = 4;
 
     private static TransferClient client(Vertx vertx, String transport) {
-        return TransferClient.create(
-                vertx,
-                Target.clientOptions(transport, 8).setStagingSlotBytes(SLOT).setStagingBytes(SLOTS * SLOT));
+        return client(vertx, Target.clientOptions(transport, 8));
+    }
+
+    private static TransferClient client(Vertx vertx, TransferClientOptions options) {
+        return TransferClient.create(vertx, options.setStagingSlotBytes(SLOT).setStagingBytes(SLOTS * SLOT));
     }
 
     private static Buffer random(int bytes) {
@@ -169,7 +170,7 @@ class BufferTransfersTest {
     void aDeadlineIsForTheWhole(Vertx vertx) throws Exception {
         try (Target target = new Target("tcp");
                 Severed slow = new Severed(target.engine.address())) {
-            TransferClient client = client(vertx, "tcp");
+            TransferClient client = client(vertx, Target.quick(Target.clientOptions("tcp", 8)));
             TransferConnection connection = await(client.connect(slow.address()));
             RemoteRegion remote = await(connection.attach(target.region.descriptor()));
             slow.freeze();
@@ -183,7 +184,7 @@ class BufferTransfersTest {
     void aClosedClientFailsWhatWaits(Vertx vertx) throws Exception {
         try (Target target = new Target("tcp");
                 Severed slow = new Severed(target.engine.address())) {
-            TransferClient client = client(vertx, "tcp");
+            TransferClient client = client(vertx, Target.quick(Target.clientOptions("tcp", 8)));
             TransferConnection connection = await(client.connect(slow.address()));
             RemoteRegion remote = await(connection.attach(target.region.descriptor()));
             slow.freeze();

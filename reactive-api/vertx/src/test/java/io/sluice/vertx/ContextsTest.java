@@ -16,7 +16,6 @@ import io.vertx.core.ThreadingModel;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.junit5.VertxExtension;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whatever completes, completes on the context that asked for it. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class ContextsTest {
     private static final TransferOptions DEFAULTS = TransferOptions.defaults();
 

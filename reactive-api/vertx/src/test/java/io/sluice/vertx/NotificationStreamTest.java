@@ -15,7 +15,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
-import io.vertx.junit5.VertxExtension;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A peer's notifications as a stream. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class NotificationStreamTest {
     private static final int CREDITS = 16;
     private static final int ASKED_AHEAD = 8;
@@ -160,7 +159,7 @@ class NotificationStreamTest {
     @Test
     void aLostPeerIsAnError(Vertx vertx) throws Exception {
         // It stands for a process that is killed: its engine is gone without a word.
-        TransferClientOptions options = Target.clientOptions("tcp", 16);
+        TransferClientOptions options = Target.quick(Target.clientOptions("tcp", 16));
         AtomicReference<Throwable> error = new AtomicReference<>();
         try (Target target = new Target("tcp");
                 Severed severed = new Severed(target.engine.address())) {

@@ -17,7 +17,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
-import io.vertx.junit5.VertxExtension;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Long pipes whose slower end sets the pace: what is under way is bounded, and memory stays flat. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class PipesTest {
     private static final TransferOptions DEFAULTS = TransferOptions.defaults();
     private static final int WINDOW = 8;

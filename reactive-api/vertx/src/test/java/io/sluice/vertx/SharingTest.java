@@ -14,7 +14,6 @@ import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.junit5.VertxExtension;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
@@ -23,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Clients of one Vert.x and one name have one engine. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class SharingTest {
     private static TransferClientOptions shared(String name) {
         return Target.clientOptions("tcp").setShared(true).setName(name);
@@ -118,7 +117,7 @@ class SharingTest {
                         @Override
                         public Future<?> start() {
                             TransferClient client = TransferClient.create(vertx, shared("pool"));
-                            vertx.executeBlocking(() -> over.await(60, TimeUnit.SECONDS), false);
+                            vertx.executeBlocking(() -> over.await(BOUND.toNanos(), TimeUnit.NANOSECONDS), false);
                             return client.connect(target.engine.address())
                                     .compose(connection -> connection
                                             .attach(target.region.descriptor())

@@ -5,6 +5,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import io.vertx.core.json.JsonObject;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -19,7 +20,7 @@ final class Target implements AutoCloseable {
     final MemoryRegion region;
 
     Target(String transport, Consumer<EngineOptions.Builder> more) {
-        this.engine = TransferEngine.open(EngineOptions.builder()
+        this.engine = TransferEngine.open(patient(EngineOptions.builder())
                 .transports(List.of(transport))
                 .with(more)
                 .build());
@@ -30,20 +31,30 @@ final class Target implements AutoCloseable {
         this(transport, options -> {});
     }
 
+    /** A peer that gets no processor for a while is not given up. */
+    private static EngineOptions.Builder patient(EngineOptions.Builder options) {
+        return options.livenessTimeout(Patience.BOUND)
+                .connectTimeout(Patience.BOUND)
+                .handshakeTimeout(Patience.BOUND);
+    }
+
     /** Options for a client that reaches it. */
     static TransferClientOptions clientOptions(String transport) {
-        return new TransferClientOptions(new JsonObject())
+        TransferClientOptions options = new TransferClientOptions(new JsonObject());
+        return options.setEngineOptions(
+                        patient(options.getEngineOptions().toBuilder()).build())
                 .setTransports(List.of(transport))
                 .setListenHost(null);
     }
 
-    /** Options with a small window and quick ends. */
+    /** Options with a small window. */
     static TransferClientOptions clientOptions(String transport, int window) {
-        TransferClientOptions options = clientOptions(transport);
-        return options.setEngineOptions(options.getEngineOptions().toBuilder()
-                .windowOperations(window)
-                .livenessTimeout(Duration.ofSeconds(5))
-                .build());
+        return clientOptions(transport).setWindowOperations(window);
+    }
+
+    /** The same for a client whose peer is going to be silent: it soon gives it up. */
+    static TransferClientOptions quick(TransferClientOptions options) {
+        return options.setLivenessTimeout(Patience.scaled(Duration.ofSeconds(3)).toMillis());
     }
 
     /** Connects a client and attaches the region. */

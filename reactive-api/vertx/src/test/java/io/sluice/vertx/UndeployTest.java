@@ -19,8 +19,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
-import io.vertx.junit5.VertxExtension;
-import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,7 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A verticle that goes while everything it has begun is still under way. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class UndeployTest {
     private static final TransferOptions DEFAULTS = TransferOptions.defaults();
     private static final TransferOptions NEVER = DEFAULTS.startAfter(StartEvent.of(new CompletableFuture<>()));
@@ -182,10 +180,8 @@ class UndeployTest {
     void noRegionIsFreedUnderATransfer(boolean shared, Vertx vertx) throws Exception {
         try (Target target = new Target("tcp");
                 Severed severed = new Severed(target.engine.address())) {
-            TransferClientOptions options = Target.clientOptions("tcp", 8).setShared(shared);
-            options.setEngineOptions(options.getEngineOptions().toBuilder()
-                    .livenessTimeout(Duration.ofSeconds(2))
-                    .build());
+            TransferClientOptions options =
+                    Target.quick(Target.clientOptions("tcp", 8)).setShared(shared);
             TransferClient other = shared ? TransferClient.create(vertx, options) : null;
             CompletableFuture<Void> started = new CompletableFuture<>();
             CompletableFuture<MemoryRegion> region = new CompletableFuture<>();

@@ -20,7 +20,6 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.streams.ReadStream;
-import io.vertx.junit5.VertxExtension;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Vectored transfers, whose results are a stream. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class VectoredStreamTest {
     private static final TransferOptions DEFAULTS = TransferOptions.defaults();
     private static final int WINDOW = 8;

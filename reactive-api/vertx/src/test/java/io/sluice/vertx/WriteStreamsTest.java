@@ -16,7 +16,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.file.AsyncFile;
 import io.vertx.core.file.OpenOptions;
 import io.vertx.core.streams.WriteStream;
-import io.vertx.junit5.VertxExtension;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Streams that write what is written to them. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class WriteStreamsTest {
     private static final TransferOptions DEFAULTS = TransferOptions.defaults();
     private static final int WINDOW = 8;

@@ -2,6 +2,7 @@ package io.sluice.samples.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -11,10 +12,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A driver with transfers that end in the caller's thread, on a poller, or here and there. */
-@Timeout(60)
 class DriverTest {
 
     private static final int SLOTS = 8;
@@ -37,7 +36,8 @@ class DriverTest {
     void endThreads() throws InterruptedException {
         poller.shutdownNow();
         beginners.shutdownNow();
-        assertThat(poller.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(poller.awaitTermination(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS))
+                .isTrue();
     }
 
     /** How a transfer ends: within the call that starts it, or later on the poller. */
@@ -83,7 +83,7 @@ class DriverTest {
     private void round(Driver driver, long budget, long nanos) throws Exception {
         driver.prepare(budget, nanos);
         beginners.execute(driver::run);
-        driver.ended().get(30, TimeUnit.SECONDS);
+        driver.ended().get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private void assertSound(Driver driver, long budget) {
@@ -193,7 +193,7 @@ class DriverTest {
         driver.prepare(Long.MAX_VALUE, LONG_NANOS);
         beginners.execute(driver::run);
         driver.stop();
-        driver.ended().get(30, TimeUnit.SECONDS);
+        driver.ended().get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
         assertThat(problems).isEmpty();
     }
 
@@ -221,7 +221,7 @@ class DriverTest {
             counting.set(driver);
             driver.prepareWarming(TimeUnit.MILLISECONDS.toNanos(20));
             beginners.execute(driver::run);
-            driver.ended().get(30, TimeUnit.SECONDS);
+            driver.ended().get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
 
             assertThat(driver.counted()).isCompleted();
             assertThat(problems).isEmpty();
@@ -241,7 +241,7 @@ class DriverTest {
         });
         driver.prepareWarming(LONG_NANOS);
         beginners.execute(driver::run);
-        driver.ended().get(30, TimeUnit.SECONDS);
+        driver.ended().get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
         assertThat(driver.counted()).isCompleted();
         assertThat(driver.errors()).isEqualTo(1);
         assertThat(driver.transfers()).isZero();

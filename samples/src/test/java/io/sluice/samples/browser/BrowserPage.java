@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -20,8 +21,8 @@ import java.util.stream.Stream;
 /** A page in a browser without a screen, which is used by mouse and keyboard as a person would use it. */
 public final class BrowserPage implements AutoCloseable {
 
-    private static final Duration BOUND = Duration.ofSeconds(60);
-    private static final Duration END = Duration.ofSeconds(10);
+    private static final Duration BOUND = Patience.BOUND;
+    private static final Duration END = Patience.scaled(Duration.ofSeconds(10));
     private static final int MOBILE_HEIGHT = 800;
 
     private final List<String> complaints = new CopyOnWriteArrayList<>();
@@ -248,7 +249,7 @@ public final class BrowserPage implements AutoCloseable {
         all.forEach(ProcessHandle::destroyForcibly);
         // Until then they write into a folder that is about to be removed.
         all.forEach(one ->
-                one.onExit().orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS).join());
+                one.onExit().orTimeout(BOUND.toNanos(), TimeUnit.NANOSECONDS).join());
     }
 
     /** It ends by itself, and then leaves nothing behind; or by force. */
@@ -256,7 +257,7 @@ public final class BrowserPage implements AutoCloseable {
     public void close() {
         try {
             devTools.call("", "Browser.close", DevTools.parameters());
-            process.waitFor(END.toSeconds(), TimeUnit.SECONDS);
+            process.waitFor(END.toNanos(), TimeUnit.NANOSECONDS);
         } catch (CompletionException e) {
             // It has gone before it could answer, or cannot any more.
             complaints.add(e.toString());

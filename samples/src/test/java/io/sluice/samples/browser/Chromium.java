@@ -3,6 +3,7 @@ package io.sluice.samples.browser;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.samples.dashboard.Programs;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Assumptions;
 public final class Chromium {
 
     private static final String NAME = "chromium";
-    private static final Duration BOUND = Duration.ofSeconds(90);
+    private static final Duration BOUND = Patience.scaled(Duration.ofSeconds(90));
 
     private Chromium() {}
 
@@ -68,7 +69,7 @@ public final class Chromium {
                 .redirectOutput(log.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(BOUND.toSeconds(), TimeUnit.SECONDS))
+            assertThat(process.waitFor(BOUND.toNanos(), TimeUnit.NANOSECONDS))
                     .as("it ends")
                     .isTrue();
             assertThat(picture).as(Files.readString(log)).isRegularFile();

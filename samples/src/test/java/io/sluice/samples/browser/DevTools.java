@@ -3,6 +3,7 @@ package io.sluice.samples.browser;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -19,7 +20,7 @@ import java.util.function.BiConsumer;
 /** A connection to a browser over its DevTools protocol: calls, and events. */
 final class DevTools implements AutoCloseable {
 
-    private static final Duration BOUND = Duration.ofSeconds(60);
+    private static final Duration BOUND = Patience.BOUND;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Map<Integer, CompletableFuture<JsonNode>> calls = new ConcurrentHashMap<>();
@@ -33,7 +34,7 @@ final class DevTools implements AutoCloseable {
         this.socket = http.newWebSocketBuilder()
                 .connectTimeout(BOUND)
                 .buildAsync(address, new Listener())
-                .orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS)
+                .orTimeout(BOUND.toNanos(), TimeUnit.NANOSECONDS)
                 .join();
     }
 
@@ -65,9 +66,9 @@ final class DevTools implements AutoCloseable {
         CompletableFuture<JsonNode> answer = new CompletableFuture<>();
         calls.put(id, answer);
         socket.sendText(message.toString(), true)
-                .orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS)
+                .orTimeout(BOUND.toNanos(), TimeUnit.NANOSECONDS)
                 .join();
-        JsonNode said = answer.orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS).join();
+        JsonNode said = answer.orTimeout(BOUND.toNanos(), TimeUnit.NANOSECONDS).join();
         if (said.has("error")) {
             throw new AssertionError(method + ": " + said.path("error"));
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.sluice.testkit.Patience;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -25,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Members in one process, on addresses of loopback. */
 class ClusterMemberTest {
 
-    private static final Duration BOUND = Duration.ofSeconds(60);
+    private static final Duration BOUND = Patience.BOUND;
     private static final String HERE = "127.0.0.1";
     private static final String ELSEWHERE = "127.0.0.2";
 
@@ -94,7 +95,7 @@ class ClusterMemberTest {
     private static <T> T get(Future<T> future) {
         return future.toCompletionStage()
                 .toCompletableFuture()
-                .orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS)
+                .orTimeout(BOUND.toNanos(), TimeUnit.NANOSECONDS)
                 .join();
     }
 

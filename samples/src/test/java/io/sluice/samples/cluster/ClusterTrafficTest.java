@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Against a server that answers as a mover does whose first move connects it to its peer. */
 class ClusterTrafficTest {
 
-    private static final Duration BOUND = Duration.ofSeconds(30);
+    private static final Duration BOUND = Patience.BOUND;
 
     private HttpServer server;
     private MoverHttpClient mover;

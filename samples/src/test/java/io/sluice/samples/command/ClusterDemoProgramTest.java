@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.sluice.samples.mover.peer.MoverRole;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ClusterDemoProgramTest {
 
     /** It starts five JVMs, one after another as far as they wait for each other. */
-    private static final Duration BOUND = Duration.ofSeconds(180);
+    private static final Duration BOUND = Patience.longBound();
 
     private static final Duration POLL = Duration.ofMillis(10);
 
@@ -37,7 +38,7 @@ class ClusterDemoProgramTest {
     void trafficGoesOnWithoutAKilledMoverAndComesFromItAgain() throws IOException {
         Path json = folder.resolve("out.json");
         try (SluiceProcess demo =
-                SluiceProcess.start(folder, "cluster-demo", "--duration", "6s", "--json", json.toString())) {
+                SluiceProcess.start(folder, "cluster-demo", "--duration", "2s", "--json", json.toString())) {
             assertThat(demo.awaitEnd(BOUND)).as(demo::toString).isZero();
             JsonNode summary = SluiceProcess.json(json);
             assertThat(summary.path("corrupted_pages").asLong(-1)).isZero();
@@ -147,7 +148,7 @@ class ClusterDemoProgramTest {
         assertThat(processes)
                 .isNotEmpty()
                 .allSatisfy(process -> assertThat(
-                                process.onExit().orTimeout(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
+                                process.onExit().orTimeout(SluiceProcess.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                         .succeedsWithin(SluiceProcess.BOUND));
     }
 }

@@ -221,7 +221,7 @@ class CompareProgramTest {
     }
 
     private static void assertGone(ProcessHandle process) {
-        assertThat(process.onExit().orTimeout(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
+        assertThat(process.onExit().orTimeout(SluiceProcess.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                 .succeedsWithin(SluiceProcess.BOUND);
     }
 

@@ -80,7 +80,7 @@ class InterruptionTest {
     }
 
     private static void assertGone(ProcessHandle process) {
-        assertThat(process.onExit().orTimeout(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
+        assertThat(process.onExit().orTimeout(SluiceProcess.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                 .succeedsWithin(SluiceProcess.BOUND);
     }
 }

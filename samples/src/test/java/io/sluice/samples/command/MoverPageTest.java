@@ -149,7 +149,7 @@ class MoverPageTest {
                     .until(() -> page.evaluate("document.getElementById('bandwidth-line').points.numberOfItems")
                                     .asInt()
                             > 0);
-            assertThat(page.text("#under-way")).isEqualTo("1");
+            awaitText(page, "#under-way", "1");
 
             page.click(row + " .cancel");
 
@@ -158,7 +158,7 @@ class MoverPageTest {
             await("its credits are back")
                     .atMost(BOUND)
                     .until(() -> page.text("#in-flight").startsWith("0 of "));
-            assertThat(page.text("#under-way")).isEqualTo("0");
+            awaitText(page, "#under-way", "0");
             assertThat(page.text(row + " .cancel"))
                     .as("nothing is left to cancel")
                     .isEmpty();
@@ -243,7 +243,7 @@ class MoverPageTest {
         try (BrowserPage page = open()) {
             mover.close();
             await("the loss").atMost(BOUND).until(() -> page.text("#connection").contains("Not connected"));
-            assertThat(page.text("#bandwidth")).isEqualTo("no data");
+            awaitText(page, "#bandwidth", "no data");
             mover = start(address.getPort());
             awaitText(page, "#connection", "Live");
             await("what the new one knows").atMost(BOUND).until(() -> page.count("#moves li") == 0);

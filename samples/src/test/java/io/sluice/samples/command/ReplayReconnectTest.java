@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.sluice.samples.FreePort;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -58,7 +58,7 @@ class ReplayReconnectTest {
                         "--connect",
                         "127.0.0.1:" + port,
                         "--reconnect",
-                        "50s",
+                        Patience.BOUND.toSeconds() + "s",
                         "--trace",
                         pipe.toString(),
                         "--metrics-port",
@@ -79,7 +79,7 @@ class ReplayReconnectTest {
             }
             trace.writeBytes(requests(KILLS * part, REQUESTS));
             trace.close();
-            assertThat(replay.awaitEnd(SluiceProcess.BOUND.multipliedBy(3)))
+            assertThat(replay.awaitEnd(Patience.longBound()))
                     .as(replay::toString)
                     .isZero();
             JsonNode summary = SluiceProcess.json(json);
@@ -123,9 +123,7 @@ class ReplayReconnectTest {
     private Path pipe() throws Exception {
         Path pipe = folder.resolve("trace.pipe");
         Process made = new ProcessBuilder("mkfifo", pipe.toString()).inheritIO().start();
-        assertThat(made.waitFor(SluiceProcess.BOUND.toSeconds(), TimeUnit.SECONDS))
-                .isTrue();
-        assertThat(made.exitValue()).isZero();
+        assertThat(Patience.exit(made)).isZero();
         return pipe;
     }
 

@@ -16,6 +16,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -92,7 +93,7 @@ class ServeProgramTest {
                 "--memory",
                 "1MiB",
                 "--drain",
-                "40s",
+                Patience.BOUND.toSeconds() + "s",
                 "--ready-file",
                 ready.toString())) {
             await().atMost(SluiceProcess.BOUND)

@@ -1,10 +1,9 @@
 package io.sluice.samples.command;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.SluiceCommand;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +17,7 @@ import org.awaitility.Awaitility;
 /** The program in a process of its own. It is gone once this is closed. */
 final class SluiceProcess implements AutoCloseable {
 
-    static final Duration BOUND = Duration.ofSeconds(60);
+    static final Duration BOUND = Patience.BOUND;
 
     private final Process process;
     private final Path out;
@@ -83,7 +82,7 @@ final class SluiceProcess implements AutoCloseable {
     /** The same for one that may take longer. */
     int awaitEnd(Duration bound) {
         try {
-            if (!process.waitFor(bound.toSeconds(), TimeUnit.SECONDS)) {
+            if (!process.waitFor(bound.toNanos(), TimeUnit.NANOSECONDS)) {
                 process.destroyForcibly();
                 throw new AssertionError("it did not end within " + bound + "\n" + this);
             }
@@ -118,12 +117,7 @@ final class SluiceProcess implements AutoCloseable {
         Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid())
                 .inheritIO()
                 .start();
-        try {
-            assertThat(kill.waitFor(BOUND.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError("interrupted", e);
-        }
+        Patience.exit(kill);
     }
 
     static JsonNode json(Path file) throws IOException {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.samples.bench.Operation;
 import io.sluice.samples.compare.CeilingMemoryCopy.Memory;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -29,7 +31,7 @@ class CeilingTest {
 
     private static final List<String> SANITIZED =
             List.of("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all");
-    private static final Duration BOUND = Duration.ofSeconds(60);
+    private static final Duration BOUND = Patience.BOUND;
 
     @TempDir
     private static Path probe;
@@ -151,11 +153,10 @@ class CeilingTest {
         int port = LoopbackPort.free();
         List<String> command = List.of(workbench.ceiling(), "target", Integer.toString(port));
         try (ToolProcess target = ToolProcess.start(workbench.folder(), Map.of(), BOUND, command)) {
-            long deadline = System.nanoTime() + BOUND.toNanos();
-            while (!LoopbackPort.isListening(port)) {
-                assertThat(target.endsWithin(5)).isFalse();
-                assertThat(System.nanoTime() - deadline).isNegative();
-            }
+            Awaitility.await("it listens or has ended")
+                    .atMost(BOUND)
+                    .until(() -> LoopbackPort.isListening(port) || target.endsWithin(5));
+            assertThat(LoopbackPort.isListening(port)).isTrue();
             try (Socket stranger = new Socket(InetAddress.getLoopbackAddress(), port);
                     OutputStream out = stranger.getOutputStream()) {
                 out.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));

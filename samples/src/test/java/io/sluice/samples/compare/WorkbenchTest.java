@@ -3,6 +3,7 @@ package io.sluice.samples.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class WorkbenchTest {
 
     private static final Duration SHORT = Duration.ofMillis(300);
-    private static final Duration LONG = Duration.ofSeconds(60);
+    private static final Duration LONG = Patience.BOUND;
 
     @TempDir
     private Path folder;
@@ -68,7 +69,7 @@ class WorkbenchTest {
                     .isInstanceOf(MeasurementFailedException.class)
                     .hasMessageContaining("did not end within");
         }
-        assertThat(sleeper.onExit().orTimeout(LONG.toSeconds(), TimeUnit.SECONDS))
+        assertThat(sleeper.onExit().orTimeout(LONG.toNanos(), TimeUnit.NANOSECONDS))
                 .succeedsWithin(LONG);
     }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -30,7 +31,7 @@ public final class PrometheusServer implements AutoCloseable {
 
     private static final String NAME = "prometheus";
     private static final String RULES = "/META-INF/sluice/prometheus/sluice-rules.yaml";
-    private static final Duration BOUND = Duration.ofSeconds(30);
+    private static final Duration BOUND = Patience.BOUND;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Process process;
@@ -182,7 +183,7 @@ public final class PrometheusServer implements AutoCloseable {
         client.shutdownNow();
         process.destroy();
         try {
-            if (!process.waitFor(BOUND.toSeconds(), TimeUnit.SECONDS)) {
+            if (!process.waitFor(BOUND.toNanos(), TimeUnit.NANOSECONDS)) {
                 process.destroyForcibly();
             }
         } catch (InterruptedException e) {

@@ -2,6 +2,7 @@ package io.sluice.samples.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Assumptions;
 public final class Promtool {
 
     private static final String NAME = "promtool";
-    private static final Duration BOUND = Duration.ofSeconds(60);
+    private static final Duration BOUND = Patience.BOUND;
 
     private Promtool() {}
 
@@ -38,7 +39,7 @@ public final class Promtool {
                 .redirectOutput(output.toFile())
                 .start();
         try {
-            assertThat(process.waitFor(BOUND.toSeconds(), TimeUnit.SECONDS))
+            assertThat(process.waitFor(BOUND.toNanos(), TimeUnit.NANOSECONDS))
                     .as("it ends")
                     .isTrue();
         } finally {

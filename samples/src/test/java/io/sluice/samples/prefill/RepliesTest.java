@@ -3,13 +3,14 @@ package io.sluice.samples.prefill;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 class RepliesTest {
 
-    private static final Duration BOUND = Duration.ofSeconds(5);
+    private static final Duration BOUND = Patience.BOUND;
 
     private final Replies<String> replies = new Replies<>();
 

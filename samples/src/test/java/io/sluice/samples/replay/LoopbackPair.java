@@ -10,6 +10,7 @@ import io.sluice.samples.decode.SessionReport;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.prefill.PrefillSession;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -19,12 +20,12 @@ import reactor.core.publisher.Mono;
 /** A decode node in this process, and prefill sides for it. */
 final class LoopbackPair implements AutoCloseable {
 
-    static final Duration BOUND = Duration.ofSeconds(30);
+    static final Duration BOUND = Patience.BOUND;
 
     private final ReactiveTransferEngine decodeEngine =
-            ReactiveTransferEngine.open(EngineOptions.builder().build());
+            ReactiveTransferEngine.open(patient().build());
     private final ReactiveTransferEngine prefillEngine =
-            ReactiveTransferEngine.open(EngineOptions.builder().listenNowhere().build());
+            ReactiveTransferEngine.open(patient().listenNowhere().build());
     private final List<SessionReport> reports = new CopyOnWriteArrayList<>();
     private final Disposable serving;
     private final EngineAddress address;
@@ -38,6 +39,14 @@ final class LoopbackPair implements AutoCloseable {
         DecodeNode node = new DecodeNode(decodeEngine, model, geometry, memory);
         address = node.address();
         serving = node.sessions().subscribe(reports::add);
+    }
+
+    /** A side that gets no processor for a while is not given up. */
+    private static EngineOptions.Builder patient() {
+        return EngineOptions.builder()
+                .livenessTimeout(BOUND)
+                .connectTimeout(BOUND)
+                .handshakeTimeout(BOUND);
     }
 
     /** How the sessions ended that have ended. */

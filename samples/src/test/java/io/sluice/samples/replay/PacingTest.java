@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.samples.kvcache.BlockHashes;
 import io.sluice.samples.trace.TraceRequest;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -15,18 +16,19 @@ import reactor.core.publisher.Flux;
 
 class PacingTest {
 
-    private static final Duration BOUND = Duration.ofSeconds(20);
+    private static final Duration BOUND = Patience.BOUND;
 
     @Test
     void requestsComeWhenTheyAreDueCountedFromTheFirst() {
         // 800 ms of the trace at four times the speed.
         long nanos = nanosToEmit(Pacing.scaled(4), 5000, 5400, 5800);
-        assertThat(nanos).isBetween(180_000_000L, 15_000_000_000L);
+        assertThat(nanos).isGreaterThan(180_000_000L);
     }
 
     @Test
     void withoutALimitTimestampsDoNotMatter() {
-        assertThat(nanosToEmit(Pacing.unlimited(), 0, 3_600_000)).isLessThan(5_000_000_000L);
+        // A day of the trace, for which nobody waits.
+        assertThat(nanosToEmit(Pacing.unlimited(), 0, 86_400_000)).isLessThan(BOUND.toNanos());
     }
 
     @Test

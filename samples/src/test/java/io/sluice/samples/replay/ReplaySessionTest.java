@@ -29,12 +29,12 @@ import io.sluice.samples.report.ReplaySummary;
 import io.sluice.samples.trace.GeneratedTrace;
 import io.sluice.samples.trace.GeneratedTraceOptions;
 import io.sluice.samples.trace.TraceRequest;
+import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -166,20 +166,20 @@ class ReplaySessionTest {
             LoopbackPair.await(honest.replay(0, request(512, 1), Phases.OVERLAPPING));
             honest.close().block(LoopbackPair.BOUND);
 
-            ControlLink link = new ControlLink(connectWhenFree(pair));
+            ControlLink link = new ControlLink(connectWhenFree(pair, 1));
             BlockingQueue<ControlMessage> answers = new LinkedBlockingQueue<>();
             link.received().subscribe(answers::add, error -> {});
             send(link, new Hello(MODEL.name(), LAYERS, MODEL.pageBytes()));
-            answers.poll(30, TimeUnit.SECONDS);
+            Patience.take("the answer to the greeting", answers);
             for (long id = 0; id < 2; id++) {
                 send(link, new Allocate(id, 512, BlockHashes.of(1)));
-                assertThat(answers.poll(30, TimeUnit.SECONDS))
+                assertThat(Patience.take("an answer", answers))
                         .isInstanceOfSatisfying(
                                 Pages.class,
                                 pages -> assertThat(pages.assignment().movedPages())
                                         .isEqualTo(32));
                 send(link, new Last(id));
-                assertThat(answers.poll(30, TimeUnit.SECONDS)).isEqualTo(new Result(id, 32 * LAYERS, 32 * LAYERS));
+                assertThat(Patience.take("an answer", answers)).isEqualTo(new Result(id, 32 * LAYERS, 32 * LAYERS));
             }
         }
     }
@@ -224,13 +224,14 @@ class ReplaySessionTest {
         nonsense.add(new byte[0]);
         nonsense.add("not a message, but long enough for a header".getBytes(java.nio.charset.StandardCharsets.UTF_8));
         try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
+            int sessions = 0;
             for (byte[] bytes : nonsense) {
-                ReactiveConnection connection = connectWhenFree(pair);
+                ReactiveConnection connection = connectWhenFree(pair, sessions++);
                 expectRefusal(connection, () -> connection.notify(bytes).block(LoopbackPair.BOUND));
             }
             for (ControlMessage message :
                     List.of(new Last(1), new Result(1, 2, 3), new Allocate(1, 16, BlockHashes.of(1)))) {
-                ReactiveConnection connection = connectWhenFree(pair);
+                ReactiveConnection connection = connectWhenFree(pair, sessions++);
                 expectRefusal(connection, () -> send(new ControlLink(connection), message));
             }
             await().atMost(LoopbackPair.BOUND).until(() -> pair.reports().size() == 5);
@@ -253,31 +254,16 @@ class ReplaySessionTest {
         BlockingQueue<ControlMessage> answers = new LinkedBlockingQueue<>();
         new ControlLink(connection).received().subscribe(answers::add, error -> {});
         provocation.run();
-        assertThat(answers.poll(30, TimeUnit.SECONDS))
+        assertThat(Patience.take("an answer", answers))
                 .isInstanceOfSatisfying(
                         Refused.class, refused -> assertThat(refused.reason()).isEqualTo(RefusalReason.PROTOCOL));
         connection.ended().onErrorComplete().block(LoopbackPair.BOUND);
     }
 
-    /** The decode side frees an ended session's memory before it serves the next. */
-    private static ReactiveConnection connectWhenFree(LoopbackPair pair) {
-        int before = pair.reports().size();
-        ReactiveConnection connection = pair.connect();
-        for (int attempt = 0; attempt < 100 && refusedSoon(connection); attempt++) {
-            connection = pair.connect();
-        }
-        assertThat(pair.reports().size()).isGreaterThanOrEqualTo(before);
-        return connection;
-    }
-
-    private static boolean refusedSoon(ReactiveConnection connection) {
-        return connection
-                .ended()
-                .thenReturn(true)
-                .onErrorReturn(true)
-                .timeout(java.time.Duration.ofMillis(100), reactor.core.publisher.Mono.just(false))
-                .blockOptional(LoopbackPair.BOUND)
-                .orElse(true);
+    /** The decode side frees an ended session's memory, and reports it, before it serves the next. */
+    private static ReactiveConnection connectWhenFree(LoopbackPair pair, int endedSessions) {
+        Patience.until("the sessions before have ended", () -> pair.reports().size() == endedSessions);
+        return pair.connect();
     }
 
     private static void send(ControlLink link, ControlMessage message) {

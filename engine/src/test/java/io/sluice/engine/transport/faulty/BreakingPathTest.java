@@ -8,12 +8,12 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -50,7 +50,7 @@ class BreakingPathTest {
         long first = Long.getLong("sluice.test.fault-seed", 1);
         EngineOptions options = EngineOptions.builder()
                 .transports(List.of("breaking"))
-                .livenessTimeout(Duration.ofSeconds(5))
+                .livenessTimeout(Patience.scaled(Duration.ofSeconds(10)))
                 .build();
         int before = OpenDescriptors.count();
         int failures = 0;
@@ -65,8 +65,8 @@ class BreakingPathTest {
                     throw new AssertionError("-Dsluice.test.fault-seed=" + seed + " -Dsluice.test.fault-seeds=1", e);
                 }
             }
-            Patience.get(served.close());
-            Patience.get(local.close());
+            Patience.await(served.close());
+            Patience.await(local.close());
         }
         OpenDescriptors.assertSettleAt(before);
         System.out.println("BreakingPathTest: seeds " + first + " to " + (first + seeds - 1) + ", "
@@ -79,8 +79,8 @@ class BreakingPathTest {
         FaultSeed.set(seed);
         Filling.fill(local.segment(), seed);
         Filling.fill(served.segment(), -seed);
-        Connection connection = Patience.get(initiator.connect(target.address()));
-        RemoteRegion remote = Patience.get(connection.attach(served.descriptor()));
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
         End[] ends = new End[TRANSFERS];
         for (int i = 0; i < TRANSFERS; i++) {
             End end = new End();
@@ -101,7 +101,7 @@ class BreakingPathTest {
         }
         int failed = 0;
         for (int i = 0; i < TRANSFERS; i++) {
-            SluiceException error = Patience.get(ends[i].first);
+            SluiceException error = Patience.await(ends[i].first);
             if (error == null) {
                 assertThat(served.segment()
                                 .asSlice((long) i * PIECE, PIECE)
@@ -113,13 +113,15 @@ class BreakingPathTest {
                 failed++;
             }
         }
-        Patience.get(connection.close());
-        Patience.get(connection.quiesced());
+        Patience.await(connection.close());
+        Patience.await(connection.quiesced());
         for (End end : ends) {
             assertThat(end.signals).hasValue(1);
         }
-        assertThat(connection.window().operations()).isZero();
-        assertThat(connection.window().bytes()).isZero();
+        Patience.until(
+                "all credits are back",
+                () -> connection.window().operations() == 0
+                        && connection.window().bytes() == 0);
         Patience.until("the target has let go", () -> target.connections().isEmpty());
         return failed;
     }

@@ -14,13 +14,13 @@ import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +31,7 @@ final class LinkedEndpoints implements AutoCloseable {
     private static final long STEP_NANOS = 10_000;
     // longer than the longest delay
     private static final int QUIET_CYCLES = 300;
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long PATIENCE_NANOS = Patience.BOUND.toNanos();
 
     private final Arena arena = Arena.ofShared();
     private final Side initiator;

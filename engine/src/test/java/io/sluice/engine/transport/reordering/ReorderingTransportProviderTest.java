@@ -6,17 +6,17 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
+import io.sluice.testkit.Patience;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The transport is there for those who ask for it, and for nobody else. */
 class ReorderingTransportProviderTest {
-    private static String transportOfAConnection(EngineOptions options) throws Exception {
+    private static String transportOfAConnection(EngineOptions options) {
         try (TransferEngine engine = TransferEngine.open(options)) {
-            Connection connection = engine.connect(engine.address()).get(60, TimeUnit.SECONDS);
+            Connection connection = Patience.await(engine.connect(engine.address()));
             return connection.transport();
         }
     }
@@ -30,13 +30,13 @@ class ReorderingTransportProviderTest {
     }
 
     @Test
-    void engineThatNamesNoTransportDoesNotTakeIt() throws Exception {
+    void engineThatNamesNoTransportDoesNotTakeIt() {
         assertThat(transportOfAConnection(EngineOptions.builder().build())).doesNotStartWith("reordering");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"reordering", "reorderingplain"})
-    void engineThatNamesItTakesIt(String name) throws Exception {
+    void engineThatNamesItTakesIt(String name) {
         assertThat(transportOfAConnection(
                         EngineOptions.builder().transports(List.of(name)).build()))
                 .isEqualTo(name);

@@ -2,18 +2,18 @@ package io.sluice.engine.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.EngineMetrics.Outcome;
 import io.sluice.engine.EngineSums;
-import io.sluice.engine.Patience;
 import io.sluice.engine.PollerMetrics;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -91,13 +91,11 @@ class CallerThreadChainTest {
 
         /** The chain cannot go on before its starter's call has returned: so that it cannot be what the call waits for. */
         private void awaitReturn() {
-            try {
-                assertThat(returned.await(Patience.BOUND.toSeconds(), TimeUnit.SECONDS))
-                        .as("the call that started the chain has returned")
-                        .isTrue();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+            Patience.await(returned);
+        }
+
+        void awaitEnd() {
+            assertThat(Patience.await(done, Patience.longBound())).isEqualTo(WRITES);
         }
     }
 
@@ -108,7 +106,7 @@ class CallerThreadChainTest {
             long before = EngineSums.ofPollers(pair.initiator(), PollerMetrics::busyPolls);
             Chain chain = new Chain(pair);
             chain.start();
-            assertThat(Patience.get(chain.done)).isEqualTo(WRITES);
+            chain.awaitEnd();
             assertThat(EngineSums.ofPollers(pair.initiator(), PollerMetrics::busyPolls) - before)
                     .as("cycles of the pollers")
                     .isGreaterThan(WRITES / MOST_IN_A_CYCLE);
@@ -121,7 +119,7 @@ class CallerThreadChainTest {
             Chain chain = new Chain(pair);
             // a deep stack would not fit
             new Thread(null, chain::start, "chain", STACK_BYTES).start();
-            assertThat(Patience.get(chain.done)).isEqualTo(WRITES);
+            chain.awaitEnd();
             // inside a callback that the poller gives there may be one that its call gives, and no more
             assertThat(chain.deepestNesting.get())
                     .as("callbacks inside callbacks")
@@ -130,9 +128,10 @@ class CallerThreadChainTest {
             assertThat(chain.deepest - chain.shallowest)
                     .as("from %d frames", chain.shallowest)
                     .isLessThan(60);
-            assertThat(pair.initiator().metrics().operations(Operation.WRITE, Outcome.SUCCESS))
-                    .isEqualTo(WRITES);
-            assertThat(pair.initiator().metrics().bytes(Operation.WRITE)).isEqualTo(64L * WRITES);
+            EngineMetrics metrics = pair.initiator().metrics();
+            Patience.until("all are counted", () -> metrics.operations(Operation.WRITE, Outcome.SUCCESS) >= WRITES);
+            assertThat(metrics.operations(Operation.WRITE, Outcome.SUCCESS)).isEqualTo(WRITES);
+            assertThat(metrics.bytes(Operation.WRITE)).isEqualTo(64L * WRITES);
             pair.assertNothingInFlight();
         }
     }

@@ -4,12 +4,12 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -52,8 +52,8 @@ final class DyingPeer {
             System.exit(0);
         }
         String[] words = line.split(" ");
-        Connection connection = Patience.get(engine.connect(EngineAddress.parse(words[0])));
-        RemoteRegion target = Patience.get(
+        Connection connection = Patience.await(engine.connect(EngineAddress.parse(words[0])));
+        RemoteRegion target = Patience.await(
                 connection.attach(RegionDescriptor.fromBytes(HexFormat.of().parseHex(words[1]))));
         DyingPeer peer = new DyingPeer(region, connection, target);
         peer.writeNumber(Long.parseLong(words[2]));
@@ -85,7 +85,7 @@ final class DyingPeer {
                 throw error;
             }
         });
-        Patience.get(connection.quiet());
+        Patience.await(connection.quiet());
     }
 
     private void transferForEver(boolean writes, long bytes) {

@@ -1,12 +1,11 @@
 package io.sluice.engine.transport.shm;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.sluice.engine.ForkedJava;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
@@ -18,7 +17,6 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /** A {@link DyingPeer} in a process of its own. */
 final class DyingPeerProcess implements AutoCloseable {
@@ -86,12 +84,7 @@ final class DyingPeerProcess implements AutoCloseable {
     /** SIGKILL: no goodbye. */
     void kill() {
         process.destroyForcibly();
-        try {
-            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError(e);
-        }
+        Patience.exit(process);
     }
 
     @Override

@@ -8,7 +8,6 @@ import io.sluice.engine.CapturedLog;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
@@ -17,6 +16,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportStatus;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -75,15 +75,15 @@ class FallBackTest {
     private static void assertTransfers(TransferEngine initiator, MemoryRegion target, Connection connection) {
         MemoryRegion source = initiator.allocate(BYTES, RegionOptions.local());
         MemoryRegion destination = initiator.allocate(BYTES, RegionOptions.local());
-        RemoteRegion remote = Patience.get(connection.attach(target.descriptor()));
+        RemoteRegion remote = Patience.await(connection.attach(target.descriptor()));
         for (long bytes : new long[] {64, BYTES}) {
             fill(source.segment(), (int) bytes);
-            Patience.get(write(source, remote, bytes));
+            Patience.await(write(source, remote, bytes));
             assertThat(target.segment()
                             .asSlice(0, bytes)
                             .mismatch(source.segment().asSlice(0, bytes)))
                     .isEqualTo(-1);
-            Patience.get(read(destination, remote, bytes));
+            Patience.await(read(destination, remote, bytes));
             assertThat(destination
                             .segment()
                             .asSlice(0, bytes)
@@ -99,9 +99,9 @@ class FallBackTest {
                 before.completeExceptionally(error);
             }
         });
-        assertThat(Patience.get(before)).isEqualTo(40);
+        assertThat(Patience.await(before)).isEqualTo(40);
         assertThat(target.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
-        Patience.get(connection.detach(remote));
+        Patience.await(connection.detach(remote));
     }
 
     @Test
@@ -116,7 +116,7 @@ class FallBackTest {
                 .isNull();
         try (TransferEngine initiator = TransferEngine.open(EngineOptions.defaults());
                 TransferEngine target = TransferEngine.open(EngineOptions.defaults())) {
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).as(connection.transportReason()).isEqualTo("shm");
             assertTransfers(initiator, target.allocate(BYTES, RegionOptions.readWrite()), connection);
         }
@@ -127,7 +127,7 @@ class FallBackTest {
         try (TransferEngine initiator = TransferEngine.open(EngineOptions.defaults());
                 TransferEngine target = TransferEngine.open(
                         EngineOptions.builder().transports(List.of("tcp")).build())) {
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).isEqualTo("tcp");
             assertThat(connection.transportReason()).contains("shm");
             assertTransfers(initiator, target.allocate(BYTES, RegionOptions.readWrite()), connection);
@@ -143,18 +143,21 @@ class FallBackTest {
                         TransferEngine.open(with(ShmOptions.builder().crossMemoryAttach(initiatorAllows)));
                 TransferEngine target =
                         TransferEngine.open(with(ShmOptions.builder().crossMemoryAttach(targetAllows)))) {
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).isEqualTo("shm");
             MemoryRegion region = target.register(arena.allocate(BYTES, 4096), RegionOptions.readWrite());
             assertTransfers(initiator, region, connection);
             if (!initiatorAllows || !targetAllows) {
+                Patience.until(
+                        "it is explained",
+                        () -> log.lines().stream().anyMatch(line -> line.contains("SLUICE_SHM_CROSS_MEMORY_ATTACH")));
                 assertThat(log.lines())
                         .as("it is explained once")
                         .filteredOn(line -> line.contains("SLUICE_SHM_CROSS_MEMORY_ATTACH"))
                         .hasSize(1);
             }
             log.assertNoErrors();
-            Patience.get(region.close());
+            Patience.await(region.close());
         }
     }
 
@@ -166,7 +169,7 @@ class FallBackTest {
                 TransferEngine initiator = TransferEngine.open(with(ShmOptions.builder()));
                 TransferEngine target =
                         TransferEngine.open(with(ShmOptions.builder().hugePages(true)))) {
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             assertTransfers(initiator, target.allocate(BYTES, RegionOptions.readWrite()), connection);
             assertTransfers(initiator, target.allocate(BYTES, RegionOptions.readWrite()), connection);
             assertThat(log.lines())
@@ -182,7 +185,7 @@ class FallBackTest {
                         TransferEngine.open(with(ShmOptions.builder().prefault(false)));
                 TransferEngine target =
                         TransferEngine.open(with(ShmOptions.builder().prefault(false)))) {
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             assertTransfers(initiator, target.allocate(BYTES, RegionOptions.readWrite()), connection);
         }
     }
@@ -206,7 +209,7 @@ class FallBackTest {
                     right.offset(),
                     right.length());
             try {
-                RemoteRegion remote = Patience.get(pair.connection().attach(presented));
+                RemoteRegion remote = Patience.await(pair.connection().attach(presented));
                 Patience.failure(written(pair, remote, bytes), RemoteAccessException.class);
             } catch (SluiceException refusedAtOnce) {
                 assertThat(forged).as("%s", refusedAtOnce).isTrue();
@@ -229,7 +232,7 @@ class FallBackTest {
     void regionThatMayOnlyBeReadIsMappedByThePeerForReading() throws IOException {
         try (ShmPair pair = ShmPair.open(BYTES)) {
             MemoryRegion region = pair.target().allocate(BYTES, RegionOptions.readOnly());
-            Patience.get(pair.connection().attach(region.descriptor()));
+            Patience.await(pair.connection().attach(region.descriptor()));
             // the target's second file
             try (Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
                 assertThat(mappings.filter(line -> line.contains("sluice-region-2 "))

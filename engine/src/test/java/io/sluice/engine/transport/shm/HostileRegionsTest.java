@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.sluice.engine.FuzzSeed;
-import io.sluice.engine.Patience;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.SharedMemory;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -95,7 +95,7 @@ class HostileRegionsTest {
         ShmRemoteKey key = key(true);
         CompletableFuture<@Nullable SluiceException> outcome = wanted(key);
         sendFile(false);
-        assertThat(Patience.get(outcome)).isNull();
+        assertThat(Patience.await(outcome)).isNull();
         assertThat(key.memory()).isNotNull();
         assertThat(mappings()).isEqualTo(1);
         endpoint.detach(key);
@@ -126,7 +126,7 @@ class HostileRegionsTest {
         CompletableFuture<@Nullable SluiceException> outcome = wanted(key);
         int file = BadFile.sealed(BYTES, false);
         peer.files(new long[] {HANDLE}, new int[] {file});
-        assertThat(Patience.get(outcome)).isNull();
+        assertThat(Patience.await(outcome)).isNull();
         assertThat(BadFile.cut(file)).isFalse();
         Sockets.close(file);
     }
@@ -146,7 +146,7 @@ class HostileRegionsTest {
         ShmRemoteKey key = key(false);
         CompletableFuture<@Nullable SluiceException> outcome = wanted(key);
         sendFile(true);
-        assertThat(Patience.get(outcome)).isNull();
+        assertThat(Patience.await(outcome)).isNull();
         try (Arena arena = Arena.ofShared()) {
             assertThat(endpoint.endpoint().carryOut(WorkRequest.Operation.READ, arena.allocate(64), 0, key, 0, 64))
                     .isTrue();
@@ -166,7 +166,7 @@ class HostileRegionsTest {
         CompletableFuture<@Nullable SluiceException> outcome = wanted(key);
         peer.files(new long[] {HANDLE}, new int[] {file});
         Sockets.close(file);
-        assertThat(Patience.get(outcome)).isInstanceOf(RegistrationException.class);
+        assertThat(Patience.await(outcome)).isInstanceOf(RegistrationException.class);
         assertThat(endpoint.hasFailed()).isFalse();
     }
 
@@ -180,7 +180,7 @@ class HostileRegionsTest {
     void filesThatComeTwiceAreRefused() throws InterruptedException {
         CompletableFuture<@Nullable SluiceException> outcome = wanted(key(true));
         sendFile(false);
-        assertThat(Patience.get(outcome)).isNull();
+        assertThat(Patience.await(outcome)).isNull();
         sendFile(false);
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
     }
@@ -205,8 +205,7 @@ class HostileRegionsTest {
         peer.files(new long[] {HANDLE}, many);
         Sockets.close(file);
         Patience.until("it has taken a side", () -> outcome.isDone() || endpoint.hasFailed());
-        endpoint.settle();
-        assertThat(ProcessResources.now().descriptors()).isLessThanOrEqualTo(open);
+        Patience.until("all are closed", () -> ProcessResources.now().descriptors() <= open);
     }
 
     @Test
@@ -225,7 +224,7 @@ class HostileRegionsTest {
     void twoDifferentThingsOfOneFileAreRefused() throws InterruptedException {
         CompletableFuture<@Nullable SluiceException> outcome = wanted(key(true));
         sendFile(false);
-        assertThat(Patience.get(outcome)).isNull();
+        assertThat(Patience.await(outcome)).isNull();
         for (byte[] other : List.of(keys(1, false, BYTES, 0), keys(1, true, 2 * BYTES, BYTES))) {
             ShmRemoteKey second = endpoint.key(HANDLE + other.length + other[1], other, BYTES);
             assertThatExceptionOfType(ProtocolException.class).isThrownBy(() -> endpoint.prepare(List.of(second)));
@@ -255,7 +254,7 @@ class HostileRegionsTest {
         endpoint.received(Message.of(Message.ENDED, HANDLE));
         assertThat(endpoint.nextSent()).isEqualTo(Message.of(Message.RELEASED, HANDLE));
         sendFile(false);
-        Patience.get(outcome);
+        Patience.await(outcome);
         endpoint.settle();
         assertThat(key.memory()).isNull();
         assertThat(mappings()).isZero();

@@ -3,9 +3,9 @@ package io.sluice.engine.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.FuzzSeed;
-import io.sluice.engine.Patience;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;

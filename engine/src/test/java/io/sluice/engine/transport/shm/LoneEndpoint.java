@@ -1,13 +1,10 @@
 package io.sluice.engine.transport.shm;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.sluice.engine.Access;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.MemoryKind;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
@@ -21,6 +18,7 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
+import io.sluice.testkit.Patience;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.List;
@@ -29,7 +27,6 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +72,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
                 result.completeExceptionally(e);
             }
         });
-        return Patience.get(result);
+        return Patience.await(result);
     }
 
     private void doOnLoop(Runnable call) {
@@ -156,31 +153,25 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         });
     }
 
-    byte[] nextNotification() throws InterruptedException {
-        return next(notifications, "a notification");
+    byte[] nextNotification() {
+        return Patience.take("a notification", notifications);
     }
 
     /** The next message that it has sent over the control channel. */
-    byte[] nextSent() throws InterruptedException {
-        return next(sent, "a message");
+    byte[] nextSent() {
+        return Patience.take("a message", sent);
     }
 
     boolean hasSent() {
         return !sent.isEmpty();
     }
 
-    SluiceException nextFailure() throws InterruptedException {
-        return next(failures, "a failure");
+    SluiceException nextFailure() {
+        return Patience.take("a failure", failures);
     }
 
     boolean hasFailed() {
         return !failures.isEmpty();
-    }
-
-    private static <T> T next(BlockingQueue<T> queue, String what) throws InterruptedException {
-        T next = queue.poll(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
-        assertThat(next).as(what).isNotNull();
-        return next;
     }
 
     /** Lets the loop do what it was asked for before. */
@@ -196,7 +187,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     public void close() {
         doOnLoop(endpoint::close);
         Patience.until("it is quiescent", () -> onLoop(endpoint::isQuiescent));
-        Patience.get(poller.stop());
+        Patience.await(poller.stop());
         transport.close();
     }
 

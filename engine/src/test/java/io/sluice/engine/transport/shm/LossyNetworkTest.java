@@ -8,27 +8,24 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.opentest4j.TestAbortedException;
 
 /** Two hosts, as network namespaces, with a network between them that loses and delays packets in both directions. */
 @Tag("softroce-netem")
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class LossyNetworkTest {
     private static final int DELAY_MILLIS = 5;
     private static final int LOSS_PERCENT = 2;
@@ -70,7 +67,7 @@ class LossyNetworkTest {
     }
 
     @Test
-    void everythingArrivesAndTheEndOfThePeerIsNoticed() throws InterruptedException {
+    void everythingArrivesAndTheEndOfThePeerIsNoticed() {
         try (NetworkNamespace outside = lossy();
                 TransferEngine engine = open();
                 DyingPeerProcess peer = DyingPeerProcess.start(SETTINGS, outside.command())) {
@@ -82,7 +79,7 @@ class LossyNetworkTest {
     }
 
     @Test
-    void theEndOfTheNetworkIsNoticed() throws InterruptedException {
+    void theEndOfTheNetworkIsNoticed() {
         try (NetworkNamespace outside = lossy();
                 TransferEngine engine = open();
                 DyingPeerProcess peer = DyingPeerProcess.start(SETTINGS, outside.command())) {
@@ -100,17 +97,15 @@ class LossyNetworkTest {
     }
 
     /** Has the peer connect and transfer without end, and moves bytes there and back meanwhile. */
-    private static Connection writeAndReadBack(TransferEngine engine, DyingPeerProcess peer)
-            throws InterruptedException {
+    private static Connection writeAndReadBack(TransferEngine engine, DyingPeerProcess peer) {
         BlockingQueue<Connection> accepted = new LinkedBlockingQueue<>();
         engine.onConnection(accepted::add);
         MemoryRegion served = engine.allocate(DyingPeer.BYTES, RegionOptions.readWrite());
         RegionDescriptor theirs = peer.connectTo(engine, served.descriptor(), 1);
-        Connection connection = accepted.poll(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
-        assertThat(connection).isNotNull();
+        Connection connection = Patience.take("the peer's connection", accepted);
         MemoryRegion source = engine.allocate(LARGEST, RegionOptions.local());
         MemoryRegion back = engine.allocate(LARGEST, RegionOptions.local());
-        RemoteRegion remote = Patience.get(connection.attach(theirs));
+        RemoteRegion remote = Patience.await(connection.attach(theirs));
         for (int round = 0; round < ROUNDS; round++) {
             int bytes = SIZES[round % SIZES.length];
             Filling.fill(source.segment(), round);
@@ -130,11 +125,11 @@ class LossyNetworkTest {
                 ended.completeExceptionally(error);
             }
         });
-        Patience.get(ended);
+        Patience.await(ended);
     }
 
     private static void assertEndIsNoticed(Connection connection) {
         Patience.failure(connection.ended(), ConnectionLostException.class);
-        Patience.get(connection.quiesced());
+        Patience.await(connection.quiesced());
     }
 }

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +43,7 @@ class ManyRegionsTest {
             }
             ProcessResources before = ProcessResources.now();
             for (int round = 0; round < 2; round++) {
-                List<RemoteRegion> attached = Patience.get(pair.connection()
+                List<RemoteRegion> attached = Patience.await(pair.connection()
                         .attach(regions.stream().map(MemoryRegion::descriptor).toList()));
                 assertThat(attached).hasSize(REGIONS);
                 assertThat(mappings()).isEqualTo(before.regionMappings() + REGIONS);
@@ -55,11 +55,11 @@ class ManyRegionsTest {
                     assertThat(regions.get(i).segment().get(ValueLayout.JAVA_LONG, 0))
                             .isEqualTo(i + 1);
                 }
-                Patience.get(CompletableFuture.allOf(
+                Patience.await(CompletableFuture.allOf(
                         attached.stream().map(pair.connection()::detach).toArray(CompletableFuture[]::new)));
                 before.assertRegained();
             }
-            Patience.get(CompletableFuture.allOf(
+            Patience.await(CompletableFuture.allOf(
                     regions.stream().map(MemoryRegion::close).toArray(CompletableFuture[]::new)));
         }
         outside.assertRegained();
@@ -89,8 +89,8 @@ class ManyRegionsTest {
                     region.descriptor(),
                     region.slice(BYTES, BYTES).descriptor(),
                     region.slice(100, 8).descriptor());
-            List<RemoteRegion> together = Patience.get(pair.connection().attach(slices));
-            RemoteRegion later = Patience.get(
+            List<RemoteRegion> together = Patience.await(pair.connection().attach(slices));
+            RemoteRegion later = Patience.await(
                     pair.connection().attach(region.slice(2 * BYTES, BYTES).descriptor()));
             assertThat(mappings()).isEqualTo(before + 1);
 
@@ -103,12 +103,12 @@ class ManyRegionsTest {
             assertThat(region.segment().get(ValueLayout.JAVA_LONG, BYTES)).isEqualTo(77);
 
             for (RemoteRegion each : together) {
-                Patience.get(pair.connection().detach(each));
+                Patience.await(pair.connection().detach(each));
                 assertThat(mappings()).as("while one is attached").isEqualTo(before + 1);
             }
-            Patience.get(pair.connection().detach(later));
+            Patience.await(pair.connection().detach(later));
             Patience.until("the last unmaps it", () -> mappings() == before);
-            Patience.get(region.close());
+            Patience.await(region.close());
         }
     }
 
@@ -117,9 +117,9 @@ class ManyRegionsTest {
         try (ShmPair pair = pair()) {
             long before = mappings();
             MemoryRegion region = pair.target().allocate(BYTES, RegionOptions.readWrite());
-            Patience.get(pair.connection().attach(List.of(region.descriptor(), region.descriptor())));
+            Patience.await(pair.connection().attach(List.of(region.descriptor(), region.descriptor())));
             assertThat(mappings()).isEqualTo(before + 2);
-            Patience.get(region.close());
+            Patience.await(region.close());
             Patience.until("both have unmapped it", () -> mappings() == before);
         }
     }
@@ -129,12 +129,12 @@ class ManyRegionsTest {
     void regionIsDetachedAfterItHasClosed() {
         try (ShmPair pair = pair()) {
             MemoryRegion region = pair.target().allocate(BYTES, RegionOptions.readWrite());
-            RemoteRegion remote = Patience.get(pair.connection().attach(region.descriptor()));
-            Patience.get(region.close());
-            Patience.get(pair.connection().detach(remote));
-            Patience.get(pair.connection().quiet());
+            RemoteRegion remote = Patience.await(pair.connection().attach(region.descriptor()));
+            Patience.await(region.close());
+            Patience.await(pair.connection().detach(remote));
+            Patience.await(pair.connection().quiet());
             assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
-            Patience.get(pair.connection()
+            Patience.await(pair.connection()
                     .attach(pair.target()
                             .allocate(BYTES, RegionOptions.readWrite())
                             .descriptor()));
@@ -156,8 +156,8 @@ class ManyRegionsTest {
                 CompletableFuture<?>[] closed =
                         regions.stream().map(MemoryRegion::close).toArray(CompletableFuture[]::new);
                 // attached or refused: it ends
-                Patience.get(attached.handle((list, error) -> true));
-                Patience.get(CompletableFuture.allOf(closed));
+                Patience.await(attached.handle((list, error) -> true));
+                Patience.await(CompletableFuture.allOf(closed));
             }
             Patience.until("all are unmapped", () -> mappings() == before);
             assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -28,8 +27,7 @@ class NamespacesTest {
     private static final long NUMBER = 4711;
 
     /** A peer in another namespace connects; what the connection is like on this side. */
-    private static Connection connectedFromOutside(@Nullable String here, @Nullable String there)
-            throws InterruptedException {
+    private static Connection connectedFromOutside(@Nullable String here, @Nullable String there) {
         assumeThat(NetworkNamespace.isPossible())
                 .as("network namespaces can be made (root, iproute2)")
                 .isTrue();
@@ -54,8 +52,7 @@ class NamespacesTest {
             engine.onConnection(accepted::add);
             MemoryRegion region = engine.allocate(DyingPeer.BYTES, RegionOptions.readWrite());
             peer.connectTo(engine, region.descriptor(), NUMBER);
-            Connection connection = accepted.poll(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
-            assertThat(connection).isNotNull();
+            Connection connection = Patience.take("the peer's connection", accepted);
             assertThat(region.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(NUMBER);
             return connection;
         }
@@ -84,7 +81,7 @@ class NamespacesTest {
     }
 
     @Test
-    void withoutADirectoryTheyTakeTcpAndSayWhy() throws Exception {
+    void withoutADirectoryTheyTakeTcpAndSayWhy() {
         Connection connection = connectedFromOutside(null, null);
         assertThat(connection.transport()).isEqualTo("tcp");
         assertThat(connection.transportReason()).contains("network namespace").contains("SLUICE_SHM_DIRECTORY");

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Memory;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -65,7 +65,7 @@ class ShmGuardPagesTest {
                 before |= send(address - 1) == -Errno.EFAULT;
                 after |= send(address + bytes) == -Errno.EFAULT;
                 region.segment().fill((byte) 7);
-                Patience.get(region.close());
+                Patience.await(region.close());
             }
         }
         assertThat(before).isTrue();

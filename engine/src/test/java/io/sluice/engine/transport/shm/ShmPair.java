@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -24,11 +24,11 @@ final class ShmPair implements AutoCloseable {
     private ShmPair(EngineOptions initiatorOptions, EngineOptions targetOptions, long regionBytes) {
         initiator = TransferEngine.open(initiatorOptions);
         target = TransferEngine.open(targetOptions);
-        connection = Patience.get(initiator.connect(target.address()));
+        connection = Patience.await(initiator.connect(target.address()));
         assertThat(connection.transport()).isEqualTo("shm");
         local = initiator.allocate(regionBytes, RegionOptions.local());
         region = target.allocate(regionBytes, RegionOptions.readWrite());
-        remote = Patience.get(connection.attach(region.descriptor()));
+        remote = Patience.await(connection.attach(region.descriptor()));
     }
 
     static ShmPair open(long regionBytes) {

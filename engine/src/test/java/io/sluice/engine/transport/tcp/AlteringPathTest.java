@@ -9,7 +9,6 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -19,13 +18,13 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.transport.tcp.AlteringPath.Alterations;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -62,18 +61,18 @@ class AlteringPathTest {
                     .lanes(lanes)
                     .listen("127.0.0.1", port)
                     .advertise("127.0.0.1", path.port())
-                    .livenessTimeout(Duration.ofSeconds(20))
+                    .livenessTimeout(Patience.BOUND.multipliedBy(2))
                     .build();
             target = TransferEngine.open(options);
             initiator = TransferEngine.open(options.toBuilder().listenNowhere().build());
             EngineAddress advertised = target.address();
             assertThat(advertised.port()).isEqualTo(path.port());
-            connection = Patience.get(initiator.connect(advertised));
+            connection = Patience.await(initiator.connect(advertised));
             served = target.allocate(bytes, RegionOptions.readWrite());
             local = initiator.allocate(bytes, RegionOptions.local());
             Filling.fill(served.segment(), SERVED);
             Filling.fill(local.segment(), LOCAL);
-            remote = Patience.get(connection.attach(served.descriptor()));
+            remote = Patience.await(connection.attach(served.descriptor()));
         }
 
         CompletableFuture<Void> write(long offset, long bytes) {
@@ -104,7 +103,7 @@ class AlteringPathTest {
 
         @Override
         public void close() {
-            Patience.get(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
+            Patience.await(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
             path.close();
             log.close();
             log.assertNoErrors();
@@ -178,7 +177,7 @@ class AlteringPathTest {
                                 ? setting.write(range.offset, range.bytes)
                                 : setting.read(range.offset, range.bytes));
             }
-            ends.forEach(Patience::get);
+            ends.forEach(Patience::await);
             long from = 0;
             for (Range range : ranges) {
                 assertBoth(setting, from, range.offset, LOCAL, SERVED);
@@ -261,9 +260,9 @@ class AlteringPathTest {
     @Test
     void byteFlippedInTheBytesOfAWrite() {
         try (Setting setting = new Setting(1, 5000, flipping(true, LANE_MESSAGE + RawLane.HEADER_BYTES + PAYLOAD_AT))) {
-            Patience.get(setting.write(0, 5000));
+            Patience.await(setting.write(0, 5000));
             assertOneByteFlipped(setting.served, LOCAL);
-            Patience.get(setting.write(0, 5000));
+            Patience.await(setting.write(0, 5000));
             Filling.assertFilled(setting.served.segment(), LOCAL, 0, 5000);
         }
     }
@@ -272,9 +271,9 @@ class AlteringPathTest {
     void byteFlippedInTheBytesOfARead() {
         try (Setting setting =
                 new Setting(1, 5000, flipping(false, LANE_ACCEPT_MESSAGE + RawLane.HEADER_BYTES + PAYLOAD_AT))) {
-            Patience.get(setting.read(0, 5000));
+            Patience.await(setting.read(0, 5000));
             assertOneByteFlipped(setting.local, SERVED);
-            Patience.get(setting.read(0, 5000));
+            Patience.await(setting.read(0, 5000));
             Filling.assertFilled(setting.local.segment(), SERVED, 0, 5000);
         }
     }
@@ -289,12 +288,12 @@ class AlteringPathTest {
             setting.connection.close();
             for (CompletableFuture<Void> each : List.of(first, second)) {
                 try {
-                    Patience.get(each);
+                    Patience.await(each);
                 } catch (SluiceException typed) {
                     // As good as a success here.
                 }
             }
-            Patience.get(setting.connection.quiesced());
+            Patience.await(setting.connection.quiesced());
         }
     }
 }

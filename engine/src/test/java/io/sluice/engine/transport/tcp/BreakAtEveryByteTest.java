@@ -8,7 +8,6 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -16,6 +15,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.transport.tcp.FaultyPath.Break;
 import io.sluice.engine.transport.tcp.FaultyPath.Fault;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  * lie between two resets; in the soak profile each byte gets one.
  */
 class BreakAtEveryByteTest {
-    private static final Duration LIVENESS = Duration.ofMillis(1_500);
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
+    private static final Duration HASTY = Patience.scaled(Duration.ofMillis(400));
     private static final Duration SETTLING = Duration.ofMillis(50);
     private static final int BYTES = 200;
     private static final int SOCKETS = 2;
@@ -45,14 +45,14 @@ class BreakAtEveryByteTest {
             .transports(List.of("tcp"))
             .lanes(1)
             .livenessTimeout(LIVENESS)
-            .connectTimeout(PATIENCE)
+            .connectTimeout(Patience.BOUND)
             .build();
     private final int before = OpenDescriptors.count();
     private final TransferEngine target = TransferEngine.open(options);
     private final TransferEngine initiator = TransferEngine.open(options);
     // for handshakes that break, and for no others: a slow machine may take longer for one that does not
     private final TransferEngine hasty =
-            TransferEngine.open(options.toBuilder().connectTimeout(LIVENESS).build());
+            TransferEngine.open(options.toBuilder().connectTimeout(HASTY).build());
     private final MemoryRegion served = target.allocate(BYTES, RegionOptions.readWrite());
     private final MemoryRegion local = initiator.allocate(BYTES, RegionOptions.local());
     private int tries;
@@ -60,9 +60,9 @@ class BreakAtEveryByteTest {
 
     @AfterEach
     void close() {
-        Patience.get(served.close());
-        Patience.get(local.close());
-        Patience.get(CompletableFuture.allOf(initiator.closeAsync(), hasty.closeAsync(), target.closeAsync()));
+        Patience.await(served.close());
+        Patience.await(local.close());
+        Patience.await(CompletableFuture.allOf(initiator.closeAsync(), hasty.closeAsync(), target.closeAsync()));
         OpenDescriptors.assertSettleAt(before);
     }
 
@@ -89,14 +89,16 @@ class BreakAtEveryByteTest {
         Patience.until("the other initiator has none", () -> hasty.connections().isEmpty());
         Patience.until(
                 "the target has no connection", () -> target.connections().isEmpty());
-        assertThat(initiator.metrics().window().operations()).isZero();
-        assertThat(initiator.metrics().window().bytes()).isZero();
+        Patience.until(
+                "all credits are back",
+                () -> initiator.metrics().window().operations() == 0
+                        && initiator.metrics().window().bytes() == 0);
     }
 
     /** How many bytes pass on each socket in each direction until the connection is used. */
     private long[][] recorded() {
         try (FaultyPath path = path()) {
-            Connection connection = Patience.get(initiator.connect(through(path)));
+            Connection connection = Patience.await(initiator.connect(through(path)));
             // what has come may not have been counted yet
             Patience.pause(SETTLING);
             long[][] bytes = new long[SOCKETS][2];
@@ -106,7 +108,7 @@ class BreakAtEveryByteTest {
                 bytes[socket][0] = link.passed(false);
                 bytes[socket][1] = link.passed(true);
             }
-            Patience.get(connection.close());
+            Patience.await(connection.close());
             return bytes;
         }
     }
@@ -136,7 +138,7 @@ class BreakAtEveryByteTest {
             path.plan(socket, fault);
             Connection connection;
             try {
-                connection = Patience.get(hasty.connect(through(path)), PATIENCE);
+                connection = Patience.await(hasty.connect(through(path)));
             } catch (SluiceException typed) {
                 failed++;
                 return;
@@ -167,8 +169,8 @@ class BreakAtEveryByteTest {
         }
 
         boolean awaitBoth() {
-            boolean broken = Patience.get(write, PATIENCE) != null;
-            return Patience.get(read, PATIENCE) != null || broken;
+            boolean broken = Patience.await(write) != null;
+            return Patience.await(read) != null || broken;
         }
     }
 
@@ -197,8 +199,8 @@ class BreakAtEveryByteTest {
     private Transfers transferThrough(boolean initiators, int at, Break what) {
         tries++;
         try (FaultyPath path = path()) {
-            Connection connection = Patience.get(initiator.connect(through(path)));
-            RemoteRegion remote = Patience.get(connection.attach(served.descriptor()));
+            Connection connection = Patience.await(initiator.connect(through(path)));
+            RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
             // both sides have the same bytes, so that no transfer may change any
             Filling.fill(local.segment(), at);
             Filling.fill(served.segment(), at);
@@ -206,7 +208,7 @@ class BreakAtEveryByteTest {
             Transfers transfers = new Transfers(connection, remote);
             failed += transfers.awaitBoth() ? 1 : 0;
             path.close();
-            Patience.get(connection.quiesced(), PATIENCE);
+            Patience.await(connection.quiesced());
             assertThat(connection.window().operations()).isZero();
             assertThat(connection.window().bytes()).isZero();
             assertThat(connection.pending()).isZero();
@@ -221,13 +223,13 @@ class BreakAtEveryByteTest {
     @Test
     void slowPathLosesNothing() {
         try (FaultyPath path = path()) {
-            Connection connection = Patience.get(initiator.connect(through(path)));
-            RemoteRegion remote = Patience.get(connection.attach(served.descriptor()));
+            Connection connection = Patience.await(initiator.connect(through(path)));
+            RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
             path.links().forEach(link -> link.slowDown(20_000_000));
             for (int i = 0; i < 10; i++) {
                 assertThat(new Transfers(connection, remote).awaitBoth()).isFalse();
             }
-            Patience.get(connection.close());
+            Patience.await(connection.close());
         }
         assertNothingIsLeft();
     }

@@ -13,19 +13,18 @@ import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.IntegrityException;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.transport.tcp.AlteringPath.Alterations;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -58,7 +57,8 @@ class ChecksumsTest {
                     .transports(List.of("tcp"))
                     .listen("127.0.0.1", port)
                     .advertise("127.0.0.1", path.port())
-                    .livenessTimeout(Duration.ofSeconds(2))
+                    // whatever is damaged is noticed at once
+                    .livenessTimeout(Patience.BOUND.multipliedBy(2))
                     .build();
             target = TransferEngine.open(options);
             // one side asks for it, and both have it
@@ -66,7 +66,7 @@ class ChecksumsTest {
                     .listenNowhere()
                     .integrity(Integrity.CRC32C)
                     .build());
-            connection = Patience.get(initiator.connect(target.address()));
+            connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.integrity()).isEqualTo(Integrity.CRC32C);
             assertThat(target.connections())
                     .allSatisfy(each -> assertThat(each.integrity()).isEqualTo(Integrity.CRC32C));
@@ -74,7 +74,7 @@ class ChecksumsTest {
             local = initiator.allocate(bytes, RegionOptions.local());
             Filling.fill(served.segment(), SERVED);
             Filling.fill(local.segment(), LOCAL);
-            remote = Patience.get(connection.attach(served.descriptor()));
+            remote = Patience.await(connection.attach(served.descriptor()));
         }
 
         CompletableFuture<Void> write(long offset, long bytes) {
@@ -105,7 +105,7 @@ class ChecksumsTest {
 
         @Override
         public void close() {
-            Patience.get(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
+            Patience.await(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
             path.close();
         }
     }
@@ -140,8 +140,8 @@ class ChecksumsTest {
     @Test
     void writeWhoseBytesWereChangedFailsAndTheNextOneSucceeds() {
         try (Setting setting = new Setting(5000, flipping(true, LANE_MESSAGE + RawLane.HEADER_BYTES + SUMS + 100))) {
-            assertThatThrownBy(() -> Patience.get(setting.write(0, 5000))).isInstanceOf(IntegrityException.class);
-            Patience.get(setting.write(0, 5000));
+            assertThatThrownBy(() -> Patience.await(setting.write(0, 5000))).isInstanceOf(IntegrityException.class);
+            Patience.await(setting.write(0, 5000));
             Filling.assertFilled(setting.served.segment(), LOCAL, 0, 5000);
             assertThat(setting.connection.state()).isEqualTo(ConnectionState.OPEN);
             assertThat(setting.initiator.metrics().transports().getFirst().errors(ErrorKind.INTEGRITY))
@@ -152,8 +152,8 @@ class ChecksumsTest {
     @Test
     void largeWriteThatIsReceivedStraightIntoTheRegionIsCheckedToo() {
         try (Setting setting = new Setting(3 << 20, flipping(true, LANE_MESSAGE + (2 << 20)))) {
-            assertThatThrownBy(() -> Patience.get(setting.write(0, 3 << 20))).isInstanceOf(IntegrityException.class);
-            Patience.get(setting.write(0, 3 << 20));
+            assertThatThrownBy(() -> Patience.await(setting.write(0, 3 << 20))).isInstanceOf(IntegrityException.class);
+            Patience.await(setting.write(0, 3 << 20));
             Filling.assertFilled(setting.served.segment(), LOCAL, 0, 3 << 20);
         }
     }
@@ -162,8 +162,8 @@ class ChecksumsTest {
     void readWhoseBytesWereChangedFailsAndTheNextOneSucceeds() {
         try (Setting setting =
                 new Setting(5000, flipping(false, LANE_ACCEPT_MESSAGE + RawLane.HEADER_BYTES + SUMS + 100))) {
-            assertThatThrownBy(() -> Patience.get(setting.read(0, 5000))).isInstanceOf(IntegrityException.class);
-            Patience.get(setting.read(0, 5000));
+            assertThatThrownBy(() -> Patience.await(setting.read(0, 5000))).isInstanceOf(IntegrityException.class);
+            Patience.await(setting.read(0, 5000));
             Filling.assertFilled(setting.local.segment(), SERVED, 0, 5000);
             assertThat(setting.connection.state()).isEqualTo(ConnectionState.OPEN);
         }
@@ -181,7 +181,7 @@ class ChecksumsTest {
                     Long.BYTES,
                     TransferOptions.defaults(),
                     (transfer, error) -> GuardedTarget.end(end, error));
-            assertThatThrownBy(() -> Patience.get(end)).isInstanceOf(IntegrityException.class);
+            assertThatThrownBy(() -> Patience.await(end)).isInstanceOf(IntegrityException.class);
             assertThat(setting.served.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(before);
             assertThat(setting.connection.state()).isEqualTo(ConnectionState.OPEN);
         }
@@ -191,7 +191,7 @@ class ChecksumsTest {
     void headerThatWasChangedEndsTheConnection() {
         // the offset: the bytes would land elsewhere
         try (Setting setting = new Setting(5000, flipping(true, LANE_MESSAGE + 38))) {
-            assertThatThrownBy(() -> Patience.get(setting.write(0, 100))).isInstanceOf(ConnectionLostException.class);
+            assertThatThrownBy(() -> Patience.await(setting.write(0, 100))).isInstanceOf(ConnectionLostException.class);
             Filling.assertFilled(setting.served.segment(), SERVED, 0, 5000);
         }
     }
@@ -240,7 +240,7 @@ class ChecksumsTest {
 
     private static @Nullable SluiceException await(CompletableFuture<Void> end) {
         try {
-            Patience.get(end);
+            Patience.await(end);
             return null;
         } catch (SluiceException typed) {
             return typed;
@@ -273,10 +273,14 @@ class ChecksumsTest {
                 TransferEngine asks = TransferEngine.open(asking);
                 TransferEngine does = TransferEngine.open(plain);
                 TransferEngine other = TransferEngine.open(plain)) {
-            assertThat(Patience.get(does.connect(target.address())).integrity()).isEqualTo(Integrity.CRC32C);
-            assertThat(Patience.get(asks.connect(target.address())).integrity()).isEqualTo(Integrity.CRC32C);
-            assertThat(Patience.get(asks.connect(other.address())).integrity()).isEqualTo(Integrity.CRC32C);
-            assertThat(Patience.get(does.connect(other.address())).integrity()).isEqualTo(Integrity.NONE);
+            assertThat(Patience.await(does.connect(target.address())).integrity())
+                    .isEqualTo(Integrity.CRC32C);
+            assertThat(Patience.await(asks.connect(target.address())).integrity())
+                    .isEqualTo(Integrity.CRC32C);
+            assertThat(Patience.await(asks.connect(other.address())).integrity())
+                    .isEqualTo(Integrity.CRC32C);
+            assertThat(Patience.await(does.connect(other.address())).integrity())
+                    .isEqualTo(Integrity.NONE);
         }
     }
 }

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.OpenDescriptors;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.session.MessageSocket;
 import io.sluice.engine.session.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.fuzz.Mutation;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.Socket;
@@ -27,40 +27,40 @@ import org.junit.jupiter.api.Test;
  * slice, no descriptor and no other connection, and meets nothing that its code did not expect.
  */
 class DamagedTrafficTest {
-    private static final int THREADS = 4;
+    // most of a session is waiting, so that many go on at once
+    private static final int THREADS = 16;
     private static final int RECORDED_SESSIONS = 3000;
     private static final int LIVE_SESSIONS = 800;
     private static final int STEPS = 12;
     // A peer whose words are cut short would wait for an answer in vain.
-    private static final Duration SHORT = Duration.ofMillis(60);
-
-    // The honest connection must outlast the machine being busy with so many others.
-    private static final Duration PATIENT = Duration.ofSeconds(30);
+    private static final Duration SHORT = Patience.scaled(Duration.ofMillis(60));
 
     private final FuzzSeed seed = FuzzSeed.of("DamagedTrafficTest");
 
     private void storm(int sessions, Attack attack) {
-        try (GuardedTarget target = new GuardedTarget(
-                options -> options.pollers(2).livenessTimeout(PATIENT).maxHandshakesPerSecond(1_000_000))) {
+        try (GuardedTarget target =
+                new GuardedTarget(options -> options.pollers(2).maxHandshakesPerSecond(1_000_000))) {
             target.assertHonestIsServed();
             int before = OpenDescriptors.count();
             List<CompletableFuture<Void>> ends = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
                 Random random = seed.random(i);
-                ends.add(CompletableFuture.runAsync(() -> {
-                    for (int session = 0; session < seed.scaled(sessions) / THREADS; session++) {
-                        attack.strike(target, random);
-                    }
-                }));
+                ends.add(CompletableFuture.runAsync(
+                        () -> {
+                            for (int session = 0; session < seed.scaled(sessions) / THREADS; session++) {
+                                attack.strike(target, random);
+                            }
+                        },
+                        task -> Thread.ofPlatform().daemon().start(task)));
             }
-            ends.forEach(end -> Patience.get(end, Duration.ofMinutes(4)));
+            ends.forEach(end -> Patience.await(end, Patience.longBound()));
             Patience.until(
                     "the honest connection alone is left",
                     () -> target.engine().connections().size() == 1);
             OpenDescriptors.assertSettleAt(before);
             target.assertMarginsUnchanged();
             target.assertHonestIsServed();
-            Patience.get(target.region().close());
+            Patience.await(target.region().close());
         }
     }
 

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FaultyPath implements AutoCloseable {
     private static final int PIECE_BYTES = 64 << 10;
+    static final int SLOW_PIECE_BYTES = 16 << 10;
 
     private final ServerSocket server;
     private final List<Link> links = new CopyOnWriteArrayList<>();
@@ -117,7 +118,7 @@ final class FaultyPath implements AutoCloseable {
             try {
                 InputStream in = from.getInputStream();
                 OutputStream out = to.getOutputStream();
-                for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
+                for (int count = read(in, piece); count >= 0; count = read(in, piece)) {
                     LockSupport.parkNanos(pauseNanos);
                     while (stalled) {
                         LockSupport.parkNanos(1_000_000);
@@ -136,6 +137,10 @@ final class FaultyPath implements AutoCloseable {
             }
         }
 
+        private int read(InputStream in, byte[] piece) throws IOException {
+            return in.read(piece, 0, pauseNanos == 0 ? PIECE_BYTES : SLOW_PIECE_BYTES);
+        }
+
         /** From now on nothing passes, in neither direction, and the sockets stay open. */
         void stall() {
             stalled = true;
@@ -145,7 +150,7 @@ final class FaultyPath implements AutoCloseable {
             stalled = false;
         }
 
-        /** From now on every piece of 64 KiB waits before it passes. */
+        /** From now on the bytes pass in pieces of {@link #SLOW_PIECE_BYTES} at most, each of which waits before. */
         void slowDown(long nanos) {
             pauseNanos = nanos;
         }

@@ -8,7 +8,6 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
@@ -19,6 +18,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.session.MessageSocket;
 import io.sluice.engine.session.RawPeer;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -34,7 +34,10 @@ import org.jspecify.annotations.Nullable;
 final class GuardedTarget implements AutoCloseable {
     static final int MARGIN = 4096;
     static final int SLICE = 64 * 1024;
-    static final Duration LIVENESS = Duration.ofSeconds(1);
+    /** For a target that is to end a peer because it keeps silent, or takes nothing. */
+    static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
+    /** Everywhere else: a peer that says nothing for a while is alive, and one that breaks a rule is ended at once. */
+    private static final Duration PATIENT = Patience.BOUND.multipliedBy(2);
 
     private static final int HONEST_BYTES = 4096;
     private static final long OLD = 1;
@@ -56,18 +59,18 @@ final class GuardedTarget implements AutoCloseable {
     GuardedTarget(Consumer<EngineOptions.Builder> change) {
         EngineOptions options = EngineOptions.builder()
                 .transports(List.of("tcp"))
-                .livenessTimeout(LIVENESS)
-                .connectTimeout(Duration.ofSeconds(5))
+                .livenessTimeout(PATIENT)
+                .connectTimeout(Patience.BOUND)
                 .with(change)
                 .build();
         engine = TransferEngine.open(options);
         honest = TransferEngine.open(options);
-        honestConnection = Patience.get(honest.connect(engine.address()));
+        honestConnection = Patience.await(honest.connect(engine.address()));
         region = engine.allocate(MARGIN + SLICE + MARGIN, RegionOptions.readWrite());
         Filling.fill(region.segment(), OLD);
         honestRegion = engine.allocate(HONEST_BYTES, RegionOptions.readWrite());
         honestSource = honest.allocate(HONEST_BYTES, RegionOptions.local());
-        honestRemote = Patience.get(honestConnection.attach(honestRegion.descriptor()));
+        honestRemote = Patience.await(honestConnection.attach(honestRegion.descriptor()));
     }
 
     TransferEngine engine() {
@@ -116,10 +119,10 @@ final class GuardedTarget implements AutoCloseable {
     void assertHonestIsServed() {
         round++;
         Filling.fill(honestSource.segment(), round);
-        Patience.get(write(honestConnection));
+        Patience.await(write(honestConnection));
         Filling.assertFilled(honestRegion.segment(), round, 0, HONEST_BYTES);
-        Connection fresh = Patience.get(honest.connect(engine.address()));
-        RemoteRegion remote = Patience.get(fresh.attach(honestRegion.descriptor()));
+        Connection fresh = Patience.await(honest.connect(engine.address()));
+        RemoteRegion remote = Patience.await(fresh.attach(honestRegion.descriptor()));
         CompletableFuture<Void> read = new CompletableFuture<>();
         fresh.read(
                 honestSource,
@@ -129,9 +132,9 @@ final class GuardedTarget implements AutoCloseable {
                 HONEST_BYTES,
                 TransferOptions.defaults(),
                 (transfer, error) -> end(read, error));
-        Patience.get(read);
+        Patience.await(read);
         Filling.assertFilled(honestSource.segment(), round, 0, HONEST_BYTES);
-        Patience.get(fresh.close());
+        Patience.await(fresh.close());
         log.assertNoErrors();
     }
 
@@ -165,12 +168,13 @@ final class GuardedTarget implements AutoCloseable {
     }
 
     void assertRefused(long count) {
+        Patience.until("all are counted", () -> EngineSums.ofTransports(engine, TransportMetrics::refused) >= count);
         assertThat(EngineSums.ofTransports(engine, TransportMetrics::refused)).isEqualTo(count);
     }
 
     @Override
     public void close() {
-        Patience.get(CompletableFuture.allOf(honest.closeAsync(), engine.closeAsync()));
+        Patience.await(CompletableFuture.allOf(honest.closeAsync(), engine.closeAsync()));
         log.close();
     }
 }

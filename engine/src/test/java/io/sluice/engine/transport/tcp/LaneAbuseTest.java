@@ -3,17 +3,18 @@ package io.sluice.engine.transport.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionLostException;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.session.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.engine.transport.tcp.RawLane.Frame;
+import io.sluice.testkit.Patience;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -87,7 +88,7 @@ class LaneAbuseTest {
         OwedTransfer owed = OwedTransfer.write(target.engine(), peer, PIECE);
         assertThat(lane.receive().operation()).isEqualTo(RawLane.WRITE);
         lane.send(RawLane.count(RawLane.ACK, 0, 1));
-        Patience.get(owed.end());
+        Patience.await(owed.end());
         lane.send(RawLane.count(RawLane.ACK, 0, 1));
         target.assertEnded(peer);
     }
@@ -103,7 +104,7 @@ class LaneAbuseTest {
             early.send(RawLane.count(RawLane.ACK, 0, 1));
             ConnectionLostException error = Patience.failure(owed.end(), ConnectionLostException.class);
             assertThat(error).hasMessageContaining("acknowledges");
-            Patience.get(owed.local().close());
+            Patience.await(owed.local().close());
             narrow.assertEnded(hasty);
         }
     }
@@ -126,7 +127,7 @@ class LaneAbuseTest {
         OwedTransfer owed = OwedTransfer.read(target.engine(), peer, PIECE);
         assertThat(lane.receive().operation()).isEqualTo(RawLane.READ);
         lane.send(RawLane.readData(PIECE), new byte[PIECE]);
-        Patience.get(owed.end());
+        Patience.await(owed.end());
         lane.send(RawLane.readData(PIECE), new byte[PIECE]);
         target.assertEnded(peer);
     }
@@ -138,7 +139,7 @@ class LaneAbuseTest {
         assertThat(lane.receive().operation()).isEqualTo(RawLane.READ);
         lane.send(RawLane.readData(length), new byte[PIECE]);
         Patience.failure(owed.end(), ConnectionLostException.class);
-        Patience.get(owed.local().close());
+        Patience.await(owed.local().close());
         target.assertEnded(peer);
     }
 
@@ -158,17 +159,16 @@ class LaneAbuseTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 4096})
     void readsWithoutEndWhoseAnswersAreNotTaken(int bytes) {
-        byte[] requests = RawLane.join(repeated(RawLane.read(right.at(0, bytes)), 256));
-        assertCutOff(requests);
-        Patience.get(target.region().close());
+        assertCutOff(claim -> repeated(RawLane.read(claim.at(0, bytes)), 256));
     }
 
     @Test
     void refusedRequestsWithoutEndWhoseAnswersAreNotTaken() {
-        byte[] read = RawLane.read(right.key(0).at(0, 1));
-        byte[] write = RawLane.write(right.key(0).at(0, 1), new byte[1]);
-        assertCutOff(RawLane.join(repeated(RawLane.join(read, write), 256)));
-        target.assertRegionUnchanged();
+        assertCutOff(claim -> repeated(
+                RawLane.join(
+                        RawLane.read(claim.key(0).at(0, 1)),
+                        RawLane.write(claim.key(0).at(0, 1), new byte[1])),
+                256));
     }
 
     private static byte[][] repeated(byte[] frame, int count) {
@@ -177,22 +177,30 @@ class LaneAbuseTest {
         return frames;
     }
 
-    private void assertCutOff(byte[] requests) {
-        long before = usedHeap();
-        CompletableFuture<Long> sent = CompletableFuture.supplyAsync(() -> {
-            for (long bytes = 0; bytes < 1L << 30; bytes += requests.length) {
-                try {
-                    lane.send(requests);
-                } catch (UncheckedIOException cutOff) {
-                    return bytes;
+    /** Whoever sends these again and again, and takes nothing, is not heard any more, and ended for it. */
+    private static void assertCutOff(Function<Claim, byte[][]> frames) {
+        try (GuardedTarget biting = new GuardedTarget(options -> options.livenessTimeout(GuardedTarget.LIVENESS));
+                RawPeer greedy = biting.stranger()) {
+            RegionDescriptor slice = biting.slice();
+            byte[] requests = RawLane.join(frames.apply(GuardedTarget.claim(greedy.attach(slice), slice)));
+            RawLane asking = new RawLane(greedy.lane(0));
+            long before = usedHeap();
+            CompletableFuture<Long> sent = CompletableFuture.supplyAsync(() -> {
+                for (long bytes = 0; bytes < 1L << 30; bytes += requests.length) {
+                    try {
+                        asking.send(requests);
+                    } catch (UncheckedIOException cutOff) {
+                        return bytes;
+                    }
                 }
-            }
-            throw new AssertionError("the engine takes requests without end");
-        });
-        Patience.get(sent);
-        assertThat(usedHeap() - before).as("growth of the heap").isLessThan(32 << 20);
-        target.assertEnded(peer);
-        target.assertMarginsUnchanged();
+                throw new AssertionError("the engine takes requests without end");
+            });
+            Patience.await(sent);
+            assertThat(usedHeap() - before).as("growth of the heap").isLessThan(32 << 20);
+            biting.assertEnded(greedy);
+            biting.assertRegionUnchanged();
+            Patience.await(biting.region().close());
+        }
     }
 
     private static long usedHeap() {
@@ -210,7 +218,7 @@ class LaneAbuseTest {
                 lane.send(writes);
             }
         });
-        Patience.get(sent);
+        Patience.await(sent);
         assertThat(usedHeap() - before).as("growth of the heap").isLessThan(32 << 20);
         Frame last = lane.receive();
         while (last.count() < 500 * 1024) {

@@ -8,7 +8,6 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OutcomeUnknownException;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
@@ -19,6 +18,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -40,7 +40,8 @@ class LaneFailoverTest {
     private static final long SIGNAL = (long) SLOTS * SLOT;
     private static final long COUNTER = SIGNAL + Long.BYTES;
     private static final long OF_WRITES = COUNTER + Long.BYTES;
-    private static final Duration BETWEEN = Duration.ofMillis(100);
+    // a lane that freezes is given up after this
+    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
 
     private final Random random = new Random(11);
     private final AtomicInteger outstanding = new AtomicInteger();
@@ -130,40 +131,39 @@ class LaneFailoverTest {
         });
     }
 
-    private void failOver(Consumer<FaultyPath.Link> failure) {
+    private void failOver(Duration liveness, Consumer<FaultyPath.Link> failure) {
         try (FaultyPath path = new FaultyPath()) {
             EngineOptions options = EngineOptions.builder()
                     .transports(List.of("tcp"))
                     .lanes(LANES)
-                    .livenessTimeout(Duration.ofSeconds(1))
-                    .connectTimeout(Duration.ofSeconds(5))
+                    .livenessTimeout(liveness)
+                    .connectTimeout(Patience.BOUND)
                     .build();
             try (TransferEngine target = TransferEngine.open(options);
                     TransferEngine initiator = TransferEngine.open(options)) {
                 path.leadsTo(target.address().port());
                 Connection connection =
-                        Patience.get(initiator.connect(new EngineAddress("127.0.0.1", path.port(), target.id())));
+                        Patience.await(initiator.connect(new EngineAddress("127.0.0.1", path.port(), target.id())));
                 Patience.until("all lanes are there", () -> path.links().size() == 1 + LANES);
                 MemoryRegion local = initiator.allocate((long) SLOTS * SLOT, RegionOptions.local());
                 byte[] bytes = new byte[SLOTS * SLOT];
                 random.nextBytes(bytes);
                 local.segment().copyFrom(MemorySegment.ofArray(bytes));
                 MemoryRegion served = target.allocate((long) SLOTS * SLOT + WORDS, RegionOptions.readWrite());
-                RemoteRegion remote = Patience.get(connection.attach(served.descriptor()));
+                RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
                 Traffic traffic = new Traffic(connection, local, remote);
                 MemoryRegion closing = target.allocate(8, RegionOptions.readWrite());
-                RemoteRegion gone = Patience.get(connection.attach(closing.descriptor()));
-                Patience.get(closing.close());
+                RemoteRegion gone = Patience.await(connection.attach(closing.descriptor()));
+                Patience.await(closing.close());
                 begin(traffic, new Traffic(connection, local, gone), initiator);
                 for (int cut = 1; cut < LANES; cut++) {
-                    Patience.pause(BETWEEN);
+                    awaitWrites();
                     failure.accept(path.links().get(1 + cut));
                     int up = LANES - cut;
                     Patience.until(
                             "the lane is given up",
                             () -> lanesDown(target) >= LANES - up || connection.state() != ConnectionState.OPEN);
-                    int before = writes.get();
-                    Patience.until("it goes on", () -> writes.get() > before + 2 * SLOTS);
+                    awaitWrites();
                 }
                 stopping = true;
                 Patience.until("all have ended", () -> outstanding.get() == 0);
@@ -175,9 +175,9 @@ class LaneFailoverTest {
                 assertThat(word(served, OF_WRITES)).isEqualTo(writes.get());
                 assertThat(word(served, COUNTER)).isBetween((long) added.get(), (long) added.get() + unknown.get());
                 assertThat(refused).hasPositiveValue();
-                Patience.get(connection.quiesced());
-                Patience.get(local.close());
-                Patience.get(served.close());
+                Patience.await(connection.quiesced());
+                Patience.await(local.close());
+                Patience.await(served.close());
             }
         }
     }
@@ -196,6 +196,11 @@ class LaneFailoverTest {
         }
     }
 
+    private void awaitWrites() {
+        int before = writes.get();
+        Patience.until("it goes on", () -> writes.get() > before + 2 * SLOTS);
+    }
+
     private static long lanesDown(TransferEngine engine) {
         return engine.metrics().transports().stream()
                 .mapToLong(transport -> transport.lanes(TransportMetrics.PathState.DOWN))
@@ -208,11 +213,12 @@ class LaneFailoverTest {
 
     @RepeatedTest(4)
     void lanesThatAreCut() {
-        failOver(FaultyPath.Link::reset);
+        // that is noticed at once, not by a time-out
+        failOver(Patience.BOUND.multipliedBy(2), FaultyPath.Link::reset);
     }
 
     @RepeatedTest(2)
     void lanesThatFreeze() {
-        failOver(FaultyPath.Link::stall);
+        failOver(LIVENESS, FaultyPath.Link::stall);
     }
 }

@@ -4,13 +4,13 @@ import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.session.RawPeer;
+import io.sluice.testkit.Patience;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
@@ -70,7 +70,7 @@ final class OwedTransfer {
                 0,
                 bytes));
         peer.grantAttach(HANDLE);
-        return Patience.get(attached);
+        return Patience.await(attached);
     }
 
     Connection connection() {

@@ -8,7 +8,6 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
@@ -18,6 +17,7 @@ import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.session.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.engine.transport.tcp.RawLane.Frame;
+import io.sluice.testkit.Patience;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 /** Peers that ask for more than they take: each has a window at the engine that serves it. */
 class ServedPeersTest {
     private static final int PIECE = 1024;
-    private static final Duration LIVENESS = Duration.ofSeconds(2);
+    private static final Duration BEAT = Duration.ofMillis(100);
 
     private static byte[] many(byte[] frame, int count) {
         byte[][] frames = new byte[count][];
@@ -41,9 +41,10 @@ class ServedPeersTest {
     /** It asks without end and takes nothing: it is not heard any more, and ended as it makes no progress. */
     @Test
     void slowReaderIsNotReadFromAndIsEnded() {
-        try (GuardedTarget target = new GuardedTarget(options ->
-                        options.livenessTimeout(LIVENESS).maxServedRequests(64).servedWindowBytes(64 * 1024));
-                RawPeer peer = target.stranger().beatEvery(Duration.ofMillis(200))) {
+        try (GuardedTarget target = new GuardedTarget(options -> options.livenessTimeout(GuardedTarget.LIVENESS)
+                        .maxServedRequests(64)
+                        .servedWindowBytes(64 * 1024));
+                RawPeer peer = target.stranger().beatEvery(BEAT)) {
             RegionDescriptor descriptor = target.slice();
             Claim claim = GuardedTarget.claim(peer.attach(descriptor), descriptor);
             RawLane lane = new RawLane(peer.lane(0));
@@ -58,22 +59,20 @@ class ServedPeersTest {
                     // That is what should happen.
                 }
             });
-            Patience.get(asking);
+            Patience.await(asking);
             assertThat(taken.get()).as("requests that were taken from it").isLessThan(64 << 20);
             target.assertEnded(peer);
-            Patience.get(target.region().close());
+            Patience.await(target.region().close());
         }
     }
 
     /** It asks for far more than its window before it takes anything, then takes all: every answer comes, in order. */
     @Test
     void greedyReaderIsServedAsItTakesItsAnswers() {
-        try (GuardedTarget target = new GuardedTarget(options ->
-                        // an honest one is served first, and until then it takes nothing
-                        options.livenessTimeout(Duration.ofSeconds(30))
-                                .maxServedRequests(16)
-                                .servedWindowBytes(64 * 1024));
-                RawPeer peer = target.stranger().beatEvery(Duration.ofMillis(200))) {
+        // an honest one is served first, and until then it takes nothing
+        try (GuardedTarget target = new GuardedTarget(
+                        options -> options.maxServedRequests(16).servedWindowBytes(64 * 1024));
+                RawPeer peer = target.stranger().beatEvery(BEAT)) {
             RegionDescriptor descriptor = target.slice();
             Claim claim = GuardedTarget.claim(peer.attach(descriptor), descriptor);
             RawLane lane = new RawLane(peer.lane(0));
@@ -95,7 +94,7 @@ class ServedPeersTest {
                     assertThat(answer.payload()).isEqualTo(GuardedTarget.old(i % 1000, 1000));
                 }
             }
-            Patience.get(asking);
+            Patience.await(asking);
             target.assertHonestIsServed();
         }
     }
@@ -108,17 +107,17 @@ class ServedPeersTest {
                 .lanes(2)
                 .maxServedRequests(3)
                 .servedWindowBytes(64 * 1024)
-                .livenessTimeout(Duration.ofSeconds(20))
+                .livenessTimeout(Patience.BOUND.multipliedBy(2))
                 .build();
         try (TransferEngine one = TransferEngine.open(options);
                 TransferEngine other = TransferEngine.open(options)) {
-            Connection there = Patience.get(one.connect(other.address()));
+            Connection there = Patience.await(one.connect(other.address()));
             Patience.until("the other side has it", () -> !other.connections().isEmpty());
             Connection back = other.connections().iterator().next();
             List<CompletableFuture<Void>> ends = new ArrayList<>();
             ends.addAll(readsAndWrites(one, there, other));
             ends.addAll(readsAndWrites(other, back, one));
-            ends.forEach(Patience::get);
+            ends.forEach(Patience::await);
             assertThat(there.state()).isEqualTo(ConnectionState.OPEN);
             assertThat(EngineSums.ofTransports(one, TransportMetrics::refused)).isZero();
         }
@@ -130,7 +129,7 @@ class ServedPeersTest {
         MemoryRegion local = initiator.allocate(size, RegionOptions.local());
         MemoryRegion served = target.allocate(size, RegionOptions.readWrite());
         Filling.fill(local.segment(), 1);
-        RemoteRegion remote = Patience.get(connection.attach(served.descriptor()));
+        RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
         List<CompletableFuture<Void>> ends = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
             CompletableFuture<Void> read = new CompletableFuture<>();

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.Filling;
 import io.sluice.engine.NotificationListener;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.session.MessageSocket;
@@ -13,6 +12,7 @@ import io.sluice.engine.session.RawPeer;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.engine.transport.tcp.RawLane.Frame;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +31,7 @@ class SlowDeliveryTest {
 
     @Test
     void everythingByteByByte() {
-        try (GuardedTarget target = new GuardedTarget(options -> options.livenessTimeout(Duration.ofSeconds(10)));
+        try (GuardedTarget target = new GuardedTarget();
                 RawPeer peer = new RawPeer(target.engine().address(), BYTE_BY_BYTE)) {
             peer.connect();
             RegionDescriptor descriptor = target.slice();
@@ -83,7 +83,7 @@ class SlowDeliveryTest {
                 })
                 .request(1);
         peer.notifyEngine(new byte[] {4, 2});
-        assertThat(Patience.get(notified)).containsExactly(4, 2);
+        assertThat(Patience.await(notified)).containsExactly(4, 2);
     }
 
     /** The engine's own read, whose answer comes byte by byte. */
@@ -92,7 +92,7 @@ class SlowDeliveryTest {
         OwedTransfer owed = OwedTransfer.read(target.engine(), peer, bytes);
         assertThat(lane.receive().operation()).isEqualTo(RawLane.READ);
         lane.send(RawLane.readData(bytes), Filling.bytes(3, 0, bytes));
-        Patience.get(owed.end());
+        Patience.await(owed.end());
         Filling.assertFilled(owed.local().segment(), 3, 0, bytes);
     }
 }

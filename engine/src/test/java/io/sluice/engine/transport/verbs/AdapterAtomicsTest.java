@@ -6,13 +6,13 @@ import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OutcomeUnknownException;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.RemoteSignal;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,10 +87,10 @@ class AdapterAtomicsTest {
                 CompletableFuture<Long> reached = region.signal(8).awaitAtLeast(2L * round + 1);
                 assertThat(reached).isNotDone();
                 signal(pair.connection(), remote, 8).awaitSuccess();
-                assertThat(Patience.get(reached)).isEqualTo(2L * round + 1);
+                assertThat(Patience.await(reached)).isEqualTo(2L * round + 1);
                 reached = region.signal(8).awaitAtLeast(2L * round + 2);
                 pair.writeWithSignal(source, 0, remote, 64, 64, remote, 8).awaitSuccess();
-                Patience.get(reached);
+                Patience.await(reached);
                 assertThat(region.segment().get(ValueLayout.JAVA_BYTE, 127)).isEqualTo((byte) 9);
             }
         }
@@ -105,12 +105,12 @@ class AdapterAtomicsTest {
             List<Connection> connections = new ArrayList<>(List.of(pair.connection()));
             for (int i = 0; i < 3; i++) {
                 connections.add(
-                        Patience.get(pair.initiator().connect(pair.target().address())));
+                        Patience.await(pair.initiator().connect(pair.target().address())));
             }
             List<TransferEnd> adds = new ArrayList<>();
             List<TransferEnd> signals = new ArrayList<>();
             for (Connection each : connections) {
-                RemoteRegion remote = Patience.get(each.attach(region.descriptor()));
+                RemoteRegion remote = Patience.await(each.attach(region.descriptor()));
                 for (int i = 0; i < times; i++) {
                     adds.add(fetchAdd(each, remote, 8, 1));
                     signals.add(signal(each, remote, 16));
@@ -143,6 +143,10 @@ class AdapterAtomicsTest {
             }
             ends.forEach(TransferEnd::awaitSuccess);
             for (MemoryRegion region : new MemoryRegion[] {byAdapter, byProcessor}) {
+                Patience.until(
+                        "all are counted",
+                        () -> region.signal(8).value() >= times
+                                && region.signal(16).value() >= times);
                 assertThat(region.signal(8).value()).isEqualTo(times);
                 assertThat(region.signal(16).value()).isEqualTo(times);
             }

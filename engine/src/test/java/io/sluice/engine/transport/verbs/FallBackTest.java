@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.Patience;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportUnavailableException;
+import io.sluice.testkit.Patience;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -38,7 +38,7 @@ class FallBackTest {
                         options(initiatorHasVerbs ? "verbs,tcp" : "tcp").build());
                 TransferEngine target = TransferEngine.open(
                         options(initiatorHasVerbs ? "tcp" : "verbs,tcp").build())) {
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).isEqualTo("tcp");
             Patience.until("it is explained", () -> !explanations(log).isEmpty());
             assertThat(explanations(log)).singleElement().asString().contains("verbs is not offered by the peer");
@@ -60,7 +60,7 @@ class FallBackTest {
                             .startsWith("WARN")
                             .contains("going on with [tcp] alone")
                             .contains("mlx5_77"));
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).isEqualTo("tcp");
             // each side says it once, and both know the reason
             Patience.until("it is explained", () -> explanations(log).size() >= 2);
@@ -76,16 +76,16 @@ class FallBackTest {
                 TransferEngine initiator =
                         TransferEngine.open(options("verbs,tcp").build());
                 TransferEngine target = TransferEngine.open(options("tcp,verbs").build())) {
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).isIn("verbs", "tcp");
-            assertThat(Patience.get(target.connect(initiator.address())).transport())
+            assertThat(Patience.await(target.connect(initiator.address())).transport())
                     .isIn("verbs", "tcp");
             log.assertNoErrors();
         }
         try (CapturedLog log = CapturedLog.everything();
                 TransferEngine initiator = TransferEngine.open(EngineOptions.defaults());
                 TransferEngine target = TransferEngine.open(options("verbs,tcp").build())) {
-            Connection connection = Patience.get(initiator.connect(target.address()));
+            Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).as("before tcp").isEqualTo("verbs");
             assertThat(connection.transportReason()).contains("shm is not offered by the peer");
             assertThat(explanations(log)).isEmpty();

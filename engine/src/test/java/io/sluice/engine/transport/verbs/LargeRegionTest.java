@@ -3,10 +3,9 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
-import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.Test;
 class LargeRegionTest {
     private static final long FOUR_GIBIBYTES = 1L << 32;
     private static final long BYTES = FOUR_GIBIBYTES + (1 << 20) + 40;
-    private static final Duration BOUND = Duration.ofMinutes(3);
     private static final long[] MARKS = {
         0,
         (1L << 31) - 8,
@@ -56,18 +54,18 @@ class LargeRegionTest {
     void readsAndWritesMoreThanFourGibibytesInOneTransfer() {
         // of chunks of 128 MiB: on memory that is touched for the first time each may take a busy machine long
         try (VerbsPair pair =
-                VerbsPair.open(both -> both.windowBytes(1L << 30).livenessTimeout(Duration.ofMinutes(1)))) {
+                VerbsPair.open(both -> both.windowBytes(1L << 30).livenessTimeout(Patience.longBound()))) {
             MemoryRegion served = marked(pair.served(BYTES), 1);
             RemoteRegion remote = pair.attach(served);
             MemoryRegion read = pair.local(BYTES);
-            pair.read(read, 0, remote, 0, BYTES).awaitSuccess(BOUND);
+            pair.read(read, 0, remote, 0, BYTES).awaitSuccess(Patience.longBound());
             assertMarked(read, 1);
-            Patience.get(read.close());
+            Patience.await(read.close());
 
             MemoryRegion source = marked(pair.local(BYTES), 2);
-            pair.write(source, 0, remote, 0, BYTES).awaitSuccess(BOUND);
+            pair.write(source, 0, remote, 0, BYTES).awaitSuccess(Patience.longBound());
             assertMarked(served, 2);
-            Patience.get(source.close());
+            Patience.await(source.close());
         }
     }
 
@@ -94,7 +92,9 @@ class LargeRegionTest {
                     });
             assertThat(served.segment().asSlice(0, 8192).toArray(ValueLayout.JAVA_BYTE))
                     .containsOnly(0);
-            assertThat(served.signal(FOUR_GIBIBYTES + (1 << 19)).value()).isEqualTo(1);
+            Patience.until(
+                    "the signal is counted",
+                    () -> served.signal(FOUR_GIBIBYTES + (1 << 19)).value() == 1);
             pair.read(local, 0, upper, 8192, 4096).awaitSuccess();
             assertThat(local.segment().asSlice(0, 4096).toArray(ValueLayout.JAVA_BYTE))
                     .containsOnly(5);

@@ -4,11 +4,11 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -38,9 +38,9 @@ final class LoadedPeer {
             out.println(ANSWER + engine.address().toString() + " "
                     + HexFormat.of().formatHex(served.descriptor().toBytes()));
             RegionDescriptor peer = RegionDescriptor.fromBytes(HexFormat.of().parseHex(in.readLine()));
-            Connection connection = Patience.get(accepted);
+            Connection connection = Patience.await(accepted);
             take(connection);
-            EndlessTransfers load = new EndlessTransfers(connection, local, Patience.get(connection.attach(peer)));
+            EndlessTransfers load = new EndlessTransfers(connection, local, Patience.await(connection.attach(peer)));
             load.awaitProgress(100);
             out.println(ANSWER + "loaded");
             while (in.readLine() != null) {

@@ -8,7 +8,6 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.MemoryKind;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
@@ -22,6 +21,7 @@ import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -30,7 +30,6 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -75,7 +74,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
                 result.completeExceptionally(e);
             }
         });
-        return Patience.get(result);
+        return Patience.await(result);
     }
 
     MemorySegment segment() {
@@ -138,7 +137,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         PostedRequest request = new PostedRequest(operation, segment, registration, remote);
         assertThat(onLoop(() -> endpoint.post(new WorkRequest[] {request}, 0, 1)))
                 .isEqualTo(1);
-        assertThat(Patience.get(request.status)).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(Patience.await(request.status)).isEqualTo(CompletionStatus.SUCCESS);
     }
 
     void sendNotification(byte[] payload) {
@@ -151,10 +150,8 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         });
     }
 
-    byte[] nextNotification() throws InterruptedException {
-        byte[] payload = notifications.poll(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
-        assertThat(payload).as("a notification").isNotNull();
-        return payload;
+    byte[] nextNotification() {
+        return Patience.take("a notification", notifications);
     }
 
     BlockingQueue<SluiceException> failures() {
@@ -177,7 +174,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
             endpoint.close();
             return endpoint.isQuiescent();
         });
-        Patience.get(poller.stop());
+        Patience.await(poller.stop());
         registration.close();
         transport.close();
         arena.close();

@@ -3,22 +3,20 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionState;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A link that loses packets: the driver repeats them, and where it gives up, lanes heal. Nothing is lost, or done twice. */
 @Tag("softroce")
 @Tag("softroce-netem")
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class LossyLinkTest {
     private static final String DELAY = "1ms";
     private static final String LOSS = "1%";
     private static final int PROGRESS = 200;
     /** The driver waits, and again, before it repeats; an emulated machine is slow besides. */
-    private static final Duration LIVENESS = Duration.ofMinutes(3);
+    private static final Duration LIVENESS = Patience.longBound();
 
     @Test
     void everythingArrivesOnceInBothDirections() {

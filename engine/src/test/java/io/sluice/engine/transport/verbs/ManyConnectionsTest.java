@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.RemoteSignal;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,8 +45,8 @@ class ManyConnectionsTest {
             List<TransferEnd> ends = new ArrayList<>();
             for (int i = 0; i < CONNECTIONS; i++) {
                 Connection connection = connections.get(i);
-                RemoteRegion remote = Patience.get(connection.attach(served.descriptor()));
-                RemoteRegion remoteWords = Patience.get(connection.attach(words.descriptor()));
+                RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
+                RemoteRegion remoteWords = Patience.await(connection.attach(words.descriptor()));
                 long at = (long) i * BYTES;
                 for (int round = 0; round < rounds; round++) {
                     TransferEnd write = new TransferEnd();
@@ -66,13 +66,15 @@ class ManyConnectionsTest {
                 }
             }
             ends.forEach(TransferEnd::awaitSuccess);
-            assertThat(words.signal(8).value()).isEqualTo((long) CONNECTIONS * rounds);
+            long signals = (long) CONNECTIONS * rounds;
+            Patience.until("all signals are counted", () -> words.signal(8).value() >= signals);
+            assertThat(words.signal(8).value()).isEqualTo(signals);
             assertThat(words.signal(16).value()).isEqualTo(3L * CONNECTIONS * rounds);
             ends.clear();
             for (int i = 0; i < CONNECTIONS; i++) {
                 // a slot that another connection has written
                 long at = (long) (CONNECTIONS - 1 - i) * BYTES;
-                RemoteRegion remote = Patience.get(connections.get(i).attach(served.descriptor()));
+                RemoteRegion remote = Patience.await(connections.get(i).attach(served.descriptor()));
                 TransferEnd read = new TransferEnd();
                 connections.get(i).read(back, at, remote, at, BYTES, TransferOptions.defaults(), read);
                 ends.add(read);
@@ -85,7 +87,7 @@ class ManyConnectionsTest {
             left.write(
                     source,
                     0,
-                    Patience.get(left.attach(served.descriptor())),
+                    Patience.await(left.attach(served.descriptor())),
                     0,
                     BYTES,
                     TransferOptions.defaults(),
@@ -99,7 +101,7 @@ class ManyConnectionsTest {
         for (int i = 0; i < CONNECTIONS; i++) {
             connecting.add(initiator.connect(target.address()));
         }
-        return connecting.stream().map(Patience::get).toList();
+        return connecting.stream().map(Patience::await).toList();
     }
 
     /** Others go on. */
@@ -108,6 +110,6 @@ class ManyConnectionsTest {
         for (int i = 0; i < connections.size(); i += 2) {
             closing.add(connections.get(i).close());
         }
-        closing.forEach(Patience::get);
+        closing.forEach(Patience::await);
     }
 }

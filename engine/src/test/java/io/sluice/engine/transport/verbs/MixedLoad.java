@@ -6,7 +6,6 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.FetchCallback;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.RemoteSignal;
@@ -17,6 +16,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -83,8 +83,8 @@ final class MixedLoad {
         back = from.allocate(bytes, RegionOptions.local());
         served = to.allocate(bytes, RegionOptions.readWrite());
         words = to.allocate(64L * (SLOT_BYTES.length + 2 * SIGNAL_CHAINS), RegionOptions.readWrite());
-        remote = Patience.get(out.attach(served.descriptor()));
-        remoteWords = Patience.get(out.attach(words.descriptor()));
+        remote = Patience.await(out.attach(served.descriptor()));
+        remoteWords = Patience.await(out.attach(words.descriptor()));
         int at = 0;
         for (int i = 0; i < SLOT_BYTES.length; i++) {
             chains.add(new Slot(at, SLOT_BYTES[i], i % 2 == 1));
@@ -150,6 +150,7 @@ final class MixedLoad {
         Patience.until("all notifications are delivered", () -> notificationsSeen.get() >= notificationsDone.get());
         assertThat(notificationsSeen).as("notifications").hasValue(notificationsDone.get());
         for (Chain chain : adding) {
+            Patience.until(chain + " is counted", () -> words.signal(chain.word).value() >= chain.added);
             assertThat(words.signal(chain.word).value()).as(chain.toString()).isEqualTo(chain.added);
         }
         assertGapsUntouched();

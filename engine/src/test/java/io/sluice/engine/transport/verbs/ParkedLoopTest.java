@@ -6,12 +6,12 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.RemoteSignal;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("verbs")
 @Tag("softroce")
 class ParkedLoopTest {
-    private static final Duration WATCHED = Duration.ofMillis(500);
+    private static final Duration WATCHED = Duration.ofMillis(200);
     private static final TransferOptions DEFAULTS = TransferOptions.defaults();
 
     /** No timer of the engine's would wake it in time. */
@@ -44,7 +44,8 @@ class ParkedLoopTest {
         TransferEnd end = new TransferEnd();
         pair.connection().notify(new byte[1], DEFAULTS, end);
         end.awaitSuccess();
-        Patience.pause(Duration.ofMillis(100));
+        // an engine that parks is about to
+        Patience.pause(Duration.ofMillis(50));
         long before = polls(pair.initiator()) + polls(pair.target());
         Patience.pause(WATCHED);
         return polls(pair.initiator()) + polls(pair.target()) - before;
@@ -91,7 +92,7 @@ class ParkedLoopTest {
                 CompletableFuture<Long> reached = served.signal(8).awaitAtLeast(round);
                 TransferEnd signal = new TransferEnd();
                 pair.connection().signal(new RemoteSignal(remote, 8).weak(), DEFAULTS, signal);
-                Patience.get(reached);
+                Patience.await(reached);
                 signal.awaitSuccess();
                 pause(round);
                 pair.read(local, 0, remote, 0, 4096).awaitSuccess();
@@ -101,7 +102,7 @@ class ParkedLoopTest {
                 int expected = round;
                 Patience.until("the notification comes", () -> notifications.size() == expected);
                 notified.awaitSuccess();
-                Patience.get(pair.connection().quiet());
+                Patience.await(pair.connection().quiet());
             }
         }
     }
@@ -168,7 +169,7 @@ class ParkedLoopTest {
                 for (int slot = 0; slot < slots; slot++) {
                     pair.connection().put(remote, 64L * slot, round, 8, DEFAULTS, new TransferEnd());
                 }
-                Patience.get(pair.connection().quiet());
+                Patience.await(pair.connection().quiet());
                 for (int slot = 0; slot < slots; slot++) {
                     assertThat(served.segment().get(ValueLayout.JAVA_LONG, 64L * slot))
                             .isEqualTo(round);

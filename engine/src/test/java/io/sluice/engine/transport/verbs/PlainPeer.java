@@ -3,6 +3,7 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.Patience;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -20,7 +21,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The plain C peer, {@code verbs_peer.c}: compiled by the machine's C compiler, and run in a process of its own; or in this one,
@@ -28,11 +28,10 @@ import java.util.concurrent.TimeUnit;
  */
 final class PlainPeer implements AutoCloseable {
     private static final String SOURCE = "/verbs_peer.c";
-    private static final long PATIENCE_SECONDS = 60;
 
     /** Waits for its end, and gives its status. */
     private interface End {
-        int await() throws InterruptedException;
+        int await();
     }
 
     private final DataInputStream in;
@@ -63,12 +62,7 @@ final class PlainPeer implements AutoCloseable {
         command.addAll(List.of(more));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        try {
-            assertThat(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)).isTrue();
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
-        assertThat(process.exitValue()).as(output).isZero();
+        assertThat(Patience.exit(process)).as(output).isZero();
     }
 
     private static PlainPeer startProcess(Path source, String device, int gidIndex) throws IOException {
@@ -79,9 +73,11 @@ final class PlainPeer implements AutoCloseable {
                 .start();
         return new PlainPeer(
                 new DataInputStream(process.getInputStream()), new DataOutputStream(process.getOutputStream()), () -> {
-                    boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
-                    process.destroyForcibly();
-                    return ended ? process.exitValue() : -1;
+                    try {
+                        return Patience.exit(process);
+                    } finally {
+                        process.destroyForcibly();
+                    }
                 });
     }
 
@@ -112,8 +108,8 @@ final class PlainPeer implements AutoCloseable {
         Sockets.close(answers[0]);
         Sockets.close(commands[1]);
         return new PlainPeer(in, out, () -> {
-            thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
-            return thread.isAlive() ? -1 : status[0];
+            Patience.join(thread);
+            return status[0];
         });
     }
 
@@ -136,11 +132,6 @@ final class PlainPeer implements AutoCloseable {
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
-    }
-
-    private static AssertionError interrupted(InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return new AssertionError(e);
     }
 
     byte[] read(int bytes) throws IOException {
@@ -184,11 +175,7 @@ final class PlainPeer implements AutoCloseable {
     void end() throws IOException {
         out.write('q');
         out.flush();
-        try {
-            assertThat(end.await()).as("the C peer's status").isZero();
-        } catch (InterruptedException e) {
-            throw interrupted(e);
-        }
+        assertThat(end.await()).as("the C peer's status").isZero();
     }
 
     @Override
@@ -200,8 +187,6 @@ final class PlainPeer implements AutoCloseable {
             end.await();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            throw interrupted(e);
         }
     }
 }

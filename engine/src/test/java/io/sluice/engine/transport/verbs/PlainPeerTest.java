@@ -2,9 +2,9 @@ package io.sluice.engine.transport.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.engine.Patience;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest.Operation;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -14,13 +14,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The data path is what libibverbs has, and nothing beside it: a program in C that shares no code takes part. */
 @Tag("verbs")
 @Tag("softroce")
-@Timeout(300)
 class PlainPeerTest {
     private static final int REGION_BYTES = 256 << 10;
     private static final int OFFER_BYTES = 7 + 38 + 9;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.ConnectionState;
-import io.sluice.engine.Patience;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("softroce-links")
 class RailFailureTest {
     /** An emulated machine may stand still for long when softRoCE has no link; that alone must not end a connection. */
-    private static final Duration LIVENESS = Duration.ofMinutes(3);
+    private static final Duration LIVENESS = Patience.longBound();
 
     private static final int MORE = TestDevices.rounds(500);
 

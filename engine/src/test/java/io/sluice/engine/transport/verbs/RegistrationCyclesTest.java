@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -43,10 +43,11 @@ class RegistrationCyclesTest {
         }
     }
 
-    private static long median(List<Long> nanos) {
+    /** What it takes where nothing else disturbs: a busy machine makes many of them slower, and none faster. */
+    private static long undisturbed(List<Long> nanos) {
         List<Long> sorted = new ArrayList<>(nanos);
         Collections.sort(sorted);
-        return sorted.get(sorted.size() / 2);
+        return sorted.get(sorted.size() / 20);
     }
 
     @Test
@@ -72,7 +73,7 @@ class RegistrationCyclesTest {
                     pair.write(source, 0, remote, 0, BYTES).awaitSuccess();
                 }
                 start = System.nanoTime();
-                Patience.get(region.close());
+                Patience.await(region.close());
                 long both = registered + System.nanoTime() - start;
                 if (i >= warmUp && i < 2 * warmUp) {
                     early.add(both);
@@ -83,7 +84,7 @@ class RegistrationCyclesTest {
             assertThat(lockedKibibytes()).as("locked KiB").isLessThanOrEqualTo(locked);
             assertThat(pair.target().metrics().regionBytes()).isEqualTo(regionBytes);
             OpenDescriptors.assertSettleAt(descriptors);
-            assertThat((double) median(late) / median(early))
+            assertThat((double) undisturbed(late) / undisturbed(early))
                     .as("late cycles against early ones")
                     .isLessThan(MUCH_SLOWER);
         }
@@ -100,9 +101,9 @@ class RegistrationCyclesTest {
                     MixedLoad load = MixedLoad.silent(pair).start();
                     load.awaitProgress(10);
                     load.stopAndCheck();
-                    Patience.get(
-                            Patience.get(pair.initiator().connect(pair.target().address()))
-                                    .close());
+                    Patience.await(Patience.await(
+                                    pair.initiator().connect(pair.target().address()))
+                            .close());
                 }
             }
         }
@@ -155,7 +156,7 @@ class RegistrationCyclesTest {
             for (int i = 0; i < TestDevices.rounds(1000); i++) {
                 regions.add(engine.allocate(4096, RegionOptions.readWrite()));
             }
-            regions.forEach(region -> Patience.get(region.close()));
+            regions.forEach(region -> Patience.await(region.close()));
             before.assertSettled();
         }
     }

@@ -6,7 +6,7 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.OutcomeUnknownException;
-import io.sluice.engine.Patience;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -17,6 +17,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A device that is pulled out under load. */
 @Tag("verbs")
 class RemovedDeviceTest {
+    // what is gone is given up after this
+    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
+
     private final SoftAdapter adapter = SoftAdapter.get();
     private final String[] devices = {TestDevices.get(0), TestDevices.get(1), TestDevices.get(2), TestDevices.get(3)};
 
@@ -30,7 +33,7 @@ class RemovedDeviceTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
     void everyTransferEndsWhenTheOnlyDeviceGoes(int removed) {
-        try (VerbsPair pair = VerbsPair.open(both -> both.lanes(2).livenessTimeout(Duration.ofSeconds(2)))) {
+        try (VerbsPair pair = VerbsPair.open(both -> both.lanes(2).livenessTimeout(LIVENESS))) {
             MixedLoad load = MixedLoad.of(pair).start();
             MixedLoad back = MixedLoad.back(pair).start();
             load.awaitProgress(200);

@@ -3,7 +3,7 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.OpenDescriptors;
-import io.sluice.engine.Patience;
+import io.sluice.testkit.Patience;
 import java.util.List;
 
 /** What a process holds of its devices: descriptors, and with the software adapter its objects one by one. */

@@ -4,12 +4,12 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
+import io.sluice.testkit.Patience;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -70,13 +70,13 @@ final class ScarceResources {
         // what there is can be used
         MemoryRegion small = one.allocate(8192, RegionOptions.readWrite());
         tell("registered " + small.length() + " of " + one.metrics().regionBytes());
-        Patience.get(small.close());
+        Patience.await(small.close());
         tell(connect());
     }
 
     private String connect() {
         try {
-            Patience.get(one.connect(other.address()));
+            Patience.await(one.connect(other.address()));
             return "connected";
         } catch (SluiceException e) {
             return e.getClass().getSimpleName() + ": " + e.getMessage();
@@ -90,7 +90,7 @@ final class ScarceResources {
         MemoryRegion local = one.allocate(64, RegionOptions.local());
         for (int i = 0; i < 1000; i++) {
             try {
-                connections.add(Patience.get(one.connect(other.address())));
+                connections.add(Patience.await(one.connect(other.address())));
             } catch (SluiceException e) {
                 tell(e);
                 break;
@@ -102,7 +102,7 @@ final class ScarceResources {
             each.write(
                     local,
                     0,
-                    Patience.get(each.attach(served.getFirst().descriptor())),
+                    Patience.await(each.attach(served.getFirst().descriptor())),
                     0,
                     64,
                     TransferOptions.defaults(),
@@ -110,7 +110,7 @@ final class ScarceResources {
             end.awaitSuccess();
         }
         CompletableFuture<Void> closed = connections.removeFirst().close();
-        Patience.get(closed);
+        Patience.await(closed);
         Patience.until(
                 "the peer has closed it as well",
                 () -> EngineSums.ofTransports(other, TransportMetrics::connections) == connections.size());

@@ -1,11 +1,11 @@
 package io.sluice.engine.transport.verbs;
 
-import io.sluice.engine.Patience;
 import io.sluice.jni.VerbsCompletionQueue;
 import io.sluice.jni.VerbsDevice;
 import io.sluice.jni.VerbsLibrary;
 import io.sluice.jni.VerbsQueuePair;
 import io.sluice.jni.VerbsReceiveQueue;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

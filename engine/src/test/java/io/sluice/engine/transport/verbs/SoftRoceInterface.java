@@ -2,11 +2,11 @@ package io.sluice.engine.transport.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 import org.opentest4j.TestAbortedException;
 
 /** The network interface below a softRoCE device, which the programs of iproute2 change. */
@@ -37,16 +37,12 @@ final class SoftRoceInterface {
             Process process =
                     new ProcessBuilder(command).redirectErrorStream(true).start();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(process.exitValue())
+            assertThat(Patience.exit(process))
                     .as("%s: %s", String.join(" ", command), output)
                     .isZero();
             return output;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError(e);
         }
     }
 }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.OutcomeUnknownException;
-import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -16,7 +16,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Where the only rail fails for good, every transfer ends with a typed error; where it comes back in time, none fails. */
 @Tag("verbs")
 class SoleRailFailureTest {
-    private static final Duration LIVENESS = Duration.ofSeconds(2);
+    // what stays away is given up after this
+    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
 
     /** Both sides end; what was under way is reported as what it is. */
     private static void assertLost(VerbsPair pair, MixedLoad... loads) {
@@ -30,8 +31,10 @@ class SoleRailFailureTest {
         }
         Patience.failure(pair.connection().ended(), ConnectionLostException.class);
         Patience.failure(pair.accepted().ended(), ConnectionLostException.class);
-        assertThat(pair.initiator().metrics().window().operations()).isZero();
-        assertThat(pair.target().metrics().window().operations()).isZero();
+        Patience.until(
+                "all credits are back",
+                () -> pair.initiator().metrics().window().operations() == 0
+                        && pair.target().metrics().window().operations() == 0);
     }
 
     @ParameterizedTest
@@ -50,7 +53,7 @@ class SoleRailFailureTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
     void noTransferFailsWhenTheLinkComesBackSoon(int failing) {
-        try (VerbsPair pair = VerbsPair.open(both -> both.lanes(2).livenessTimeout(Duration.ofMinutes(3)));
+        try (VerbsPair pair = VerbsPair.open(both -> both.lanes(2).livenessTimeout(Patience.longBound()));
                 DeviceLink link = new DeviceLink(TestDevices.get(failing))) {
             MixedLoad load = MixedLoad.of(pair).start();
             MixedLoad back = MixedLoad.back(pair).start();

@@ -2,6 +2,7 @@ package io.sluice.engine.transport.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -14,8 +15,6 @@ import java.util.concurrent.TimeUnit;
 
 /** A virtual machine of its own that runs a program of the tests to its end. */
 final class TestProcess {
-    private static final long PATIENCE_SECONDS = 120;
-
     private final List<String> prefix = new ArrayList<>();
     private final List<String> options = new ArrayList<>();
     private final Map<String, String> environment;
@@ -69,7 +68,7 @@ final class TestProcess {
                     new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
             builder.environment().putAll(environment);
             Process process = builder.start();
-            boolean ended = process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            boolean ended = process.waitFor(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
             process.destroyForcibly();
             String text = Files.readString(output, StandardCharsets.UTF_8);
             assertThat(ended).as("it ends; its output: %s", text).isTrue();

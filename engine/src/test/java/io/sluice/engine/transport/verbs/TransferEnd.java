@@ -3,10 +3,10 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.FetchCallback;
-import io.sluice.engine.Patience;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +41,7 @@ final class TransferEnd implements TransferCallback, FetchCallback {
     }
 
     private Optional<SluiceException> await(Duration bound) {
-        Optional<SluiceException> ended = Patience.get(error, bound);
+        Optional<SluiceException> ended = Patience.await(error, bound);
         assertThat(count).as("a transfer ends once").hasValue(1);
         return ended;
     }

@@ -9,30 +9,26 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
 import io.sluice.engine.OutcomeUnknownException;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A process is killed while transfers of all kinds go to it and come from it. Only where devices reach other processes. */
 @Tag("softroce")
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
 class VerbsKilledPeerGuestTest {
     private static final int ROUNDS = 2;
 
-    private final VerbsUnderTest transport = VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1))
-            .with("SLUICE_LANES", "2")
-            .with("SLUICE_LIVENESS_TIMEOUT", "5s");
+    private final VerbsUnderTest transport =
+            VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1)).with("SLUICE_LANES", "2");
 
     private Process start() throws IOException {
         ProcessBuilder builder = new ProcessBuilder(
@@ -75,8 +71,10 @@ class VerbsKilledPeerGuestTest {
                 }
             }
             OpenDescriptors.assertSettleAt(descriptors);
-            assertThat(engine.metrics().window().operations()).isZero();
-            assertThat(engine.metrics().window().bytes()).isZero();
+            Patience.until(
+                    "all credits are back",
+                    () -> engine.metrics().window().operations() == 0
+                            && engine.metrics().window().bytes() == 0);
         }
     }
 
@@ -85,14 +83,14 @@ class VerbsKilledPeerGuestTest {
         try (BufferedReader in = process.inputReader(StandardCharsets.UTF_8);
                 Writer out = process.outputWriter(StandardCharsets.UTF_8)) {
             List<String> words = List.of(answer(in).split(" "));
-            Connection connection = Patience.get(engine.connect(EngineAddress.parse(words.getFirst())));
+            Connection connection = Patience.await(engine.connect(EngineAddress.parse(words.getFirst())));
             LoadedPeer.take(connection);
             out.write(HexFormat.of().formatHex(served.descriptor().toBytes()) + "\n");
             out.flush();
             EndlessTransfers load = new EndlessTransfers(
                     connection,
                     local,
-                    Patience.get(connection.attach(
+                    Patience.await(connection.attach(
                             RegionDescriptor.fromBytes(HexFormat.of().parseHex(words.getLast())))));
             assertThat(answer(in)).isEqualTo("loaded");
             load.awaitProgress(100);
@@ -102,8 +100,8 @@ class VerbsKilledPeerGuestTest {
                     .allSatisfy(error -> assertThat(error)
                             .isInstanceOfAny(ConnectionLostException.class, OutcomeUnknownException.class));
             Patience.failure(connection.ended(), ConnectionLostException.class);
-            Patience.get(connection.quiesced());
-            assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+            Patience.await(connection.quiesced());
+            Patience.exit(process);
         } finally {
             process.destroyForcibly();
         }

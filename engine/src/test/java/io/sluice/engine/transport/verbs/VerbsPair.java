@@ -3,12 +3,12 @@ package io.sluice.engine.transport.verbs;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.Patience;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.RemoteSignal;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -24,8 +24,8 @@ final class VerbsPair implements AutoCloseable {
         this.target = target;
         CompletableFuture<Connection> incoming = new CompletableFuture<>();
         target.onConnection(incoming::complete);
-        connection = Patience.get(initiator.connect(target.address()));
-        accepted = Patience.get(incoming);
+        connection = Patience.await(initiator.connect(target.address()));
+        accepted = Patience.await(incoming);
     }
 
     /** Between the first two devices. */
@@ -92,7 +92,7 @@ final class VerbsPair implements AutoCloseable {
     }
 
     RemoteRegion attach(MemoryRegion region) {
-        return Patience.get(connection.attach(region.descriptor()));
+        return Patience.await(connection.attach(region.descriptor()));
     }
 
     TransferEnd write(MemoryRegion local, long localOffset, RemoteRegion remote, long remoteOffset, long length) {
@@ -140,7 +140,7 @@ final class VerbsPair implements AutoCloseable {
 
     /** As the target reaches it. */
     RemoteRegion attachBack(MemoryRegion region) {
-        return Patience.get(accepted.attach(region.descriptor()));
+        return Patience.await(accepted.attach(region.descriptor()));
     }
 
     /** From the target to the initiator. */
@@ -152,6 +152,6 @@ final class VerbsPair implements AutoCloseable {
 
     @Override
     public void close() {
-        Patience.get(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
+        Patience.await(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
     }
 }

@@ -18,6 +18,7 @@ import io.sluice.directory.NamedConnections;
 import io.sluice.directory.Publication;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
@@ -28,6 +29,7 @@ import io.sluice.engine.StaleDescriptorException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.reactor.recovery.ReconnectOptions;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -60,11 +62,21 @@ import reactor.util.retry.Retry;
 @SuppressWarnings("NullAway") // JUnit fills in the fields, and AssertJ checks what is read.
 public abstract class DirectoryContract {
     private static final AtomicLong NUMBERS = new AtomicLong();
-    /** Longer than any test, so that nothing in it disappears by expiry. */
-    private static final DirectoryOptions LONG_LEASES =
-            DirectoryOptions.defaults().withLeaseTime(Duration.ofMinutes(10));
+    /** The least: what dies is to be missed soon. What lives may be missed at moments, where a beat comes late. */
+    private static final Duration SHORT_LEASE = Duration.ofSeconds(1);
+    /** Of what must not be missed, though a busy machine may hold its beats up for most of it. */
+    private static final Duration SAFE_LEASE = Patience.scaled(Duration.ofSeconds(4));
+
+    /** Longer than any test, so that nothing in it disappears by expiry; a slow answer is as good as a quick one. */
+    private static final DirectoryOptions PATIENT = PublisherProgram.options(Duration.ofHours(1))
+            .withReconcileInterval(Duration.ofMillis(500))
+            .withMaxBackoff(Duration.ofSeconds(1));
+    /** For stores that are going to be silent. A slow answer counts as none, so what must succeed is tried again. */
+    private static final DirectoryOptions IMPATIENT =
+            PATIENT.withRequestTimeout(Patience.scaled(Duration.ofSeconds(1)));
+
     /** A directory that cannot be reached must say so, and not only hang for as long as a test may take. */
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Patience.BOUND.dividedBy(3);
 
     /** What 15,000 regions may take. */
     private static final long MOST_BYTES = 1_500_000;
@@ -100,8 +112,8 @@ public abstract class DirectoryContract {
     @BeforeEach
     void open(TestInfo test) {
         name = "contract/" + test.getTestMethod().orElseThrow().getName() + "/" + NUMBERS.incrementAndGet();
-        directory = store.open(LONG_LEASES);
-        other = store.open(LONG_LEASES);
+        directory = store.open(PATIENT);
+        other = store.open(PATIENT);
     }
 
     @AfterEach
@@ -110,13 +122,23 @@ public abstract class DirectoryContract {
             resource.close();
         }
         closedLast.clear();
-        directory.close().block(Bounds.PATIENCE);
-        other.close().block(Bounds.PATIENCE);
+        directory.close().block(Patience.BOUND);
+        other.close().block(Patience.BOUND);
     }
 
     private <T extends AutoCloseable> T closedLast(T resource) {
         closedLast.add(resource);
         return resource;
+    }
+
+    private Directory open(DirectoryOptions options) {
+        Directory opened = store.open(options);
+        closedLast(() -> opened.close().block(Patience.BOUND));
+        return opened;
+    }
+
+    private ContractPublisher startPublisher(Duration lease) {
+        return closedLast(store.startPublisher(name, lease));
     }
 
     private static Advertisement advertisement(String name, int regions) {
@@ -130,13 +152,13 @@ public abstract class DirectoryContract {
     }
 
     private static <T> T get(Mono<T> mono) {
-        T value = mono.block(Bounds.PATIENCE);
+        T value = mono.block(Patience.BOUND);
         assertThat(value).isNotNull();
         return value;
     }
 
     private static <T> void assertFails(Mono<T> mono, Class<? extends Throwable> type) {
-        assertThatThrownBy(() -> mono.block(Bounds.PATIENCE)).isInstanceOf(type);
+        assertThatThrownBy(() -> mono.block(Patience.BOUND)).isInstanceOf(type);
     }
 
     @Test
@@ -212,12 +234,12 @@ public abstract class DirectoryContract {
         assertThat(changed.isRestart()).isFalse();
         assertThat(get(other.lookup(name + "/second")).regions()).isEqualTo(more);
 
-        publication.withdraw().block(Bounds.PATIENCE);
+        publication.withdraw().block(Patience.BOUND);
         log.await(
                 1,
                 DirectoryEvent.Removed.class,
                 event -> event.previous().name().equals(name + "/second"));
-        publication.ended().block(Bounds.PATIENCE);
+        publication.ended().block(Patience.BOUND);
         assertFails(other.find(name + "/second"), EngineNotFoundException.class);
         assertFails(publication.update(more), DirectoryClosedException.class);
         get(other.find(name + "/first"));
@@ -255,7 +277,7 @@ public abstract class DirectoryContract {
             }
         });
         demand.get().request(1);
-        Awaitility.await().atMost(Bounds.PATIENCE).until(() -> seen.size() == 1);
+        Awaitility.await().atMost(Patience.BOUND).until(() -> seen.size() == 1);
 
         Publication publication = get(directory.publish(advertisement(name, 0)));
         EngineEntry first = publication.entry();
@@ -270,7 +292,7 @@ public abstract class DirectoryContract {
 
         demand.get().request(Long.MAX_VALUE);
         Awaitility.await()
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .until(() -> seen.stream()
                         .anyMatch(event -> (event instanceof DirectoryEvent.Published published
                                         && published.entry().equals(expected))
@@ -282,8 +304,7 @@ public abstract class DirectoryContract {
     @Test
     void theYoungestPublicationHasTheName() {
         // Its next beat tells it; so its lease must be short.
-        Directory elder = store.open(PublisherProgram.options());
-        closedLast(() -> elder.close().block(Bounds.PATIENCE));
+        Directory elder = open(PATIENT.withLeaseTime(SHORT_LEASE));
         Publication first = get(elder.publish(advertisement(name, 50)));
         EngineEntry second = get(directory.publish(advertisement(name, 60))).entry();
 
@@ -291,14 +312,14 @@ public abstract class DirectoryContract {
         assertFails(first.ended(), NameTakenException.class);
         assertThat(get(other.find(name))).isEqualTo(second);
         assertThat(get(other.lookup(name)).regions()).hasSize(60);
-        first.withdraw().block(Bounds.PATIENCE);
+        first.withdraw().block(Patience.BOUND);
         assertThat(get(other.find(name))).as("after the elder has withdrawn").isEqualTo(second);
     }
 
     @Test
     void aKilledEngineDisappears() {
         WatchLog log = closedLast(new WatchLog(other, name));
-        ContractPublisher publisher = closedLast(store.startPublisher(name));
+        ContractPublisher publisher = startPublisher(SHORT_LEASE);
         log.awaitPresent(name, entry -> entry.address().equals(publisher.address()));
         publisher.kill();
         log.awaitAbsent(name);
@@ -310,8 +331,8 @@ public abstract class DirectoryContract {
     @Test
     void anEngineThatIsKilledWhileTheDirectoryDoesNotAnswerDisappears() {
         assumeTrue(store.canBeInterrupted(), "this store cannot be interrupted");
-        WatchLog log = closedLast(new WatchLog(other, name));
-        ContractPublisher publisher = closedLast(store.startPublisher(name));
+        WatchLog log = closedLast(new WatchLog(open(IMPATIENT), name));
+        ContractPublisher publisher = startPublisher(SHORT_LEASE);
         log.awaitPresent(name, entry -> entry.address().equals(publisher.address()));
         // A part of the store may be alive, and these names may all lie in that part.
         for (int i = 0; i < 16; i++) {
@@ -331,21 +352,35 @@ public abstract class DirectoryContract {
 
     /** A store may be a cluster that the killed process was a member of, and take a while to answer again. */
     private static void assertGone(Mono<?> lookUp) {
-        assertFails(eventually(lookUp), EngineNotFoundException.class);
+        Awaitility.await("it is gone")
+                .atMost(Patience.BOUND)
+                .ignoreExceptionsInstanceOf(DirectoryUnavailableException.class)
+                .until(() -> lookUp.map(found -> false)
+                        .onErrorReturn(EngineNotFoundException.class, true)
+                        .block(Patience.BOUND));
     }
 
-    private static <T> Mono<T> eventually(Mono<T> lookUp) {
-        return lookUp.retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(100))
-                        .filter(DirectoryUnavailableException.class::isInstance))
-                .timeout(Bounds.PATIENCE);
+    private static <T> Mono<T> eventually(Mono<T> request) {
+        return again(request, DirectoryUnavailableException.class);
+    }
+
+    /** With a short lease it may be missed at moments. */
+    private static <T> Mono<T> whenThere(Mono<T> lookUp) {
+        return again(again(lookUp, DirectoryUnavailableException.class), EngineNotFoundException.class);
+    }
+
+    private static <T> Mono<T> again(Mono<T> request, Class<? extends Throwable> after) {
+        return request.retryWhen(
+                        Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(100)).filter(after::isInstance))
+                .timeout(Patience.BOUND);
     }
 
     @Test
     void aLivingEngineStaysForManyLeases() throws InterruptedException {
         WatchLog log = closedLast(new WatchLog(other, name));
-        closedLast(store.startPublisher(name));
+        startPublisher(SAFE_LEASE);
         log.awaitPresent(name, any -> true);
-        Thread.sleep(PublisherProgram.options().leaseTime().multipliedBy(3));
+        Thread.sleep(SAFE_LEASE.multipliedBy(2));
         get(other.find(name));
         get(other.lookupRegion(name, ContractPublisher.REGION));
         assertThat(log.events()).noneMatch(DirectoryEvent.Removed.class::isInstance);
@@ -353,22 +388,22 @@ public abstract class DirectoryContract {
 
     @Test
     void aRestartHasANewEpochAndTheOldEntryIsNeverUsed() {
-        ContractPublisher first = closedLast(store.startPublisher(name));
+        ContractPublisher first = startPublisher(SHORT_LEASE);
         WatchLog log = closedLast(new WatchLog(other, name));
         log.awaitPresent(name, entry -> entry.epoch() == first.epoch());
-        RegionDescriptor old = get(other.lookupRegion(name, ContractPublisher.REGION));
+        RegionDescriptor old = get(whenThere(other.lookupRegion(name, ContractPublisher.REGION)));
         first.kill();
-        ContractPublisher second = closedLast(store.startPublisher(name));
+        ContractPublisher second = startPublisher(SAFE_LEASE);
         assertThat(second.epoch()).isNotEqualTo(first.epoch());
 
         Awaitility.await()
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .until(() -> get(eventually(other.find(name))).epoch() == second.epoch());
         // However often it is read, until long after the first lease has expired.
         Set<Long> epochs = ConcurrentHashMap.newKeySet();
         Awaitility.await()
-                .during(PublisherProgram.options().leaseTime().multipliedBy(2))
-                .atMost(Bounds.PATIENCE)
+                .during(SHORT_LEASE.multipliedBy(3))
+                .atMost(Patience.BOUND)
                 .until(() -> {
                     epochs.add(get(eventually(other.find(name))).epoch());
                     epochs.add(get(eventually(other.lookupRegion(name, ContractPublisher.REGION)))
@@ -382,7 +417,7 @@ public abstract class DirectoryContract {
         ReactiveConnection connection = get(
                 NamedConnections.of(other, engine, ReconnectOptions.defaults()).connect(name));
         assertThat(connection.connection().peerEpoch()).isEqualTo(second.epoch());
-        assertThatThrownBy(() -> connection.attach(old).block(Bounds.PATIENCE)).isInstanceOf(SluiceException.class);
+        assertThatThrownBy(() -> connection.attach(old).block(Patience.BOUND)).isInstanceOf(SluiceException.class);
         assertThat(get(connection.attach(get(eventually(other.lookupRegion(name, ContractPublisher.REGION))))))
                 .isNotNull();
     }
@@ -397,18 +432,18 @@ public abstract class DirectoryContract {
                 .subscribe(made::add, errors::add);
         closedLast(staying::dispose);
 
-        ContractPublisher first = closedLast(store.startPublisher(name));
+        ContractPublisher first = startPublisher(SHORT_LEASE);
         awaitConnection(made, first);
         assertCanWrite(engine, made.getLast());
         first.kill();
-        ContractPublisher second = closedLast(store.startPublisher(name));
+        ContractPublisher second = startPublisher(SAFE_LEASE);
         awaitConnection(made, second);
         assertCanWrite(engine, made.getLast());
         assertThat(errors).isEmpty();
 
         staying.dispose();
         Awaitility.await("the connection is closed with its Flux")
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .until(() -> engine.engine().connections().isEmpty());
         int count = made.size();
         second.kill();
@@ -417,19 +452,23 @@ public abstract class DirectoryContract {
 
     private static void awaitConnection(List<ReactiveConnection> made, ContractPublisher publisher) {
         Awaitility.await("a connection to the new engine")
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .until(() -> !made.isEmpty() && made.getLast().connection().peerEpoch() == publisher.epoch());
     }
 
     private ReactiveTransferEngine engine() {
-        ReactiveTransferEngine engine = ReactiveTransferEngine.open();
-        closedLast(() -> engine.close().block(Bounds.PATIENCE));
+        // None of its peers falls silent: those that die hang up.
+        ReactiveTransferEngine engine = ReactiveTransferEngine.open(EngineOptions.builder()
+                .livenessTimeout(Patience.BOUND)
+                .connectTimeout(Patience.BOUND)
+                .build());
+        closedLast(() -> engine.close().block(Patience.BOUND));
         return engine;
     }
 
     private void assertCanWrite(ReactiveTransferEngine engine, ReactiveConnection connection) {
         RemoteRegion remote =
-                get(connection.attach(get(eventually(other.lookupRegion(name, ContractPublisher.REGION)))));
+                get(connection.attach(get(whenThere(other.lookupRegion(name, ContractPublisher.REGION)))));
         MemoryRegion source = engine.allocate(4_096, RegionOptions.local());
         assertThat(get(connection.write(source, remote, 0))).isNotNull();
     }
@@ -443,14 +482,15 @@ public abstract class DirectoryContract {
         for (String each : names.subList(1, names.size())) {
             get(directory.publish(advertisement(each, 1)));
         }
-        WatchLog log = closedLast(new WatchLog(other, name + "/"));
+        Directory impatient = open(IMPATIENT);
+        WatchLog log = closedLast(new WatchLog(impatient, name + "/"));
         log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == names.size());
 
         Traffic traffic = closedLast(Traffic.between(engine(), engine()));
         int before = log.size();
         store.interrupt();
         try {
-            assertLookUpsFail(names);
+            assertLookUpsFail(impatient, names);
             log.await(before, DirectoryEvent.Interrupted.class, any -> true);
             traffic.goesOn();
         } finally {
@@ -462,21 +502,22 @@ public abstract class DirectoryContract {
         awaitFound(names.getFirst());
         EngineEntry entry = publication.entry();
         Awaitility.await("the publication can be changed again")
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .ignoreExceptionsInstanceOf(DirectoryUnavailableException.class)
                 .until(() -> publication
                                 .update(ContractRegions.many(entry.engineId(), entry.epoch(), 4))
-                                .block(Bounds.PATIENCE)
+                                .block(Patience.BOUND)
                         != null);
-        log.await(before, DirectoryEvent.Changed.class, event -> event.entry().regionCount() == 4);
+        log.awaitPresent(names.getFirst(), found -> found.regionCount() == 4);
         assertThat(traffic.errors()).isEmpty();
     }
 
     /** Each within its time, and with the one type; a part of the store may be alive. */
-    private void assertLookUpsFail(List<String> names) {
+    private static void assertLookUpsFail(Directory impatient, List<String> names) {
         List<Throwable> failures = get(Flux.fromIterable(names)
                 .flatMap(
-                        each -> other.find(each)
+                        each -> impatient
+                                .find(each)
                                 .timeout(SOON)
                                 .then(Mono.<Throwable>empty())
                                 .onErrorResume(Mono::just),
@@ -490,21 +531,21 @@ public abstract class DirectoryContract {
     @Test
     void aDirectoryThatIsGoneForLongerThanALeaseFailsLookUpsAndNothingElse() throws InterruptedException {
         assumeTrue(store.canBeStopped(), "this store cannot be stopped");
-        Directory publishing = store.open(PublisherProgram.options());
-        closedLast(() -> publishing.close().block(Bounds.PATIENCE));
-        Publication publication = get(publishing.publish(advertisement(name, 300)));
-        WatchLog log = closedLast(new WatchLog(other, name));
-        log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == 1);
+        Directory publishing = open(IMPATIENT.withLeaseTime(SHORT_LEASE));
+        Publication publication = get(eventually(publishing.publish(advertisement(name, 300))));
+        Directory impatient = open(IMPATIENT);
+        WatchLog log = closedLast(new WatchLog(impatient, name));
+        log.awaitPresent(name, any -> true);
         Traffic traffic = closedLast(Traffic.between(engine(), engine()));
 
         int before = log.size();
         store.stop();
         try {
-            assertLookUpsFail(List.of(name));
+            assertLookUpsFail(impatient, List.of(name));
             assertFails(publication.update(new TreeMap<>()), DirectoryUnavailableException.class);
             log.await(before, DirectoryEvent.Interrupted.class, any -> true);
-            Thread.sleep(PublisherProgram.options().leaseTime().multipliedBy(2));
-            assertLookUpsFail(List.of(name));
+            Thread.sleep(SHORT_LEASE.multipliedBy(2));
+            assertLookUpsFail(impatient, List.of(name));
             traffic.goesOn();
         } finally {
             store.startEmpty();
@@ -513,7 +554,7 @@ public abstract class DirectoryContract {
         // Its publisher is alive, and puts it back.
         awaitFound(name);
         Awaitility.await("the watch knows of it")
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .until(() -> log.events().stream().skip(before).anyMatch(event -> tells(event, name)));
         traffic.goesOn();
         assertThat(traffic.errors()).isEmpty();
@@ -521,7 +562,7 @@ public abstract class DirectoryContract {
 
     private void awaitFound(String wanted) {
         Awaitility.await("look-ups recover")
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .ignoreExceptionsInstanceOf(SluiceException.class)
                 .until(() -> get(other.find(wanted)).name().equals(wanted));
     }
@@ -529,21 +570,20 @@ public abstract class DirectoryContract {
     @Test
     void whatAStoreHasLostIsPublishedAnew() {
         assumeTrue(store.canBeStopped(), "this store cannot be stopped");
-        Directory publishing = store.open(PublisherProgram.options());
-        closedLast(() -> publishing.close().block(Bounds.PATIENCE));
+        Directory publishing = open(IMPATIENT.withLeaseTime(SHORT_LEASE));
         Advertisement advertised = advertisement(name, 2_000);
-        get(publishing.publish(advertised));
-        WatchLog log = closedLast(new WatchLog(other, name));
-        log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == 1);
+        get(eventually(publishing.publish(advertised)));
+        WatchLog log = closedLast(new WatchLog(open(IMPATIENT), name));
+        log.awaitPresent(name, any -> true);
         int before = log.size();
 
         store.stop();
         store.startEmpty();
 
         awaitFound(name);
-        assertThat(get(other.lookup(name)).regions()).isEqualTo(advertised.regions());
+        assertThat(get(whenThere(other.lookup(name))).regions()).isEqualTo(advertised.regions());
         Awaitility.await("the watch knows of it")
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .until(() -> log.events().stream().skip(before).anyMatch(event -> tells(event, name)));
     }
 
@@ -559,17 +599,17 @@ public abstract class DirectoryContract {
 
     @Test
     void aClosedDirectoryTakesItsEntriesAlong() {
-        Directory closing = store.open(LONG_LEASES);
+        Directory closing = store.open(PATIENT);
         get(closing.publish(advertisement(name, 5)));
         WatchLog log = closedLast(new WatchLog(other, name));
         log.await(0, DirectoryEvent.Snapshot.class, event -> event.entries().size() == 1);
         Mono<Void> watchEnds = closing.watch(name).then();
         var ended = watchEnds.toFuture();
 
-        closing.close().block(Bounds.PATIENCE);
+        closing.close().block(Patience.BOUND);
 
         log.await(1, DirectoryEvent.Removed.class, any -> true);
-        assertThat(ended).succeedsWithin(Bounds.PATIENCE);
+        assertThat(ended).succeedsWithin(Patience.BOUND);
         assertFails(closing.find(name), DirectoryClosedException.class);
         assertFails(closing.publish(advertisement(name, 1)), DirectoryClosedException.class);
     }
@@ -581,7 +621,7 @@ public abstract class DirectoryContract {
         Flux.range(0, count)
                 .flatMap(i -> (i % 2 == 0 ? directory : other).publish(advertisement(name + "/" + i, 3)), 8)
                 .doOnNext(done -> published.put(done.entry().name(), done.entry()))
-                .blockLast(Bounds.PATIENCE);
+                .blockLast(Patience.BOUND);
         WatchLog log = closedLast(new WatchLog(other, name + "/"));
         DirectoryEvent.Snapshot snapshot = log.await(0, DirectoryEvent.Snapshot.class, any -> true);
         assertThat(snapshot.entries()).containsExactlyElementsOf(published.values());
@@ -590,10 +630,8 @@ public abstract class DirectoryContract {
     /** Two engines that publish one name at one instant: one has it, whole, and the other hears so. */
     @Test
     void ofTwoThatPublishAtOnceOneHasTheName() {
-        Directory one = store.open(PublisherProgram.options());
-        Directory two = store.open(PublisherProgram.options());
-        closedLast(() -> one.close().block(Bounds.PATIENCE));
-        closedLast(() -> two.close().block(Bounds.PATIENCE));
+        Directory one = open(PATIENT.withLeaseTime(SAFE_LEASE));
+        Directory two = open(PATIENT.withLeaseTime(SAFE_LEASE));
         Mono<Publication> first = one.publish(advertisement(name, 700));
         Mono<Publication> second = two.publish(advertisement(name, 900));
         List<Publication> both = get(Flux.merge(first, second).collectList());

@@ -2,6 +2,7 @@ package io.sluice.directory.contract;
 
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
+import java.time.Duration;
 
 /** A store that was started for the contract, and everything in it that was made for it. */
 public interface DirectoryUnderTest extends AutoCloseable {
@@ -17,9 +18,10 @@ public interface DirectoryUnderTest extends AutoCloseable {
      * Starts a process, or what comes closest, with an engine that has a region and publishes both.
      *
      * @param name under which
+     * @param lease how long its entry outlives it; stores may round it up
      * @return when it is published
      */
-    ContractPublisher startPublisher(String name);
+    ContractPublisher startPublisher(String name, Duration lease);
 
     /**
      * Whether the store can be made to answer nobody.

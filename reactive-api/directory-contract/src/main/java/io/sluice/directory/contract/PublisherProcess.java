@@ -1,6 +1,7 @@
 package io.sluice.directory.contract;
 
 import io.sluice.engine.EngineAddress;
+import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -78,7 +79,7 @@ public final class PublisherProcess implements ContractPublisher {
 
     private String awaitReady() {
         try {
-            String line = ready.poll(Bounds.PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+            String line = ready.poll(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
             if (line == null || line.equals(END)) {
                 throw new AssertionError("the publisher is not ready; its output: " + output);
             }
@@ -103,7 +104,7 @@ public final class PublisherProcess implements ContractPublisher {
     public void kill() {
         process.destroyForcibly();
         try {
-            if (!process.waitFor(Bounds.PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) {
+            if (!process.waitFor(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS)) {
                 throw new AssertionError("the publisher has survived SIGKILL");
             }
         } catch (InterruptedException e) {

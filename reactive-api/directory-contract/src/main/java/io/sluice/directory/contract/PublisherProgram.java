@@ -6,6 +6,7 @@ import io.sluice.directory.DirectoryOptions;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.time.Duration;
 
@@ -18,10 +19,23 @@ public final class PublisherProgram {
     /**
      * The times that a publisher lives by.
      *
-     * @return a lease that expires soon
+     * @param lease how long its entry outlives it
+     * @return with requests that may take long, as on a busy machine
      */
-    public static DirectoryOptions options() {
-        return DirectoryOptions.defaults().withLeaseTime(Duration.ofSeconds(2));
+    public static DirectoryOptions options(Duration lease) {
+        return DirectoryOptions.defaults()
+                .withLeaseTime(lease)
+                .withRequestTimeout(Patience.scaled(Duration.ofSeconds(10)));
+    }
+
+    /**
+     * The same in a process that was started with the lease as an argument.
+     *
+     * @param lease as {@link Duration} writes it
+     * @return the times
+     */
+    public static DirectoryOptions options(String lease) {
+        return options(Duration.parse(lease));
     }
 
     /**
@@ -35,7 +49,7 @@ public final class PublisherProgram {
         try (TransferEngine engine = TransferEngine.open(EngineOptions.defaults())) {
             engine.allocate(
                     ContractPublisher.REGION_BYTES, RegionOptions.readWrite().named(ContractPublisher.REGION));
-            directory.publish(Advertisement.of(name, engine)).block(Bounds.PATIENCE);
+            directory.publish(Advertisement.of(name, engine)).block(Patience.BOUND);
             System.out.println(READY + " " + engine.address() + " " + Long.toHexString(engine.epoch()));
             while (System.in.read() >= 0) {
                 // It has nothing to say.

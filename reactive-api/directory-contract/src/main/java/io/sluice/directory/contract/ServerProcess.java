@@ -1,5 +1,6 @@
 package io.sluice.directory.contract;
 
+import io.sluice.testkit.Patience;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -88,7 +89,7 @@ public final class ServerProcess implements AutoCloseable {
 
     private void awaitListening() {
         Awaitility.await("the server listens")
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .pollInterval(Duration.ofMillis(50))
                 .until(this::isListening);
     }
@@ -109,7 +110,7 @@ public final class ServerProcess implements AutoCloseable {
     public void freeze() {
         signal(process.pid(), "STOP");
         Awaitility.await("the server has stopped")
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .pollInterval(Duration.ofMillis(10))
                 .until(() -> Files.readString(Path.of("/proc", Long.toString(process.pid()), "stat"))
                         .matches("(?s)[^)]*\\) T .*"));
@@ -125,7 +126,7 @@ public final class ServerProcess implements AutoCloseable {
             Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(pid))
                     .inheritIO()
                     .start();
-            if (!kill.waitFor(Bounds.PATIENCE.toSeconds(), TimeUnit.SECONDS) || kill.exitValue() != 0) {
+            if (!kill.waitFor(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS) || kill.exitValue() != 0) {
                 throw new AssertionError("SIG" + name + " could not be sent to " + pid);
             }
         } catch (IOException e) {
@@ -150,7 +151,7 @@ public final class ServerProcess implements AutoCloseable {
     private void end() {
         process.destroyForcibly();
         try {
-            if (!process.waitFor(Bounds.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+            if (!process.waitFor(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS)) {
                 throw new AssertionError("the server has survived SIGKILL");
             }
         } catch (InterruptedException e) {

@@ -4,6 +4,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -38,7 +39,7 @@ final class Traffic implements AutoCloseable {
         MemoryRegion target = there.allocate(BYTES, RegionOptions.readWrite());
         MemoryRegion source = here.allocate(BYTES, RegionOptions.local());
         ReactiveConnection connection =
-                here.connect(there.address()).blockOptional(Bounds.PATIENCE).orElseThrow();
+                here.connect(there.address()).blockOptional(Patience.BOUND).orElseThrow();
         return new Traffic(
                 connection.attach(target.descriptor()).cache().flatMap(remote -> connection.write(source, remote, 0)));
     }
@@ -47,7 +48,7 @@ final class Traffic implements AutoCloseable {
     void goesOn() {
         long soFar = transfers.get();
         Awaitility.await("transfers go on")
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .failFast("transfers fail: " + errors, () -> !errors.isEmpty())
                 .until(() -> transfers.get() > soFar + ENOUGH);
     }

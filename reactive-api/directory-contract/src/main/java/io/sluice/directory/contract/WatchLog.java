@@ -3,6 +3,7 @@ package io.sluice.directory.contract;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryEvent;
 import io.sluice.directory.EngineEntry;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -36,7 +37,7 @@ final class WatchLog implements AutoCloseable {
 
     <T extends DirectoryEvent> T await(int from, Class<T> type, Predicate<T> condition) {
         Awaitility.await("a " + type.getSimpleName())
-                .atMost(Bounds.PATIENCE)
+                .atMost(Patience.BOUND)
                 .pollInterval(Duration.ofMillis(20))
                 .failFast("the watch has ended: " + errors, () -> !errors.isEmpty())
                 .until(() -> find(from, type, condition).isPresent());
@@ -58,7 +59,7 @@ final class WatchLog implements AutoCloseable {
     private void awaitState(String what, Callable<Boolean> condition) {
         try {
             Awaitility.await(what)
-                    .atMost(Bounds.PATIENCE)
+                    .atMost(Patience.BOUND)
                     .pollInterval(Duration.ofMillis(20))
                     .failFast("the watch has ended: " + errors, () -> !errors.isEmpty())
                     .until(condition);

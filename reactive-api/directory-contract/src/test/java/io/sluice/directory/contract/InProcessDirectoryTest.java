@@ -7,6 +7,8 @@ import io.sluice.directory.store.InProcessStore;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -27,8 +29,8 @@ class InProcessDirectoryTest extends DirectoryContract {
         }
 
         @Override
-        public ContractPublisher startPublisher(String name) {
-            return new InProcessPublisher(backing, name);
+        public ContractPublisher startPublisher(String name, Duration lease) {
+            return new InProcessPublisher(backing, name, lease);
         }
 
         @Override
@@ -78,11 +80,11 @@ class InProcessDirectoryTest extends DirectoryContract {
         private final AtomicBoolean isDead = new AtomicBoolean();
         private final TransferEngine engine = TransferEngine.open();
 
-        InProcessPublisher(AtomicReference<InProcessStore> backing, String name) {
+        InProcessPublisher(AtomicReference<InProcessStore> backing, String name, Duration lease) {
             engine.allocate(REGION_BYTES, RegionOptions.readWrite().named(REGION));
-            Directory.over(new SeverableStore(backing, isDead::get), PublisherProgram.options())
+            Directory.over(new SeverableStore(backing, isDead::get), PublisherProgram.options(lease))
                     .publish(Advertisement.of(name, engine))
-                    .block(Bounds.PATIENCE);
+                    .block(Patience.BOUND);
         }
 
         @Override

@@ -12,11 +12,13 @@ import io.sluice.directory.contract.DirectoryContract;
 import io.sluice.directory.contract.DirectoryUnderTest;
 import io.sluice.directory.contract.PublisherProcess;
 import io.sluice.directory.contract.ServerProcess;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -62,8 +64,8 @@ class EtcdDirectoryTest extends DirectoryContract {
         }
 
         @Override
-        public ContractPublisher startPublisher(String name) {
-            return PublisherProcess.start(EtcdPublisher.class, endpoint, name);
+        public ContractPublisher startPublisher(String name, Duration lease) {
+            return PublisherProcess.start(EtcdPublisher.class, endpoint, name, lease.toString());
         }
 
         @Override
@@ -102,7 +104,13 @@ class EtcdDirectoryTest extends DirectoryContract {
             ByteSequence all = ByteSequence.from(EtcdDirectory.DEFAULT_NAMESPACE, StandardCharsets.US_ASCII);
             GetOption prefix = GetOption.builder().isPrefix(true).build();
             try (Client client = Client.builder().endpoints(endpoint).build()) {
-                return client.getKVClient().get(all, prefix).orTimeout(60, TimeUnit.SECONDS).join().getKvs().stream()
+                return client
+                        .getKVClient()
+                        .get(all, prefix)
+                        .orTimeout(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS)
+                        .join()
+                        .getKvs()
+                        .stream()
                         .filter(found -> found.getKey()
                                 .toString(StandardCharsets.US_ASCII)
                                 .contains(name))

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 
 /** The contract in a real Redis, of Debian's package {@code redis-server}. */
 class RedisDirectoryTest extends DirectoryContract {
@@ -60,8 +61,8 @@ class RedisDirectoryTest extends DirectoryContract {
         }
 
         @Override
-        public ContractPublisher startPublisher(String name) {
-            return PublisherProcess.start(RedisPublisher.class, endpoint, name);
+        public ContractPublisher startPublisher(String name, Duration lease) {
+            return PublisherProcess.start(RedisPublisher.class, endpoint, name, lease.toString());
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.sluice.directory.vertx;
 
 import com.hazelcast.config.Config;
+import io.sluice.testkit.Patience;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
@@ -9,8 +10,6 @@ import java.util.concurrent.TimeUnit;
 
 /** A member of a cluster of Vert.x instances on loopback, found by its ports. */
 record Member(Vertx vertx, HazelcastClusterManager cluster) implements AutoCloseable {
-    private static final long PATIENCE_SECONDS = 60;
-
     /** The first one listens on the port, which all know; the others on one that is free. */
     static Member join(int port, boolean isFirst) throws Exception {
         Config config = new Config();
@@ -35,7 +34,7 @@ record Member(Vertx vertx, HazelcastClusterManager cluster) implements AutoClose
                 .buildClustered()
                 .toCompletionStage()
                 .toCompletableFuture()
-                .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+                .get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
         return new Member(vertx, cluster);
     }
 
@@ -44,7 +43,7 @@ record Member(Vertx vertx, HazelcastClusterManager cluster) implements AutoClose
         vertx.close()
                 .toCompletionStage()
                 .toCompletableFuture()
-                .orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                .orTimeout(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS)
                 .join();
     }
 }

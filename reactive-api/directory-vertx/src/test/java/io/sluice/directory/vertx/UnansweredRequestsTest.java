@@ -1,5 +1,6 @@
 package io.sluice.directory.vertx;
 
+import static io.sluice.testkit.Patience.BOUND;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -16,8 +17,6 @@ import reactor.core.publisher.Mono;
 
 /** A cluster whose answers are the test's. */
 class UnansweredRequestsTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
-
     private final UnansweredRequests requests = new UnansweredRequests(2);
     private final List<String> made = new CopyOnWriteArrayList<>();
     private final Queue<Promise<String>> unanswered = new ConcurrentLinkedQueue<>();
@@ -38,7 +37,12 @@ class UnansweredRequestsTest {
     }
 
     private void awaitMade(int count) {
-        await().atMost(PATIENCE).until(() -> made.size() == count);
+        await().atMost(BOUND).until(() -> made.size() == count);
+    }
+
+    /** An answer may be handed on by the thread that has made the request. */
+    private void awaitEnded(int count) {
+        await().atMost(BOUND).until(() -> answers.size() + errors.size() == count);
     }
 
     @Test
@@ -47,12 +51,14 @@ class UnansweredRequestsTest {
         ask("b");
         ask("c");
         awaitMade(2);
-        await().during(Duration.ofMillis(100)).atMost(PATIENCE).until(() -> made.size() == 2);
+        await().during(Duration.ofMillis(100)).atMost(BOUND).until(() -> made.size() == 2);
         unanswered.remove().complete("first");
         awaitMade(3);
+        awaitEnded(1);
         assertThat(answers).containsExactly("first");
         unanswered.remove().fail("second");
         unanswered.remove().complete("third");
+        awaitEnded(3);
         assertThat(answers).containsExactly("first", "third");
         assertThat(errors).singleElement().satisfies(error -> assertThat(error).hasMessage("second"));
         assertThat(made).containsExactlyInAnyOrder("a", "b", "c");
@@ -66,7 +72,7 @@ class UnansweredRequestsTest {
         given.forEach(Disposable::dispose);
         ask("never").dispose();
         ask("c");
-        await().during(Duration.ofMillis(100)).atMost(PATIENCE).until(() -> made.size() == 2);
+        await().during(Duration.ofMillis(100)).atMost(BOUND).until(() -> made.size() == 2);
         unanswered.remove().complete("late");
         awaitMade(3);
         assertThat(made).contains("c").doesNotContain("never");
@@ -81,10 +87,10 @@ class UnansweredRequestsTest {
                     })
                     .subscribe(answers::add, errors::add);
         }
-        await().atMost(PATIENCE).until(() -> errors.size() == 10);
-        assertThat(requests.request(() -> Future.succeededFuture("there")).block(PATIENCE))
+        await().atMost(BOUND).until(() -> errors.size() == 10);
+        assertThat(requests.request(() -> Future.succeededFuture("there")).block(BOUND))
                 .isEqualTo("there");
-        assertThat(requests.request(Future::succeededFuture).blockOptional(PATIENCE))
+        assertThat(requests.request(Future::succeededFuture).blockOptional(BOUND))
                 .isEmpty();
     }
 }

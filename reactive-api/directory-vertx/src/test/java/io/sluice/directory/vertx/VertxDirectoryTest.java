@@ -7,8 +7,10 @@ import io.sluice.directory.contract.DirectoryContract;
 import io.sluice.directory.contract.DirectoryUnderTest;
 import io.sluice.directory.contract.PublisherProcess;
 import io.sluice.directory.contract.ServerProcess;
+import io.sluice.testkit.Patience;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.shareddata.AsyncMap;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /** The contract in a cluster of Vert.x instances in two or more processes. */
@@ -30,7 +32,7 @@ class VertxDirectoryTest extends DirectoryContract {
             } catch (Exception e) {
                 throw new AssertionError("the cluster has not formed", e);
             }
-            there = PublisherProcess.start(VertxPublisher.class, Integer.toString(port), "member");
+            there = PublisherProcess.start(VertxPublisher.class, Integer.toString(port), "member", "PT10M");
         }
 
         @Override
@@ -39,8 +41,8 @@ class VertxDirectoryTest extends DirectoryContract {
         }
 
         @Override
-        public ContractPublisher startPublisher(String name) {
-            return PublisherProcess.start(VertxPublisher.class, Integer.toString(port), name);
+        public ContractPublisher startPublisher(String name, Duration lease) {
+            return PublisherProcess.start(VertxPublisher.class, Integer.toString(port), name, lease.toString());
         }
 
         @Override
@@ -87,7 +89,7 @@ class VertxDirectoryTest extends DirectoryContract {
                     .compose(AsyncMap::entries)
                     .toCompletionStage()
                     .toCompletableFuture()
-                    .orTimeout(60, TimeUnit.SECONDS)
+                    .orTimeout(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS)
                     .join()
                     .entrySet()
                     .stream()

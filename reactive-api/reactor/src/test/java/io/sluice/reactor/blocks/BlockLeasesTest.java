@@ -11,6 +11,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -19,9 +20,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 
 class BlockLeasesTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Patience.BOUND;
     private static final int MAX = 4;
 
     private final ReactiveTransferEngine there = ReactiveTransferEngine.open();
@@ -46,7 +45,7 @@ class BlockLeasesTest {
     void connect() {
         CompletableFuture<ReactiveConnection> incoming = there.accepted().next().toFuture();
         connection = here.connect(there.address()).block(PATIENCE);
-        accepted = incoming.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+        accepted = Patience.await(incoming);
         lender = BlockLeases.over(connection, MAX);
         receiver = BlockLeases.over(accepted, MAX, others::add);
     }
@@ -61,10 +60,16 @@ class BlockLeasesTest {
         receiver.received().subscribe(received::add, error -> {});
     }
 
-    private ReceivedBlock next() throws InterruptedException {
-        ReceivedBlock block = received.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        assertThat(block).isNotNull();
-        return block;
+    private ReceivedBlock next() {
+        return Patience.take("a block", received);
+    }
+
+    private void awaitNoneIsLent() {
+        Patience.until("none is lent", () -> lender.lent() == 0);
+    }
+
+    private void awaitNoneIsHeld() {
+        Patience.until("none is held", () -> receiver.held() == 0);
     }
 
     private static byte[] bytes(String text) {
@@ -72,7 +77,7 @@ class BlockLeasesTest {
     }
 
     @Test
-    void aBlockIsLentUntilItIsAcknowledged() throws InterruptedException {
+    void aBlockIsLentUntilItIsAcknowledged() {
         listen();
         CompletableFuture<LeaseOutcome> outcome = lender.lend(bytes("page 7")).toFuture();
         ReceivedBlock block = next();
@@ -82,14 +87,14 @@ class BlockLeasesTest {
         assertThat(receiver.held()).isEqualTo(1);
         block.acknowledge().block(PATIENCE);
         assertThat(outcome).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.ACKNOWLEDGED);
-        assertThat(lender.lent()).isZero();
-        assertThat(receiver.held()).isZero();
+        awaitNoneIsLent();
+        awaitNoneIsHeld();
         block.release().block(PATIENCE);
         assertThat(lender.lent()).isZero();
     }
 
     @Test
-    void aBlockCanBeReleased() throws InterruptedException {
+    void aBlockCanBeReleased() {
         listen();
         CompletableFuture<LeaseOutcome> outcome = lender.lend(bytes("page")).toFuture();
         next().release().block(PATIENCE);
@@ -104,7 +109,7 @@ class BlockLeasesTest {
 
     /** One page, written again and again, each time with another number: the receiver never sees one but its own. */
     @Test
-    void aPageIsReusedOnlyWhenItIsGivenBack() throws InterruptedException {
+    void aPageIsReusedOnlyWhenItIsGivenBack() {
         listen();
         MemoryRegion page = there.allocate(64 << 10, RegionOptions.readWrite());
         MemoryRegion source = here.allocate(64 << 10, RegionOptions.local());
@@ -127,7 +132,7 @@ class BlockLeasesTest {
     }
 
     @Test
-    void noMoreAreLentThanMayBe() throws InterruptedException {
+    void noMoreAreLentThanMayBe() {
         listen();
         for (int i = 0; i < MAX; i++) {
             lender.lend(bytes("page " + i)).subscribe();
@@ -135,7 +140,7 @@ class BlockLeasesTest {
         assertThatThrownBy(() -> lender.lend(bytes("one more")).block(PATIENCE))
                 .isInstanceOf(TooManyPendingException.class);
         next().acknowledge().block(PATIENCE);
-        Awaitility.await().atMost(PATIENCE).until(() -> lender.lent() == MAX - 1);
+        Patience.until("one is given back", () -> lender.lent() == MAX - 1);
         lender.lend(bytes("one more")).subscribe();
         assertThat(lender.lent()).isEqualTo(MAX);
     }
@@ -154,23 +159,22 @@ class BlockLeasesTest {
         CompletableFuture<ReactiveConnection> incoming =
                 there.accepted().skip(1).next().toFuture();
         ReactiveConnection another = here.connect(there.address()).block(PATIENCE);
-        receiver = BlockLeases.over(
-                incoming.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join(), MAX);
+        receiver = BlockLeases.over(Patience.await(incoming), MAX);
         return BlockLeases.over(another, 1_000);
     }
 
     @Test
-    void aCancelDoesNotCallABlockBack() throws InterruptedException {
+    void aCancelDoesNotCallABlockBack() {
         listen();
         lender.lend(bytes("page")).subscribe().dispose();
         ReceivedBlock block = next();
         assertThat(lender.lent()).isEqualTo(1);
         block.acknowledge().block(PATIENCE);
-        Awaitility.await().atMost(PATIENCE).until(() -> lender.lent() == 0);
+        awaitNoneIsLent();
     }
 
     @Test
-    void theEndOfTheConnectionEndsAllLeases() throws InterruptedException {
+    void theEndOfTheConnectionEndsAllLeases() {
         listen();
         List<CompletableFuture<LeaseOutcome>> outcomes = List.of(
                 lender.lend(bytes("a")).toFuture(), lender.lend(bytes("b")).toFuture());
@@ -182,20 +186,20 @@ class BlockLeasesTest {
                     .withThrowableThat()
                     .withCauseInstanceOf(ConnectionLostException.class);
         }
-        assertThat(lender.lent()).isZero();
+        awaitNoneIsLent();
         assertThatThrownBy(() -> lender.lend(bytes("c")).block(PATIENCE)).isInstanceOf(ConnectionLostException.class);
-        assertThat(lender.lent()).isZero();
+        awaitNoneIsLent();
     }
 
     @Test
-    void otherNotificationsGoToTheirListener() throws InterruptedException {
+    void otherNotificationsGoToTheirListener() {
         connection.notify(bytes("hello")).block(PATIENCE);
-        assertThat(others.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(bytes("hello"));
+        assertThat(Patience.take("another notification", others)).isEqualTo(bytes("hello"));
         // What only looks like a lease is not one.
         byte[] hostile = LeaseMessage.of(LeaseMessage.Type.RELEASE, 1).toBytes();
         hostile[5] = 9;
         connection.notify(hostile).block(PATIENCE);
-        assertThat(others.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo(hostile);
+        assertThat(Patience.take("another notification", others)).isEqualTo(hostile);
         connection
                 .notify(LeaseMessage.of(LeaseMessage.Type.ACKNOWLEDGE, 99).toBytes())
                 .block(PATIENCE);
@@ -221,8 +225,7 @@ class BlockLeasesTest {
                     receiving.accepted().next().toFuture();
             BlockLeases lender =
                     BlockLeases.over(lending.connect(receiving.address()).block(PATIENCE), MAX);
-            BlockLeases receiver = BlockLeases.over(
-                    incoming.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join(), MAX);
+            BlockLeases receiver = BlockLeases.over(Patience.await(incoming), MAX);
             receiver.received().flatMap(ReceivedBlock::acknowledge, MAX).subscribe(ignored -> {}, error -> {});
             List<LeaseOutcome> outcomes = Flux.range(0, MAX)
                     .flatMap(
@@ -230,7 +233,7 @@ class BlockLeasesTest {
                     .collectList()
                     .block(PATIENCE);
             assertThat(outcomes).hasSize(MAX * 2_000).containsOnly(LeaseOutcome.ACKNOWLEDGED);
-            Awaitility.await().atMost(PATIENCE).until(() -> receiver.held() == 0);
+            Patience.until("none is held", () -> receiver.held() == 0);
         } finally {
             lending.close().block(PATIENCE);
             receiving.close().block(PATIENCE);
@@ -246,15 +249,14 @@ class BlockLeasesTest {
             CompletableFuture<ReactiveConnection> incoming =
                     there.accepted().skip(1).next().toFuture();
             ReactiveConnection raw = lending.connect(there.address()).block(PATIENCE);
-            BlockLeases full = BlockLeases.over(
-                    incoming.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join(), MAX);
+            BlockLeases full = BlockLeases.over(Patience.await(incoming), MAX);
             full.received().subscribe(received::add, error -> {});
             lendRaw(raw, 0);
-            Awaitility.await().atMost(PATIENCE).until(() -> received.size() == MAX);
+            Patience.until("all have come", () -> received.size() == MAX);
             assertThat(full.held()).isEqualTo(MAX);
             received.forEach(block -> block.acknowledge().subscribe(ignored -> {}, error -> {}));
             lendRaw(raw, MAX);
-            Awaitility.await().atMost(PATIENCE).until(() -> received.size() == 2 * MAX);
+            Patience.until("all have come", () -> received.size() == 2 * MAX);
             assertThat(full.held()).isEqualTo(MAX);
         } finally {
             lending.close().block(PATIENCE);
@@ -270,12 +272,12 @@ class BlockLeasesTest {
     }
 
     @Test
-    void whatNobodyTakesIsGivenBackUnused() throws InterruptedException {
+    void whatNobodyTakesIsGivenBackUnused() {
         List<CompletableFuture<LeaseOutcome>> before = List.of(
                 lender.lend(bytes("a")).toFuture(),
                 lender.lend(bytes("b")).toFuture(),
                 lender.lend(bytes("c")).toFuture());
-        Awaitility.await().atMost(PATIENCE).until(() -> receiver.held() == 3);
+        Patience.until("all are held", () -> receiver.held() == 3);
         receiver.received().take(1).subscribe(received::add);
         for (CompletableFuture<LeaseOutcome> outcome : before.subList(1, 3)) {
             assertThat(outcome).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.RELEASED);
@@ -284,11 +286,11 @@ class BlockLeasesTest {
         assertThat(before.getFirst()).isNotDone();
         next().acknowledge().block(PATIENCE);
         assertThat(before.getFirst()).succeedsWithin(PATIENCE).isEqualTo(LeaseOutcome.ACKNOWLEDGED);
-        assertThat(receiver.held()).isZero();
+        awaitNoneIsHeld();
     }
 
     @Test
-    void aBlockOfALostConnectionCannotBeGivenBack() throws InterruptedException {
+    void aBlockOfALostConnectionCannotBeGivenBack() {
         listen();
         lender.lend(bytes("given back")).subscribe(ignored -> {}, error -> {});
         lender.lend(bytes("kept")).subscribe(ignored -> {}, error -> {});
@@ -296,7 +298,7 @@ class BlockLeasesTest {
         ReceivedBlock kept = next();
         givenBack.acknowledge().block(PATIENCE);
         connection.close().block(PATIENCE);
-        Awaitility.await().atMost(PATIENCE).until(() -> receiver.held() == 0);
+        awaitNoneIsHeld();
         assertThatThrownBy(() -> kept.acknowledge().block(PATIENCE)).isInstanceOf(ConnectionLostException.class);
         receiver.close();
         assertThatThrownBy(() -> kept.acknowledge().block(PATIENCE)).isInstanceOf(ConnectionLostException.class);
@@ -305,7 +307,7 @@ class BlockLeasesTest {
 
     /** Whoever closes finds the poller handing over a block, and cannot tell the subscriber himself. */
     @Test
-    void theBlocksEndAlsoWhenTheSubscriberIsBusy() throws Exception {
+    void theBlocksEndAlsoWhenTheSubscriberIsBusy() {
         CompletableFuture<Void> busy = new CompletableFuture<>();
         AtomicBoolean closed = new AtomicBoolean();
         CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -324,9 +326,9 @@ class BlockLeasesTest {
                         ended::completeExceptionally,
                         () -> ended.complete(null));
         lender.lend(bytes("page")).subscribe(ignored -> {}, error -> {});
-        busy.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        Patience.await(busy);
         receiver.close();
         closed.set(true);
-        ended.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        Patience.await(ended);
     }
 }

@@ -1,7 +1,6 @@
 package io.sluice.reactor.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineAddress;
@@ -9,6 +8,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -30,11 +30,11 @@ import reactor.core.CoreSubscriber;
 
 /** The peer is a process that is killed and started again while transfers run. */
 class PeerRestartTest {
-    private static final Duration BOUND = Duration.ofSeconds(60);
+    private static final Duration BOUND = Patience.BOUND;
     private static final int IN_FLIGHT = 32;
     private static final ReconnectOptions OPTIONS = ReconnectOptions.defaults()
             .withBackoff(Duration.ofMillis(20), Duration.ofMillis(300))
-            .withMaxWait(Duration.ofSeconds(20))
+            .withMaxWait(BOUND)
             .withCircuitBreaker(CircuitBreakerOptions.never());
 
     private final Random random = new Random(29);
@@ -74,14 +74,14 @@ class PeerRestartTest {
             }
             awaitSuccess();
             for (int round = 1; round <= rounds; round++) {
-                Thread.sleep(random.nextInt(100));
+                Patience.pause(Duration.ofMillis(random.nextInt(100)));
                 peer.restart();
                 int made = round;
-                await().atMost(BOUND).until(() -> connection.connectionsMade() > made);
+                Patience.until("the peer is connected again", () -> connection.connectionsMade() > made);
                 awaitSuccess();
             }
             going = false;
-            await().atMost(BOUND).until(() -> ended.get() == started.get());
+            Patience.until("every transfer ends", () -> ended.get() == started.get());
             assertThat(wrong).isEmpty();
 
             // The peer's memory is that of its last run.
@@ -97,7 +97,7 @@ class PeerRestartTest {
 
     private void awaitSuccess() {
         int before = succeeded.get();
-        await().atMost(BOUND).until(() -> succeeded.get() > before + IN_FLIGHT);
+        Patience.until("transfers succeed", () -> succeeded.get() > before + IN_FLIGHT);
     }
 
     private void keepWriting(MemoryRegion source, ReconnectingRegion target) {

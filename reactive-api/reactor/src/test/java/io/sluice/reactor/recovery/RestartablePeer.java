@@ -3,12 +3,12 @@ package io.sluice.reactor.recovery;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /** A process with an engine and one region, to be killed and started again. */
 final class RestartablePeer implements AutoCloseable {
@@ -44,13 +44,7 @@ final class RestartablePeer implements AutoCloseable {
 
     void kill() {
         process.destroyForcibly();
-        try {
-            if (!process.waitFor(30, TimeUnit.SECONDS)) {
-                throw new AssertionError("it was killed and lives");
-            }
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
+        Patience.exit(process);
     }
 
     void restart() throws IOException {

@@ -9,6 +9,8 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
+import io.sluice.vertx.OwnVertx;
 import io.sluice.vertx.TransferClient;
 import io.sluice.vertx.TransferClientOptions;
 import io.sluice.vertx.TransferConnection;
@@ -19,8 +21,6 @@ import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.json.JsonObject;
-import io.vertx.junit5.VertxExtension;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What the documentation shows. */
-@ExtendWith(VertxExtension.class)
+@ExtendWith(OwnVertx.class)
 class VertxSnippetsTest {
     @Test
     void theVerticleMovesAPage(Vertx vertx) throws Exception {
@@ -67,7 +67,7 @@ class VertxSnippetsTest {
             CompletableFuture<Void> moved = CompletableFuture.runAsync(
                     () -> WaitingMover.move(connection, page, remote),
                     task -> Thread.ofVirtual().start(task));
-            moved.get(60, TimeUnit.SECONDS);
+            Patience.await(moved);
             assertThat(pages.segment().getString(0)).isEqualTo("a page");
         }
     }
@@ -77,12 +77,12 @@ class VertxSnippetsTest {
         Directory directory = Directory.inProcess();
         try (TransferEngine peer = TransferEngine.open(
                 EngineOptions.builder().transports(List.of("tcp")).build())) {
-            directory.publish(Advertisement.of("decode/7", peer)).block(Duration.ofSeconds(60));
+            directory.publish(Advertisement.of("decode/7", peer)).block(Patience.BOUND);
             TransferClient client = TransferClient.create(vertx, new TransferClientOptions().setListenHost(null));
             TransferConnection connection = await(PeerFinder.find(vertx, client, directory));
             assertThat(connection.connection().peer()).isEqualTo(peer.id());
         } finally {
-            directory.close().block(Duration.ofSeconds(60));
+            directory.close().block(Patience.BOUND);
         }
     }
 
@@ -94,6 +94,6 @@ class VertxSnippetsTest {
     }
 
     private static <T> T await(Future<T> future) throws Exception {
-        return future.toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+        return future.toCompletionStage().toCompletableFuture().get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
     }
 }

@@ -24,7 +24,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -728,7 +727,7 @@ class MoverApiTest {
     private static void awaitIdle(MoverPair movers) {
         for (HttpApi api : List.of(movers.decodeApi, movers.prefillApi)) {
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(30))
+                    .atMost(MoverPair.BOUND)
                     .until(() -> api.pool(POOL).getInteger("blocksReserved") == 0
                             && api.pool(POOL).getInteger("blocksPinned") == 0);
         }

@@ -4,6 +4,7 @@ import static io.sluice.samples.mover.http.MoverPair.PREFILL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.samples.dashboard.Programs;
+import io.sluice.testkit.Patience;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Files;
@@ -26,7 +27,7 @@ class MoverLoadTest {
 
     private static final String POOL = "kv";
     private static final int CLIENTS = 64;
-    private static final Duration SHORT = Duration.ofSeconds(3);
+    private static final Duration SHORT = Duration.ofSeconds(1);
     private static final Duration SOAK = Duration.ofSeconds(20);
 
     @TempDir
@@ -53,7 +54,7 @@ class MoverLoadTest {
                 }));
             }
             for (Future<Integer> client : clients) {
-                assertThat(client.get(MoverPair.BOUND.toSeconds(), TimeUnit.SECONDS))
+                assertThat(client.get(MoverPair.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                         .isPositive();
             }
             moving.requireMoves();
@@ -78,14 +79,14 @@ class MoverLoadTest {
                             "--duration",
                             duration.toSeconds() + "s",
                             "--timeout",
-                            "10s",
+                            MoverPair.BOUND.toSeconds() + "s",
                             "--latency",
                             movers.decode.url() + "/api/moves")
                     .redirectErrorStream(true)
                     .redirectOutput(output.toFile())
                     .start();
             try {
-                assertThat(process.waitFor(duration.plus(MoverPair.BOUND).toSeconds(), TimeUnit.SECONDS))
+                assertThat(process.waitFor(duration.plus(MoverPair.BOUND).toNanos(), TimeUnit.NANOSECONDS))
                         .as("it ends")
                         .isTrue();
             } finally {
@@ -128,8 +129,9 @@ class MoverLoadTest {
         }
 
         void requireMoves() throws Exception {
+            Patience.until("a move has ended, well or not", () -> done.get() > 0 || running.isDone());
             over.set(true);
-            running.get(MoverPair.BOUND.toSeconds(), TimeUnit.SECONDS);
+            running.get(MoverPair.BOUND.toNanos(), TimeUnit.NANOSECONDS);
             assertThat(done).hasPositiveValue();
         }
 

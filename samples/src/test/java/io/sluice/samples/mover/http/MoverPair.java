@@ -6,6 +6,7 @@ import io.sluice.directory.Directory;
 import io.sluice.engine.EngineOptions;
 import io.sluice.samples.mover.MoverOptions;
 import io.sluice.samples.mover.peer.MoverRole;
+import io.sluice.testkit.Patience;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
@@ -20,7 +21,7 @@ import java.util.function.UnaryOperator;
 /** A prefill and a decode mover in one Vert.x, each with an engine and an HTTP server of its own. */
 final class MoverPair implements AutoCloseable {
 
-    static final Duration BOUND = Duration.ofSeconds(60);
+    static final Duration BOUND = Patience.BOUND;
     static final String DECODE = "decode/a";
     static final String PREFILL = "prefill/a";
 
@@ -98,7 +99,7 @@ final class MoverPair implements AutoCloseable {
     static <T> T await(Future<T> future) {
         return future.toCompletionStage()
                 .toCompletableFuture()
-                .orTimeout(BOUND.toSeconds(), TimeUnit.SECONDS)
+                .orTimeout(BOUND.toNanos(), TimeUnit.NANOSECONDS)
                 .join();
     }
 

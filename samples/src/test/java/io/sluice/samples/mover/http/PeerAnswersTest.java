@@ -16,10 +16,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A peer that grants what was not asked for, or too late: its lease is given back, and nothing is kept here. */
-@Timeout(180)
 class PeerAnswersTest {
 
     private static final String POOL = "kv";
@@ -58,7 +56,7 @@ class PeerAnswersTest {
     @Test
     void slotsOtherThanAskedForAreRefused() throws InterruptedException {
         String id = fetchTwo();
-        ReactiveConnection connection = connections.poll(MoverPair.BOUND.toSeconds(), TimeUnit.SECONDS);
+        ReactiveConnection connection = connections.poll(MoverPair.BOUND.toNanos(), TimeUnit.NANOSECONDS);
         assertThat(connection).isNotNull();
         for (String slots : List.of("[0]", "[0,1,2]", "[0,8]", "[0,-3]", "[0,\"1\"]", "[0,4294967296]", "[0,null]")) {
             answer(connection, hear(), grant(LEASE).put("slots", new JsonArray(slots)));
@@ -82,7 +80,7 @@ class PeerAnswersTest {
         JsonObject question = hear();
         JsonObject end = movers.decodeApi.awaitEnd(id);
         assertThat(end.getJsonObject("problem").getString("type")).isEqualTo("urn:sluice:problem:peer-silent");
-        ReactiveConnection connection = connections.poll(MoverPair.BOUND.toSeconds(), TimeUnit.SECONDS);
+        ReactiveConnection connection = connections.poll(MoverPair.BOUND.toNanos(), TimeUnit.NANOSECONDS);
         assertThat(connection).isNotNull();
         // one that was never asked for is not believed
         answer(connection, new JsonObject().put("question", 4711), grant(78));
@@ -105,7 +103,7 @@ class PeerAnswersTest {
     }
 
     private JsonObject hear() throws InterruptedException {
-        JsonObject message = heard.poll(MoverPair.BOUND.toSeconds(), TimeUnit.SECONDS);
+        JsonObject message = heard.poll(MoverPair.BOUND.toNanos(), TimeUnit.NANOSECONDS);
         assertThat(message).isNotNull();
         return message;
     }

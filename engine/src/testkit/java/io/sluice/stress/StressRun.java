@@ -1,6 +1,7 @@
-package io.sluice.engine;
+package io.sluice.stress;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -18,6 +19,8 @@ import org.openjdk.jcstress.infra.collectors.TestResult;
 import org.openjdk.jcstress.infra.collectors.TestResultCollector;
 import org.openjdk.jcstress.infra.grading.HTMLReportPrinter;
 import org.openjdk.jcstress.infra.grading.TextReportPrinter;
+import org.openjdk.jcstress.infra.runners.ForkedTestConfig;
+import org.openjdk.jcstress.infra.runners.Runner;
 import org.openjdk.jcstress.infra.runners.TestConfig;
 import org.openjdk.jcstress.infra.runners.TestList;
 import org.openjdk.jcstress.os.AffinityMode;
@@ -36,6 +39,9 @@ public final class StressRun {
     /** How a line begins that tells of a forbidden outcome, or of a test that could not be run. */
     static final String FAULT = "FAULT ";
 
+    /** Runs all tests in this process. */
+    static final String ONE_PROCESS = "--one-process";
+
     private static final int MOST_ACTORS = 3;
     // each two or three of them take a virtual machine, and memory for it
     private static final int MOST_PROCESSORS = 8;
@@ -45,25 +51,36 @@ public final class StressRun {
     /**
      * Runs them.
      *
-     * @param arguments jcstress's own
+     * @param arguments {@code --one-process} to run all tests in this process, without a JVM for each, then jcstress's own
      * @throws Exception if they cannot be run
      */
     public static void main(String[] arguments) throws Exception {
-        Options options = new Options(arguments);
+        boolean oneProcess = arguments.length > 0 && arguments[0].equals(ONE_PROCESS);
+        Options options = new Options(Arrays.copyOfRange(arguments, oneProcess ? 1 : 0, arguments.length));
         if (!options.parse()) {
             System.exit(2);
         }
         int processors = Math.clamp(Runtime.getRuntime().availableProcessors(), MOST_ACTORS, MOST_PROCESSORS);
         Scheduler scheduler = new Scheduler(new PresetRegularTopology(1, processors, 1), processors);
-        VMSupport.initFlags(options);
-        VMSupport.detectAvailableVMConfigs(false, options.getJvmArgs(), options.getJvmArgsPrepend());
         Collection<String> tests = matching(options.getTestFilter());
 
         InProcessCollector results = new InProcessCollector();
         DiskWriteCollector disk = new DiskWriteCollector(options.getResultFile());
         TestResultCollector both = MuxCollector.of(results, disk);
         SerializedBufferCollector sink = new SerializedBufferCollector(both);
-        new TestExecutor(options.verbosity(), sink, scheduler).runAll(runs(options, tests, scheduler, processors));
+        if (oneProcess) {
+            for (TestConfig run : runs(options, List.of(List.of()), tests, scheduler, processors)) {
+                sink.add(result(run));
+            }
+        } else {
+            VMSupport.initFlags(options);
+            VMSupport.detectAvailableVMConfigs(false, options.getJvmArgs(), options.getJvmArgsPrepend());
+            List<List<String>> machines = VMSupport.getAvailableVMConfigs().stream()
+                    .map(VMSupport.Config::args)
+                    .toList();
+            new TestExecutor(options.verbosity(), sink, scheduler)
+                    .runAll(runs(options, machines, tests, scheduler, processors));
+        }
         sink.close();
         disk.close();
 
@@ -81,17 +98,31 @@ public final class StressRun {
         return tests;
     }
 
+    /** Runs one test here, as jcstress's forked process does. */
+    private static TestResult result(TestConfig run) throws ReflectiveOperationException {
+        TestResult result = Class.forName(run.generatedRunnerName)
+                .asSubclass(Runner.class)
+                .getConstructor(ForkedTestConfig.class)
+                .newInstance(new ForkedTestConfig(run))
+                .run();
+        result.setConfig(run);
+        return result;
+    }
+
     private static List<TestConfig> runs(
-            Options options, Collection<String> tests, Scheduler scheduler, int processors) {
+            Options options,
+            List<List<String>> machines,
+            Collection<String> tests,
+            Scheduler scheduler,
+            int processors) {
         List<TestConfig> runs = new ArrayList<>();
-        for (VMSupport.Config virtualMachine : VMSupport.getAvailableVMConfigs()) {
+        for (List<String> machine : machines) {
             for (String test : tests) {
                 TestInfo info = TestList.getInfo(test);
                 for (SchedulingClass threads :
                         scheduler.scheduleClasses(info.threads(), processors, AffinityMode.NONE)) {
                     for (int fork = 0; fork < options.getForks(); fork++) {
-                        runs.add(new TestConfig(
-                                options, info, fork, virtualMachine.args(), CompileMode.UNIFIED, threads));
+                        runs.add(new TestConfig(options, info, fork, machine, CompileMode.UNIFIED, threads));
                     }
                 }
             }
