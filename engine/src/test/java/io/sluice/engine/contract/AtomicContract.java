@@ -36,6 +36,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -46,6 +47,7 @@ interface AtomicContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
+    @Tag(DRIVER)
     default void fetchAndAddGivesWhatTheWordHeld(Ends ends) {
         long[] addends = {0, 1, -1, 7, 1L << 40, Long.MAX_VALUE, 2, Long.MIN_VALUE, -1, Long.MIN_VALUE};
         try (EnginePair pair = ends.open(transport())) {
@@ -67,6 +69,7 @@ interface AtomicContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
+    @Tag(DRIVER)
     default void compareAndSwapReplacesWhatIsExpected(Ends ends) {
         long[] values = {0, 1, -1, Long.MAX_VALUE, Long.MIN_VALUE, 0x0102030405060708L, 1L << 31, 1L << 32};
         try (EnginePair pair = ends.open(transport())) {
@@ -416,6 +419,7 @@ interface AtomicContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void regionOfTheAdaptersDomainIsNotForAtomicsByMessage() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion served =
@@ -569,8 +573,10 @@ interface AtomicContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void bothSidesAndAnotherProcessAddToOneWord() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         int each = 500;
         try (PeerProcess peer = PeerProcess.start(transport(), 64);
                 TransferEngine engine =

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Nothing outside a region or slice is read or written, and nothing of a strange region. */
@@ -80,6 +81,7 @@ interface BoundsContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void rangesThatLeaveARemoteSliceTouchNoNeighbour() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion region = pair.served(64 << 10);

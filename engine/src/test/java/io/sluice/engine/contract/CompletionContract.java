@@ -12,13 +12,16 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import java.util.HexFormat;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What success means, seen from another process. */
 interface CompletionContract extends Contract {
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void completedWriteIsSeenByTheTargetsProcess() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         long bytes = 8 << 20;
         Random random = ContractProfile.random("completedWriteIsSeenByTheTargetsProcess");
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
@@ -50,8 +53,10 @@ interface CompletionContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void completedReadIsFinal() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         long bytes = 8 << 20;
         Random random = ContractProfile.random("completedReadIsFinal");
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
@@ -74,8 +79,10 @@ interface CompletionContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void peerProcessWritesBack() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         long bytes = (2 << 20) + 1;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine =

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A transfer ends by its deadline, whether it is posted or waits. */
@@ -28,8 +29,10 @@ interface DeadlineContract extends Contract {
     Duration NEVER = Duration.ofHours(1);
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void deadlinePassesWhileThePeerIsFrozen() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         int bytes = 1 << 20;
         Duration deadline = Duration.ofMillis(200);
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
@@ -84,8 +87,10 @@ interface DeadlineContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void deadlinePassesWhileATransferWaitsForCredits() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), Map.of("CONTRACT_REGISTERS_MEMORY", "true"), 4096);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()

@@ -21,6 +21,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A descriptor opens exactly what its owner gave it for, and nothing once that is over. */
@@ -69,6 +70,7 @@ interface DescriptorContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void forgedDescriptorsAreRefused() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion region = pair.served(64 << 10);

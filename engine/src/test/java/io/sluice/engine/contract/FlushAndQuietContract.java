@@ -26,6 +26,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -120,30 +123,72 @@ interface FlushAndQuietContract extends Contract {
     @ParameterizedTest
     @EnumSource
     default void chunksOfACancelledWriteAreWaitedFor(Fence fence) {
-        assumeTrue(transport().needsTargetToRun());
         // More than sockets hold.
-        long bytes = 48 << 20;
+        long bytes = WhilePosted.BYTES;
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(bytes);
             MemoryRegion served = pair.served(bytes);
             RemoteRegion remote = pair.attach(served);
-            CompletableFuture<Void> fenced;
-            try (Blockade blockade = Blockade.ofTarget(pair)) {
-                TerminalSignal signal = new TerminalSignal();
-                Transfer transfer =
-                        pair.connection().write(source, 0, remote, 0, bytes, TransferOptions.defaults(), signal);
-                until("it is posted", () -> pair.connection().window().bytes() > 16 << 20);
-                transfer.cancel();
-                signal.awaitFailure(TransferCancelledException.class);
-                fenced = fence.of(pair.connection())
-                        .thenRun(() -> source.segment().fill((byte) 9));
-                Patience.pause(LONG_ENOUGH_TO_SEE);
-                assertThat(fenced).isNotDone();
+            if (transport().needsTargetToRun()) {
+                CompletableFuture<Void> fenced;
+                try (Blockade blockade = Blockade.ofTarget(pair)) {
+                    TerminalSignal signal = new TerminalSignal();
+                    Transfer transfer =
+                            pair.connection().write(source, 0, remote, 0, bytes, TransferOptions.defaults(), signal);
+                    until("it is posted", () -> pair.connection().window().bytes() > 16 << 20);
+                    transfer.cancel();
+                    signal.awaitFailure(TransferCancelledException.class);
+                    fenced = fence.of(pair.connection())
+                            .thenRun(() -> source.segment().fill((byte) 9));
+                    Patience.pause(LONG_ENOUGH_TO_SEE);
+                    assertThat(fenced).isNotDone();
+                }
+                await(fenced);
+            } else {
+                // the target, which does nothing, holds nothing up
+                try (Blockade blockade = Blockade.ofTarget(pair)) {
+                    boolean posted = false;
+                    for (int round = 0; !posted && round < WhilePosted.MOST_ROUNDS; round++) {
+                        source.segment().fill((byte) 0);
+                        posted = isFencedWhilePosted(pair, fence, source, remote);
+                    }
+                    assertThat(posted).as("a cancel has found the write posted").isTrue();
+                }
             }
-            await(fenced);
             Patience.pause(Duration.ofMillis(50));
             BytePattern.assertAll(served.segment(), (byte) 0, "the target of zeros");
         }
+    }
+
+    /** Fences a write as it is cancelled, and spoils its source behind the fence; false if nothing was posted then. */
+    private static boolean isFencedWhilePosted(EnginePair pair, Fence fence, MemoryRegion source, RemoteRegion remote) {
+        AtomicReference<Transfer> large = new AtomicReference<>();
+        AtomicBoolean posted = new AtomicBoolean();
+        CompletableFuture<CompletableFuture<Void>> fenced = new CompletableFuture<>();
+        await(WhilePosted.act(
+                pair.connection(),
+                source,
+                remote,
+                () -> large.set(pair.connection()
+                        .write(
+                                source,
+                                0,
+                                remote,
+                                0,
+                                WhilePosted.BYTES,
+                                TransferOptions.defaults(),
+                                (transfer, error) -> {
+                                    posted.set(error instanceof TransferCancelledException
+                                            && !transfer.quiesced().isDone());
+                                    // what is posted is so still: the poller has looked at nothing else
+                                    fenced.complete(fence.of(pair.connection()).thenRun(() -> {
+                                        assertThat(transfer.quiesced()).isDone();
+                                        source.segment().fill((byte) 9);
+                                    }));
+                                })),
+                () -> large.get().cancel()));
+        await(await(fenced));
+        return posted.get();
     }
 
     @ParameterizedTest
@@ -168,8 +213,10 @@ interface FlushAndQuietContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void quietMeansVisibleInAnotherProcess() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         long bytes = 4 << 20;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine =
@@ -193,6 +240,7 @@ interface FlushAndQuietContract extends Contract {
     @EnumSource(
             mode = Mode.EXCLUDE,
             names = {"READ", "READ_VECTORED"})
+    @Tag(DRIVER)
     default void whatHasNotStartedIsWaitedFor(TransferKind kind) {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(TransferKind.BYTES);
@@ -391,9 +439,13 @@ interface FlushAndQuietContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void lostConnectionIsFlushedAndNotQuiet() {
-        assumeTrue(transport().crossesProcesses() && transport().needsTargetToRun());
-        long bytes = 32 << 20;
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
+        // more than sockets hold, or more than a calling thread carries out
+        long bytes = transport().needsTargetToRun() ? 32 << 20 : 128 << 10;
+        int count = 20;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
@@ -404,14 +456,24 @@ interface FlushAndQuietContract extends Contract {
             MemoryRegion source = engine.allocate(bytes, RegionOptions.local());
             peer.freeze();
             List<TerminalSignal> signals = new ArrayList<>();
-            for (int i = 0; i < 20; i++) {
+            for (int i = 0; i < count; i++) {
                 TerminalSignal signal = new TerminalSignal();
                 signals.add(signal);
                 connection.write(source, 0, remote, 0, bytes, TransferOptions.defaults(), signal);
             }
+            if (!transport().needsTargetToRun()) {
+                TerminalSignal.awaitAllSuccess(signals);
+                // so it waits for nothing, though the peer is frozen
+                await(connection.flush());
+                await(connection.quiet());
+            }
+            // holds both up, whoever moves the bytes
+            TerminalSignal waiting = new TerminalSignal();
+            connection.write(source, 0, remote, 0, 8, TransferOptions.defaults().startAfter(listener -> {}), waiting);
+            signals.add(waiting);
             CompletableFuture<Void> flushed = connection
                     .flush()
-                    .thenRun(() -> assertThat(TerminalSignal.ended(signals)).isEqualTo(20));
+                    .thenRun(() -> assertThat(TerminalSignal.ended(signals)).isEqualTo(count + 1));
             CompletableFuture<Void> quiet = connection.quiet();
             Patience.pause(LONG_ENOUGH_TO_SEE);
             assertThat(flushed).isNotDone();
@@ -419,6 +481,7 @@ interface FlushAndQuietContract extends Contract {
             failure(connection.ended(), ConnectionLostException.class);
             failure(quiet, ConnectionLostException.class);
             await(flushed);
+            waiting.awaitFailure(ConnectionLostException.class);
             TerminalSignal.awaitAllOnce(signals);
         }
     }

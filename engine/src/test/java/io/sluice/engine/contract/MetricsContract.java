@@ -38,6 +38,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The figures tell what happened. */
@@ -356,8 +357,10 @@ interface MetricsContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void killedPeerShows() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         RecordingObserver observer = new RecordingObserver();
         try (PeerProcess peer = PeerProcess.start(transport(), 64);
                 TransferEngine engine = TransferEngine.open(
@@ -394,8 +397,10 @@ interface MetricsContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void silentPeerIsMissedAndLostAndComesBack() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), 64);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()

@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Notifications come once, and cost credits that the receiver grants. */
@@ -318,8 +319,10 @@ interface NotificationContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void peerProcessNotifiesAndHearsOfItsLoss() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), Map.of("SLUICE_NOTIFICATION_CREDITS", "100"), 4096);
                 TransferEngine engine =
                         TransferEngine.open(transport().options().build())) {

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -112,6 +113,7 @@ interface OrderContract extends Contract {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 4})
+    @Tag(DRIVER)
     default void notificationWaitsForWritesThatWaitForCredits(int lanes) {
         long bytes = 32 << 20;
         try (EnginePair pair = EnginePair.open(

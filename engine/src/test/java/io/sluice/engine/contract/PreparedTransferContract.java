@@ -4,7 +4,6 @@ import static io.sluice.testkit.Patience.await;
 import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.MemoryRegion;
@@ -36,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -319,32 +319,67 @@ public interface PreparedTransferContract extends Contract {
 
     @Test
     default void cancelledRunIsStartedAgainOnlyOnceItIsQuiescent() {
-        assumeTrue(transport().needsTargetToRun());
         // More than sockets hold, so that a target that does not receive keeps some of it back.
-        long bytes = 48 << 20;
+        long bytes = WhilePosted.BYTES;
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = BytePattern.filled(pair.local(bytes), 3);
             MemoryRegion served = pair.served(bytes);
             RemoteRegion remote = pair.attach(served);
             RunEnds runs = new RunEnds();
-            PreparedTransfer prepared = pair.connection().prepared().write(source, 0, remote, 0, bytes, DEFAULTS, runs);
+            AtomicInteger refusals = new AtomicInteger();
+            // what it finds does not change meanwhile: it has the poller
+            TransferCallback callback = (transfer, error) -> {
+                PreparedTransfer run = (PreparedTransfer) transfer;
+                if (error != null
+                        && !run.quiesced().isDone()
+                        && isRefused(run::start)
+                        && isRefused(() -> run.aim(0, 0, 8))) {
+                    refusals.incrementAndGet();
+                }
+                runs.terminated(transfer, error);
+            };
+            PreparedTransfer prepared =
+                    pair.connection().prepared().write(source, 0, remote, 0, bytes, DEFAULTS, callback);
             try (Blockade blockade = Blockade.ofTarget(pair)) {
-                prepared.start();
-                until("it is posted", () -> pair.connection().window().bytes() > 16 << 20);
-                prepared.cancel();
-                prepared.cancel();
-                runs.awaitFailure(TransferCancelledException.class);
-                assertThat(prepared.isTerminated()).isTrue();
-                assertThat(prepared.quiesced()).isNotDone();
-                assertThatThrownBy(prepared::start).isInstanceOf(IllegalStateException.class);
-                assertThatThrownBy(() -> prepared.aim(0, 0, 8)).isInstanceOf(IllegalStateException.class);
+                if (transport().needsTargetToRun()) {
+                    prepared.start();
+                    until("it is posted", () -> pair.connection().window().bytes() > 16 << 20);
+                    prepared.cancel();
+                    prepared.cancel();
+                    runs.awaitFailure(TransferCancelledException.class);
+                    assertThat(prepared.isTerminated()).isTrue();
+                    assertThat(prepared.quiesced()).isNotDone();
+                    assertThatThrownBy(prepared::start).isInstanceOf(IllegalStateException.class);
+                    assertThatThrownBy(() -> prepared.aim(0, 0, 8)).isInstanceOf(IllegalStateException.class);
+                } else {
+                    for (int round = 0; refusals.get() == 0 && round < WhilePosted.MOST_ROUNDS; round++) {
+                        await(WhilePosted.act(pair.connection(), source, remote, prepared::start, prepared::cancel));
+                        runs.await()
+                                .error()
+                                .ifPresent(error -> assertThat(error).isInstanceOf(TransferCancelledException.class));
+                        // the target, which does nothing, holds nothing up
+                        await(prepared.quiesced());
+                    }
+                }
             }
+            assertThat(refusals).as("starts of a run with something posted").hasValue(1);
             await(prepared.quiesced());
+            served.segment().fill((byte) 0);
+            int ended = runs.count();
             prepared.start();
             runs.awaitSuccess();
-            assertThat(runs.count()).isEqualTo(2);
+            assertThat(runs.count()).isEqualTo(ended + 1);
             await(pair.connection().quiet());
             BytePattern.assertFilled(served, 3);
+        }
+    }
+
+    private static boolean isRefused(Runnable action) {
+        try {
+            action.run();
+            return false;
+        } catch (IllegalStateException refused) {
+            return true;
         }
     }
 
@@ -387,6 +422,7 @@ public interface PreparedTransferContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void deadlineIsCountedFromEachStart() {
         Duration deadline = Patience.scaled(Duration.ofSeconds(1));
         try (EnginePair pair = EnginePair.open(transport())) {

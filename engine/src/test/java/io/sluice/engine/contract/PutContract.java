@@ -15,6 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Set;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -26,6 +27,7 @@ interface PutContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
+    @Tag(DRIVER)
     default void lowOrderBytesAreWrittenAndNoNeighbour(Ends ends) {
         try (EnginePair pair = ends.open(transport())) {
             MemoryRegion served = pair.served(64);

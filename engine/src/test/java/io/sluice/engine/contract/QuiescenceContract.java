@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -262,8 +263,10 @@ interface QuiescenceContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void nothingLandsAfterTheCloseThoughThePeerWakesUpLater() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), REGION_BYTES);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()
@@ -301,8 +304,10 @@ interface QuiescenceContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void nothingLandsInAServedRegionThoughThePeerWakesUpInTheMiddleOfAWrite() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         int bytes = 32 << 20;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine = TransferEngine.open(
@@ -388,6 +393,7 @@ interface QuiescenceContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void transferToAClosedServedRegionIsRefused() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(2 << 20);

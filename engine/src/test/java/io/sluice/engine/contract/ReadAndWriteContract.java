@@ -3,7 +3,6 @@ package io.sluice.engine.contract;
 import static io.sluice.testkit.Patience.await;
 import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
@@ -17,6 +16,7 @@ import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,6 +39,7 @@ interface ReadAndWriteContract extends Contract {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 4})
+    @Tag(DRIVER)
     default void oddOffsetsThereAndBack(int lanes) {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(lanes))) {
             thereAndBack(pair, 1, 1, 3, 5);
@@ -164,18 +165,42 @@ interface ReadAndWriteContract extends Contract {
     }
 
     @Test
-    default void callbacksComeOnAPollerAndNotInsideTheCall() {
-        assumeFalse(transport().carriesOutInTheCall());
+    default void callbacksComeOnAPollerOrInsideTheCallThatCarriedOut() {
+        int large = 1 << 20;
         try (EnginePair pair = EnginePair.open(transport())) {
-            RemoteRegion remote = pair.attach(pair.served(64));
-            MemoryRegion local = pair.local(64);
+            MemoryRegion local = pair.local(large);
+            RemoteRegion allocated = pair.attach(pair.target().allocate(large, RegionOptions.readWrite()));
+            // which no calling thread reaches, on whatever transport
+            RemoteRegion registered = pair.attach(pair.servedByTheTarget(64));
             for (int i = 0; i < 100; i++) {
-                TerminalSignal signal = pair.write(local, 0, remote, 0, i % 2 == 0 ? 64 : 0);
-                signal.awaitSuccess();
-                assertThat(signal.thread()).isNotSameAs(Thread.currentThread());
-                assertThat(TransferEngine.isPollerThread(signal.thread())).isTrue();
+                int small = i % 2 == 0 ? 64 : 0;
+                for (boolean write : new boolean[] {true, false}) {
+                    TerminalSignal signal = transfer(pair, write, local, allocated, small);
+                    if (transport().carriesOutInTheCall()) {
+                        assertThat(signal.ended()).as("when the call returns").isTrue();
+                        assertThat(signal.thread()).isSameAs(Thread.currentThread());
+                        signal.awaitSuccess();
+                    } else {
+                        assertEndsOnAPoller(signal);
+                    }
+                    assertEndsOnAPoller(transfer(pair, write, local, registered, small));
+                    if (i % 20 == 0) {
+                        assertEndsOnAPoller(transfer(pair, write, local, allocated, large));
+                    }
+                }
             }
         }
+    }
+
+    private static TerminalSignal transfer(
+            EnginePair pair, boolean write, MemoryRegion local, RemoteRegion remote, long bytes) {
+        return write ? pair.write(local, 0, remote, 0, bytes) : pair.read(local, 0, remote, 0, bytes);
+    }
+
+    private static void assertEndsOnAPoller(TerminalSignal signal) {
+        signal.awaitSuccess();
+        assertThat(signal.thread()).isNotSameAs(Thread.currentThread());
+        assertThat(TransferEngine.isPollerThread(signal.thread())).isTrue();
     }
 
     @Test
@@ -197,6 +222,7 @@ interface ReadAndWriteContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void registeredMemoryOfTheCallerTakesPart() {
         try (Arena arena = Arena.ofShared();
                 EnginePair pair = EnginePair.open(transport())) {

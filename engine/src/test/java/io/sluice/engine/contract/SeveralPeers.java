@@ -76,9 +76,9 @@ final class SeveralPeers implements AutoCloseable {
         return connections.get(index);
     }
 
-    /** Keeps the poller at the other end of a connection from doing anything. */
-    Blockade blockade(int index) {
-        return new Blockade(await(accepted.get(index)), initiator);
+    /** Holds up what goes over a connection. */
+    HeldUpPeer heldUp(int index) {
+        return new HeldUpPeer(connection(index), await(accepted.get(index)), initiator, target(index));
     }
 
     /** The engine at the other end of a connection. */

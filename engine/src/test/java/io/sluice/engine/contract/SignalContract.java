@@ -39,6 +39,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -118,6 +119,7 @@ interface SignalContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void successMeansThatTheSignalIsUpdated() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(64);
@@ -495,6 +497,7 @@ interface SignalContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void regionOfTheAdaptersDomainIsNotForSignalsByMessage() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(64);
@@ -575,8 +578,10 @@ interface SignalContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void signalsInAnotherProcess() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         long bytes = (3 << 20) + 1;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes, 64);
                 TransferEngine engine =

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Every transfer ends exactly once, with success or a typed error, whatever becomes of the peer. */
@@ -132,8 +133,10 @@ interface TerminalSignalContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void peerIsKilledInTheMiddle() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
                 Crowd crowd = new Crowd(transport(), peer, options -> {})) {
             // memory alone would be done with few of them before the signal comes
@@ -155,8 +158,10 @@ interface TerminalSignalContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void peerIsFrozenInTheMiddle() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
                 Crowd crowd = new Crowd(transport(), peer, options -> options.livenessTimeout(LIVENESS))) {
             crowd.submit(
@@ -188,8 +193,10 @@ interface TerminalSignalContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void idlePeerIsFrozen() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         Duration brief = Patience.scaled(Duration.ofMillis(500));
         try (PeerProcess peer = PeerProcess.start(transport(), 4096)) {
             // Where one of the processes is held up for so long, the peer looks dead: now and then, and not each time.
@@ -210,8 +217,10 @@ interface TerminalSignalContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void connectionIsClosedInTheMiddle() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
                 Crowd crowd = new Crowd(transport(), peer, options -> {})) {
             crowd.submit(

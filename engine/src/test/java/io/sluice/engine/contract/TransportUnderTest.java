@@ -155,4 +155,13 @@ public interface TransportUnderTest {
     default boolean isVariant() {
         return false;
     }
+
+    /**
+     * The most bytes of one transfer in the short runs.
+     *
+     * @return less than four gibibytes where the memory that is touched for it comes in small pages, which takes long
+     */
+    default long mostBytesInShortRuns() {
+        return Long.MAX_VALUE;
+    }
 }

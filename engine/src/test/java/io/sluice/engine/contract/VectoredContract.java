@@ -28,6 +28,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Many elements, a result for each, and one end. */
@@ -72,6 +73,7 @@ interface VectoredContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void oneElementOfManyChunks() {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(1 << 20))) {
             MemoryRegion source = BytePattern.filled(pair.local(9 << 20), 1);
@@ -204,6 +206,7 @@ interface VectoredContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
     default void cancelFromOutsideEndsItOnce() {
         int elements = 5_000;
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
@@ -263,8 +266,10 @@ interface VectoredContract extends Contract {
     }
 
     @Test
+    @Tag(DRIVER)
+    @Tag(PROCESS)
     default void vectoredTransferEndsOnceWhenThePeerIsKilled() {
-        assumeTrue(transport().crossesProcesses());
+        assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         // at the speed of memory more of them are needed, so that some are left when the peer is killed
         int elements = transport().carriesOutInTheCall() ? 80_000 : 20_000;
         int bytes = 256 << 10;
@@ -294,28 +299,50 @@ interface VectoredContract extends Contract {
 
     @Test
     default void deadlineOfAVectoredTransferIsForTheWhole() {
-        assumeTrue(transport().crossesProcesses() && transport().needsTargetToRun());
-        try (PeerProcess peer = PeerProcess.start(transport(), 4096);
-                TransferEngine engine = TransferEngine.open(transport()
-                        .options()
-                        .livenessTimeout(DeadlineContract.NEVER)
-                        .build())) {
-            Connection connection = await(engine.connect(peer.address()));
-            RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion local = engine.allocate(4096, RegionOptions.local());
-            peer.freeze();
-            ElementSignals signals = new ElementSignals(1_000);
-            connection.writeVectored(
-                    Collections.nCopies(1_000, new TransferElement(local, 0, remote, 0, 4096)),
-                    TransferOptions.defaults().withDeadline(Duration.ofMillis(150)),
-                    signals);
-            SluiceException error = signals.terminal().await().orElseThrow();
-            Throwable cause = error instanceof ElementsFailedException ? error.getCause() : error;
-            assertThat(cause).isInstanceOf(TransferTimeoutException.class);
-            peer.thaw();
-            until("the credits are back", () -> connection.window().operations() == 0);
-            Patience.pause(Duration.ofMillis(50));
-            signals.assertEachElementOnce();
+        Duration deadline = Duration.ofMillis(150);
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(1))) {
+            MemoryRegion local = pair.local(BYTES);
+            RemoteRegion remote = pair.attach(pair.served(BYTES));
+            try (TakenWindow window = new TakenWindow(pair)) {
+                // none was posted, so that there is nothing to wait for
+                await(endsAsAWhole(pair, local, remote, deadline).quiesced());
+            }
         }
+        if (transport().needsTargetToRun()) {
+            // some of them posted, the others not
+            try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(256))) {
+                MemoryRegion local = pair.local(BYTES);
+                RemoteRegion remote = pair.attach(pair.served(BYTES));
+                Transfer transfer;
+                try (Blockade blockade = Blockade.ofTarget(pair)) {
+                    transfer = endsAsAWhole(pair, local, remote, deadline);
+                    assertThat(transfer.quiesced()).isNotDone();
+                }
+                await(transfer.quiesced());
+                until("the credits are back", () -> pair.connection().window().operations() == 0);
+            }
+        }
+    }
+
+    /** All of them end by one deadline, posted or not, each with its own result. */
+    private static Transfer endsAsAWhole(EnginePair pair, MemoryRegion local, RemoteRegion remote, Duration deadline) {
+        int elements = 1_000;
+        ElementSignals signals = new ElementSignals(elements);
+        long submitted = System.nanoTime();
+        Transfer transfer = pair.connection()
+                .writeVectored(
+                        Collections.nCopies(elements, new TransferElement(local, 0, remote, 0, BYTES)),
+                        TransferOptions.defaults().withDeadline(deadline),
+                        signals);
+        SluiceException error = signals.terminal().await().orElseThrow();
+        assertThat(Duration.ofNanos(signals.terminal().endedAt() - submitted)).isGreaterThan(deadline.minusMillis(50));
+        Throwable cause = error instanceof ElementsFailedException ? error.getCause() : error;
+        assertThat(cause).isInstanceOf(TransferTimeoutException.class);
+        Patience.pause(Duration.ofMillis(50));
+        signals.assertEachElementOnce();
+        for (int i = 0; i < elements; i++) {
+            assertThat(signals.error(i)).as("element %d", i).containsInstanceOf(TransferTimeoutException.class);
+        }
+        return transfer;
     }
 }

@@ -107,7 +107,7 @@ interface VolumeContract extends Contract {
         assumeTrue(
                 !transport().isVariant() || ContractProfile.current() == ContractProfile.LARGE,
                 "another shape of this transport moves as much");
-        long bytes = hugeBytes();
+        long bytes = hugeBytes(transport());
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             Connection connection = await(engine.connect(engine.address()));
             // Most of the source is never touched, and what is not costs no memory; the marks show misplaced chunks.
@@ -151,8 +151,11 @@ interface VolumeContract extends Contract {
     }
 
     /** What the profile asks for, or less, loudly, where there is not the memory for it. */
-    private static long hugeBytes() {
-        long wanted = ContractProfile.current().hugeTransferBytes();
+    private static long hugeBytes(TransportUnderTest transport) {
+        ContractProfile profile = ContractProfile.current();
+        long wanted = profile == ContractProfile.LARGE
+                ? profile.hugeTransferBytes()
+                : Math.min(profile.hugeTransferBytes(), transport.mostBytesInShortRuns());
         long available = availableMemory();
         // The sink wholly, the source's marked pages, and as much again so that nobody else is driven out.
         long affordable = available / 2;

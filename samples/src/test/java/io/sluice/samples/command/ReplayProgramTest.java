@@ -86,7 +86,7 @@ class ReplayProgramTest {
 
     @Test
     void theRecordedTraceMoves() throws IOException {
-        Path recorded = RecordedTrace.orSkip();
+        Path recorded = RecordedTrace.file();
         try (SluiceProcess replay = SluiceProcess.run(
                 folder,
                 "replay",

@@ -6,9 +6,11 @@ import io.sluice.engine.contract.PreparedTransferContract;
 import io.sluice.engine.contract.StartAndCompletionContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 
 /** The same promises where nothing arrives in order, and a write carries its signal. */
+@Tag("variant")
 class ReorderingContractTest extends DataPathContract
         implements StartAndCompletionContract, PreparedTransferContract, BatchContract {
     @BeforeEach

@@ -84,4 +84,9 @@ final class ShmUnderTest implements TransportUnderTest {
     public boolean isVariant() {
         return registers || !"shm".equals(name());
     }
+
+    @Override
+    public long mostBytesInShortRuns() {
+        return 512 << 20;
+    }
 }

@@ -3,8 +3,11 @@ package io.sluice.engine.transport.tcp;
 import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 
 /** The same promises where each frame carries checksums. */
+@Tag("variant")
+@Tag("soak")
 class TcpChecksumsContractTest extends DataPathContract {
     @Override
     public TransportUnderTest transport() {

@@ -3,8 +3,10 @@ package io.sluice.engine.transport.tcp;
 import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 
 /** The same promises where a connection has several lanes and an engine several pollers. */
+@Tag("variant")
 class TcpManyLanesContractTest extends DataPathContract {
     @Override
     public TransportUnderTest transport() {

@@ -3,8 +3,10 @@ package io.sluice.engine.transport.tcp;
 import io.sluice.engine.contract.DataPathContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 
 /** The same promises with TLS on the control channel and on the lanes. */
+@Tag("variant")
 class TcpTlsDataContractTest extends DataPathContract {
     @Override
     public TransportUnderTest transport() {

@@ -5,6 +5,7 @@ import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.Tag;
 
 /** The promises where a connection has two rails and four lanes, and an engine two pollers. */
+@Tag("variant")
 @Tag("verbs")
 class VerbsRailsContractTest extends DataPathContract {
     @Override

@@ -1,0 +1,65 @@
+package io.sluice.engine.contract;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferOptions;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Acts on a large write at a moment at which some of it is posted, where no target can be kept from taking it: the poller
+ * copies only so much in a turn, and an adapter takes longer than a poller to hear of a small write before it.
+ */
+final class WhilePosted {
+    /** More than a poller copies in two turns, so that it has heard of the action before the last. */
+    static final long BYTES = 48 << 20;
+
+    /** Where an adapter may be the faster one: in so many attempts it is not always. */
+    static final int MOST_ROUNDS = 20;
+
+    // more than a calling thread carries out by itself
+    private static final long BEFORE_BYTES = 512 << 10;
+
+    private WhilePosted() {}
+
+    /**
+     * Starts the large write behind a small one, and acts at the small one's end. Both are handed over by the poller itself,
+     * so that it posts them together.
+     *
+     * @param source the small write's, of the initiator
+     * @param remote the small write's
+     * @param start starts the large one
+     * @param action on the poller
+     * @return the action is over
+     */
+    static CompletableFuture<Void> act(
+            Connection connection, MemoryRegion source, RemoteRegion remote, Runnable start, Runnable action) {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        write(connection, source, remote, over, () -> {
+            write(connection, source, remote, over, () -> {
+                action.run();
+                over.complete(null);
+            });
+            start.run();
+        });
+        return over;
+    }
+
+    private static void write(
+            Connection connection,
+            MemoryRegion source,
+            RemoteRegion remote,
+            CompletableFuture<Void> over,
+            Runnable behind) {
+        connection.write(source, 0, remote, 0, BEFORE_BYTES, TransferOptions.defaults(), (transfer, error) -> {
+            try {
+                if (error != null) {
+                    throw error;
+                }
+                behind.run();
+            } catch (RuntimeException | Error e) {
+                over.completeExceptionally(e);
+            }
+        });
+    }
+}
