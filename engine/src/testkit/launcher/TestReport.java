@@ -30,6 +30,7 @@ final class TestReport {
 
     private static final Pattern METHOD = Pattern.compile("\\w+");
     private static final int SLOWEST = 15;
+    private static final int LONGEST_REASON = 110;
 
     private enum Outcome {
         PASSED,
@@ -153,8 +154,13 @@ final class TestReport {
         Map<String, List<String>> reasons = new TreeMap<>();
         for (Test test : tests) {
             if (test.outcome() == Outcome.SKIPPED) {
-                String reason = test.reason().strip().replaceFirst("^[\\w.]*TestAbortedException: *", "");
-                String first = reason.lines().findFirst().orElse("").replaceFirst("^Assumption failed: *", "");
+                String reason = test.reason().strip().replaceFirst("^[\\w.]*(TestAbortedException|SkipException): *", "");
+                String first = reason.lines()
+                        .findFirst()
+                        .orElse("")
+                        .replaceFirst("^Assumption failed: *", "")
+                        .replaceAll("\\d+", "N");
+                first = first.length() > LONGEST_REASON ? first.substring(0, LONGEST_REASON) + "…" : first;
                 String type = test.type().substring(test.type().lastIndexOf('.') + 1);
                 reasons.computeIfAbsent(first.isEmpty() ? "(no reason given)" : first, key -> new ArrayList<>())
                         .add(type + "." + test.name());

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,21 +23,15 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The bench command as its users run it: two processes. */
 class BenchProgramTest {
 
-    private static final int IN_FLIGHT = 32;
-
-    /** What a measurement allocates beside its transfers, such as for classes that are loaded late. */
-    private static final long OTHER_BYTES = 128 << 10;
+    static final int IN_FLIGHT = 32;
 
     /** How long is measured: a few in flight take no longer, but a process that gets no processor must get one. */
-    private static final String SHORT = millis(50);
-
-    /** Until the compilers are through with what is measured. */
-    private static final String WARMUP = millis(500);
+    static final String SHORT = millis(50);
 
     @TempDir
     private Path folder;
 
-    private static String millis(int onIdleMachine) {
+    static String millis(int onIdleMachine) {
         return Patience.scaled(Duration.ofMillis(onIdleMachine)).toMillis() + "ms";
     }
 
@@ -58,7 +52,7 @@ class BenchProgramTest {
                 "--verify",
                 "--json=-")) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            List<JsonNode> lines = lines(bench.out());
+            List<JsonNode> lines = SluiceProcess.jsonLines(bench.out());
             assertThat(lines).hasSameSizeAs(sizes.split(";", -1));
             assertThat(lines).allMatch(line -> line.get("verified").asBoolean());
             assertThat(lines)
@@ -80,7 +74,7 @@ class BenchProgramTest {
                 "--warmup=0",
                 "--json=-")) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            JsonNode line = lines(bench.out()).getFirst();
+            JsonNode line = SluiceProcess.jsonLines(bench.out()).getFirst();
             assertThat(line.get("transport").asText()).isEqualTo(transport);
             assertThat(line.get("transfers").asLong()).isPositive();
             assertThat(line.get("transfers_per_second").asDouble()).isPositive();
@@ -99,6 +93,20 @@ class BenchProgramTest {
     }
 
     @ParameterizedTest
+    @Tag("soak")
+    @CsvSource({
+        "fetch-add, reactor, 8, distinct",
+        "signal, engine,  8, distinct",
+        "readv,  vertx,   8;4KiB;1MiB,  single",
+        "notify, vertx,   8;4KiB;64KiB, single",
+        "fetch-add, vertx, 8, single"
+    })
+    void measuresAndVerifiesByTheOtherInterfaces(String operation, String api, String sizes, String buffers)
+            throws IOException {
+        measuresAndVerifies(operation, api, sizes, buffers);
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "write,  engine,  8;4KiB;1MiB,  single",
         "read,   reactor, 8;4KiB;1MiB,  distinct",
@@ -106,13 +114,8 @@ class BenchProgramTest {
         "readv,  engine,  8;4KiB;1MiB,  single",
         "notify, reactor, 8;4KiB;64KiB, single",
         "fetch-add, engine,  8, single",
-        "fetch-add, reactor, 8, distinct",
-        "signal, engine,  8, distinct",
         "signal, reactor, 8, single",
-        "write,  vertx,   8;4KiB;1MiB,  distinct",
-        "readv,  vertx,   8;4KiB;1MiB,  single",
-        "notify, vertx,   8;4KiB;64KiB, single",
-        "fetch-add, vertx, 8, single"
+        "write,  vertx,   8;4KiB;1MiB,  distinct"
     })
     void measuresAndVerifies(String operation, String api, String sizes, String buffers) throws IOException {
         Path json = folder.resolve("out.json");
@@ -122,7 +125,7 @@ class BenchProgramTest {
         arguments.addAll(List.of("--duration", SHORT, "--warmup", "0", "--verify", "--json", json.toString()));
         try (SluiceProcess bench = SluiceProcess.run(folder, arguments.toArray(String[]::new))) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            List<JsonNode> lines = lines(Files.readString(json));
+            List<JsonNode> lines = SluiceProcess.jsonLines(Files.readString(json));
             assertThat(lines).hasSameSizeAs(sizes.split(";", -1));
             assertThat(bench.out().lines()).hasSize(2 + lines.size());
             lines.forEach(line -> assertPlausible(line, operation, api, buffers));
@@ -131,23 +134,32 @@ class BenchProgramTest {
         }
     }
 
+    @ParameterizedTest
+    @Tag("soak")
+    @CsvSource({
+        "write,  reactor, 8;64KiB;1MiB,       distinct, allocated",
+        "read,   engine,  8;64KiB;1MiB,       distinct, allocated",
+        "notify, engine,  8;4KiB,             single,   allocated",
+        "fetch-add, reactor, 8, single,   allocated",
+        "signal, engine,     8, single,   allocated",
+        "read,   vertx,   8;64KiB;1MiB,       distinct, allocated",
+        "readv,  reactor, 8;64KiB;1MiB, single,   registered"
+    })
+    void measuresAndVerifiesOverShmByTheOtherInterfaces(
+            String operation, String api, String sizes, String buffers, String regions) throws IOException {
+        measuresAndVerifiesOverShm(operation, api, sizes, buffers, regions);
+    }
+
     /** Small ones end in the calls that start them, large ones on the poller, and what the engine copies is right. */
     @ParameterizedTest
     @CsvSource({
         "write,  engine,  8;64KiB;65537;1MiB, single,   allocated",
-        "write,  reactor, 8;64KiB;1MiB,       distinct, allocated",
-        "read,   engine,  8;64KiB;1MiB,       distinct, allocated",
         "read,   reactor, 8;64KiB;65537;1MiB, single,   allocated",
         "writev, engine,  8;64KiB;1MiB,       distinct, allocated",
         "readv,  reactor, 8;64KiB;1MiB,       single,   allocated",
-        "notify, engine,  8;4KiB,             single,   allocated",
         "fetch-add, engine,  8, distinct, allocated",
-        "fetch-add, reactor, 8, single,   allocated",
-        "signal, engine,     8, single,   allocated",
-        "read,   vertx,   8;64KiB;1MiB,       distinct, allocated",
         "signal, vertx,      8, single,   allocated",
-        "write,  engine,  8;64KiB;1MiB, distinct, registered",
-        "readv,  reactor, 8;64KiB;1MiB, single,   registered"
+        "write,  engine,  8;64KiB;1MiB, distinct, registered"
     })
     void measuresAndVerifiesOverShm(String operation, String api, String sizes, String buffers, String regions)
             throws IOException {
@@ -158,7 +170,7 @@ class BenchProgramTest {
         try (SluiceProcess bench = SluiceProcess.start(
                 folder, Map.of("SLUICE_SHM_CROSS_MEMORY_ATTACH", "true"), arguments.toArray(String[]::new))) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            List<JsonNode> lines = lines(bench.out());
+            List<JsonNode> lines = SluiceProcess.jsonLines(bench.out());
             assertThat(lines).hasSameSizeAs(sizes.split(";", -1)).allSatisfy(line -> {
                 assertThat(line.get("transport").asText()).isEqualTo("shm");
                 assertThat(line.get("regions").asText()).isEqualTo(regions);
@@ -193,7 +205,7 @@ class BenchProgramTest {
                 "--json",
                 "-")) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            assertThat(lines(bench.out())).hasSize(2).allSatisfy(line -> {
+            assertThat(SluiceProcess.jsonLines(bench.out())).hasSize(2).allSatisfy(line -> {
                 assertThat(line.get("connections").asInt()).isEqualTo(3);
                 assertThat(line.get("verified").asBoolean()).isTrue();
             });
@@ -299,7 +311,7 @@ class BenchProgramTest {
                 "--json",
                 "-")) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            JsonNode line = lines(bench.out()).getFirst();
+            JsonNode line = SluiceProcess.jsonLines(bench.out()).getFirst();
             assertThat(line.get("connections").asInt()).isEqualTo(3);
             assertThat(line.get("max_inflight_ops_seen").asInt()).isEqualTo(7);
             assertThat(line.get("verified").isNull()).isTrue();
@@ -332,158 +344,11 @@ class BenchProgramTest {
                 "--json",
                 "-")) {
             assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            JsonNode line = lines(bench.out()).getFirst();
+            JsonNode line = SluiceProcess.jsonLines(bench.out()).getFirst();
             assertThat(line.get("regions").asText()).isEqualTo("registered");
             assertThat(line.get("verified").asBoolean()).isTrue();
             assertThat(line.get("transfers").asLong()).isPositive();
             assertThat(bench.err()).contains("in registered memory");
-        }
-    }
-
-    /** Vectored transfers of more elements than may be in flight, and large elements: the window bounds both. */
-    @ParameterizedTest
-    @CsvSource({"writev, engine", "writev, reactor", "readv, engine", "readv, reactor"})
-    void whatIsInFlightIsCountedInElements(String operation, String api) throws IOException {
-        try (SluiceProcess bench = SluiceProcess.run(
-                folder,
-                "bench",
-                "--loopback",
-                "--transport",
-                "tcp",
-                "--op",
-                operation,
-                "--api",
-                api,
-                "--iov",
-                "256",
-                "--inflight",
-                Integer.toString(IN_FLIGHT),
-                "--size",
-                "8,1MiB",
-                "--duration",
-                SHORT,
-                "--warmup",
-                "0",
-                "--verify",
-                "--json",
-                "-")) {
-            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            List<JsonNode> lines = lines(bench.out());
-            assertThat(lines).allSatisfy(line -> {
-                assertThat(line.get("verified").asBoolean()).isTrue();
-                assertThat(line.get("max_inflight_ops_seen").asInt()).isLessThanOrEqualTo(IN_FLIGHT);
-            });
-            assertThat(lines.getFirst().get("max_inflight_ops_seen").asInt()).isEqualTo(IN_FLIGHT);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"write", "read", "writev", "readv", "fetch-add", "signal"})
-    void theEnginesInterfaceAllocatesNothingForATransfer(String operation) throws IOException {
-        try (SluiceProcess bench = SluiceProcess.run(
-                folder,
-                "bench",
-                "--loopback",
-                "--transport",
-                "tcp",
-                "--op",
-                operation,
-                "--api",
-                "engine",
-                "--size",
-                "8",
-                "--duration",
-                WARMUP,
-                "--warmup",
-                WARMUP,
-                "--json",
-                "-")) {
-            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            JsonNode line = lines(bench.out()).getFirst();
-            // The least object is of 16 bytes.
-            long elements = line.get("elements").asLong();
-            double bytes = line.get("allocated_bytes_per_transfer").asDouble()
-                    * line.get("transfers").asLong();
-            assertThat(bytes).isLessThan(8.0 * elements + OTHER_BYTES);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"write", "read", "fetch-add", "signal"})
-    void reactorsAllocatesLittle(String operation) throws IOException {
-        try (SluiceProcess bench = SluiceProcess.run(
-                folder,
-                "bench",
-                "--loopback",
-                "--transport",
-                "tcp",
-                "--op",
-                operation,
-                "--api",
-                "reactor",
-                "--size",
-                "8",
-                "--duration",
-                WARMUP,
-                "--warmup",
-                WARMUP,
-                "--json",
-                "-")) {
-            assertThat(bench.awaitEnd()).as(bench::toString).isZero();
-            JsonNode line = lines(bench.out()).getFirst();
-            long transfers = line.get("transfers").asLong();
-            assertThat(line.get("allocated_bytes_per_transfer").asDouble())
-                    .isLessThanOrEqualTo(400 + (double) OTHER_BYTES / transfers);
-        }
-    }
-
-    @ParameterizedTest
-    @CsvSource({
-        "write, engine, 64KiB, WRITTEN_PAGE",
-        "writev, engine, 64KiB, WRITTEN_PAGE",
-        "read, reactor, 64KiB, READ_PAGE",
-        "read, engine, 64KiB, WRITTEN_PAGE",
-        "fetch-add, engine, 8, FETCH_ADD_ADDEND",
-        "fetch-add, reactor, 8, FETCHED_VALUE",
-        "fetch-add, engine, 8, FETCHED_VALUE",
-        "signal, reactor, 8, SIGNAL_ADDEND"
-    })
-    void aFlippedBitIsFound(String operation, String api, String size, FlippingProxy.Victim victim) throws IOException {
-        Path ready = folder.resolve("ready.json");
-        Path json = folder.resolve("out.json");
-        try (SluiceProcess serve = SluiceProcess.start(
-                folder, "serve", "--listen", "127.0.0.1:0", "--memory", "128MiB", "--ready-file", ready.toString())) {
-            await().atMost(SluiceProcess.BOUND)
-                    .until(() -> Files.exists(ready) || !serve.handle().isAlive());
-            try (FlippingProxy proxy = FlippingProxy.inFrontOf(
-                            SluiceProcess.json(ready).get("port").asInt(), victim);
-                    SluiceProcess bench = SluiceProcess.run(
-                            folder,
-                            "bench",
-                            "--connect",
-                            "127.0.0.1:" + proxy.port(),
-                            "--transport",
-                            "tcp",
-                            "--op",
-                            operation,
-                            "--api",
-                            api,
-                            "--size",
-                            size,
-                            "--duration",
-                            "200ms",
-                            "--warmup",
-                            "100ms",
-                            "--verify",
-                            "--json",
-                            json.toString())) {
-                assertThat(bench.awaitEnd()).as(bench::toString).isEqualTo(ExitCodes.FAILED);
-                assertThat(proxy.hasFlipped()).isTrue();
-                assertThat(bench.err()).contains("elements that are not what was sent: ");
-                JsonNode line = SluiceProcess.json(json);
-                assertThat(line.get("verified").asBoolean(true)).isFalse();
-                assertThat(line.get("errors").asLong(-1)).isZero();
-            }
         }
     }
 
@@ -523,13 +388,5 @@ class BenchProgramTest {
     private static void assertGone(ProcessHandle process) {
         assertThat(process.onExit().orTimeout(SluiceProcess.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                 .succeedsWithin(SluiceProcess.BOUND);
-    }
-
-    private static List<JsonNode> lines(String text) throws IOException {
-        List<JsonNode> lines = new ArrayList<>();
-        for (String line : text.lines().toList()) {
-            lines.add(new ObjectMapper().readTree(line));
-        }
-        return lines;
     }
 }

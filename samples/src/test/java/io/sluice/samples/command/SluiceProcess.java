@@ -124,6 +124,15 @@ final class SluiceProcess implements AutoCloseable {
         return new ObjectMapper().readTree(file.toFile());
     }
 
+    /** An object of each line. */
+    static List<JsonNode> jsonLines(String text) throws IOException {
+        List<JsonNode> lines = new ArrayList<>();
+        for (String line : text.lines().toList()) {
+            lines.add(new ObjectMapper().readTree(line));
+        }
+        return lines;
+    }
+
     private static String read(Path file) {
         try {
             return Files.readString(file);
