@@ -308,12 +308,13 @@ run_tests() {
   begin_build
   # The format is checked once, before and apart from the tests: neither hides what the other has to say.
   if [[ -z $only ]]; then
-    run_maven -q --fail-at-end com.diffplug.spotless:spotless-maven-plugin:check || formatted=''
+    run_maven -q -T 2 --fail-at-end com.diffplug.spotless:spotless-maven-plugin:check || formatted=''
   fi
   find "$root" -type d -path '*/target/surefire-reports' -prune -exec rm -rf -- {} +
   rm -rf -- "$softroce_results"
-  # The tests on a real RDMA driver, and those that are repeated, run without Maven and need its class path.
-  run_maven --fail-at-end -Dspotless.check.skip=true verify dependency:build-classpath -Dmdep.includeScope=test \
+  # Two modules at a time, where one does not need the other: compilers and waits then fill two processors. The tests on a
+  # real RDMA driver, and those that are repeated, run without Maven and need its class path.
+  run_maven -T 2 --fail-at-end -Dspotless.check.skip=true verify dependency:build-classpath -Dmdep.includeScope=test \
     -Dmdep.outputFile=target/test-class-path ${arguments[@]+"${arguments[@]}"} || status=$?
   if ((status == 0)) && [[ -n $own ]]; then
     end_build packaged

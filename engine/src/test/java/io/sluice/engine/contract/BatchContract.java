@@ -281,6 +281,7 @@ public interface BatchContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void peerThatIsKilledFailsItsElementsAlone() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         // what is left when the peer is killed costs no time

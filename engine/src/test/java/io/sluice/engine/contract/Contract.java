@@ -11,6 +11,9 @@ interface Contract {
     /** Tag of the tests that start a peer in a process of its own, which variants of a transport leave to the long runs. */
     String PROCESS = "process";
 
+    /** Tag of those of them whose peer is killed, frozen or lost: the guests share the tests by it. */
+    String FAULT = "fault";
+
     /** Why a test that needs a peer in a process of its own is skipped. */
     String ONE_PROCESS = "it reaches no other process";
 

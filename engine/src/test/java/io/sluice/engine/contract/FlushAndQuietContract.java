@@ -441,6 +441,7 @@ interface FlushAndQuietContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void lostConnectionIsFlushedAndNotQuiet() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         // more than sockets hold, or more than a calling thread carries out

@@ -359,6 +359,7 @@ interface MetricsContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void killedPeerShows() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         RecordingObserver observer = new RecordingObserver();
@@ -399,6 +400,7 @@ interface MetricsContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void silentPeerIsMissedAndLostAndComesBack() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), 64);

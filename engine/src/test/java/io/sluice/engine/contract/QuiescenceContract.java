@@ -265,6 +265,7 @@ interface QuiescenceContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void nothingLandsAfterTheCloseThoughThePeerWakesUpLater() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), REGION_BYTES);
@@ -306,6 +307,7 @@ interface QuiescenceContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void nothingLandsInAServedRegionThoughThePeerWakesUpInTheMiddleOfAWrite() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         int bytes = 32 << 20;

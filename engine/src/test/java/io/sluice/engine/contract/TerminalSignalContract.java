@@ -135,6 +135,7 @@ interface TerminalSignalContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void peerIsKilledInTheMiddle() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
@@ -160,6 +161,7 @@ interface TerminalSignalContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void peerIsFrozenInTheMiddle() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);
@@ -195,6 +197,7 @@ interface TerminalSignalContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void idlePeerIsFrozen() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         Duration brief = Patience.scaled(Duration.ofMillis(500));
@@ -219,6 +222,7 @@ interface TerminalSignalContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void connectionIsClosedInTheMiddle() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), MOST_BYTES);

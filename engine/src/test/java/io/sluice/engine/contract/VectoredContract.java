@@ -268,6 +268,7 @@ interface VectoredContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
+    @Tag(FAULT)
     default void vectoredTransferEndsOnceWhenThePeerIsKilled() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         // at the speed of memory more of them are needed, so that some are left when the peer is killed
