@@ -32,10 +32,10 @@ Examples:
 USAGE
 }
 
-# ---- What the tests need beside the build's tools
+# ---- What the tests need, apart from the build's tools
 
-# bring FOLDER COMMANDS PACKAGE...: puts the commands of Debian's packages on the path, where they are not there. The packages
-# are only unpacked: to install them would start services. What they link to lies beside them. Where they cannot be had, the
+# bring FOLDER COMMANDS PACKAGE...: puts the commands of Debian's packages on the path, where they are missing. The packages
+# are only unpacked, with the libraries that they need: to install them would start services. Where they cannot be had, the
 # tests that need them say so and are skipped.
 bring() {
   local unpacked=$state/$1 commands=$2 command package missing=''
@@ -44,7 +44,7 @@ bring() {
     command -v "$command" > /dev/null || missing=yes
   done
   [[ -n $missing ]] || return 0
-  if [[ ! -d $unpacked ]]; then
+  if [[ ! -x $unpacked/bin/${commands%% *} ]]; then
     if ! command -v apt-get > /dev/null || [[ ${SLUICE_NO_INSTALL:-} == 1 ]]; then
       return 0
     fi
@@ -60,7 +60,7 @@ bring() {
     for command in $commands; do
       cat > "$unpacked.new/bin/$command" << 'SCRIPT'
 #!/bin/sh
-# What this program links to is unpacked beside it, and not installed.
+# The libraries of this program are unpacked, and not installed.
 here=$(dirname -- "$(readlink -f -- "$0")")/..
 for folder in "$here"/usr/lib/*-linux-gnu*; do
   LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -70,6 +70,7 @@ exec "$here/usr/bin/${0##*/}" "$@"
 SCRIPT
       chmod +x "$unpacked.new/bin/$command"
     done
+    rm -rf -- "$unpacked"
     mv -T -- "$unpacked.new" "$unpacked"
   fi
   export PATH=$unpacked/bin:$PATH
@@ -86,14 +87,18 @@ unpack_package() {
 
 # Installs Debian packages that cannot be used unpacked, where that is allowed.
 try_install() {
+  local package
   if ! command -v apt-get > /dev/null || ((EUID != 0)) || [[ ${SLUICE_NO_INSTALL:-} == 1 ]]; then
     return 0
   fi
   mkdir -p "$state"
   say "installing the Debian packages $*"
-  # The lists of packages may be missing or old.
-  if ! install_package "$@" && { ! apt-get update >> "$state/install.log" 2>&1 || ! install_package "$@"; }; then
-    say "apt-get install failed; the log is $state/install.log"
+  # The lists of packages may be missing or old. One that cannot be had does not keep the others away.
+  if ! install_package "$@"; then
+    apt-get update >> "$state/install.log" 2>&1 || true
+    for package in "$@"; do
+      install_package "$package" || say "apt-get install $package failed; the log is $state/install.log"
+    done
   fi
 }
 
@@ -129,8 +134,8 @@ artifact_of() {
 
 # Prints the modules that differ from a commit, and those that depend on them; all, where a file of no module differs.
 changed_modules() {
-  local base=$1 files file module artifact grown affected=' '
-  files=$(git -C "$root" diff --name-only "$base" -- && git -C "$root" ls-files --others --exclude-standard) ||
+  local base=$1 files file module candidate artifact grown affected=' '
+  files=$(git -C "$root" diff --no-renames --name-only "$base" -- && git -C "$root" ls-files --others --exclude-standard) ||
     fail "$STATUS_USAGE" "--changed: git knows no difference to $base"
   while IFS= read -r file; do
     [[ -n $file ]] || continue
@@ -183,7 +188,7 @@ pom_property() {
 
 # repeat_tests COUNT NAME: runs the tests of that name, of all modules, COUNT times; they are compiled.
 repeat_tests() {
-  local count=$1 names=() name class method module run failed=0 runs=0 filters options selection
+  local count=$1 names=() name class method module pattern run failed=0 runs=0 options
   local -a java
   IFS=, read -r -a names <<< "$2"
   read -r -a options <<< "$(pom_property sluice.test.options)"
@@ -191,17 +196,22 @@ repeat_tests() {
   for name in "${names[@]}"; do
     class=${name%%#*} method=''
     [[ $name != *#* ]] || method=${name#*#}
-    filters=("--include-classname=.*\b${class//\*/[^.]*}")
-    [[ -z $method ]] || filters+=("--include-methodname=.*#${method//\*/.*}\$")
+    # A name may have its package, and wildcards as Maven has them.
+    pattern=${class//./\\.} pattern=${pattern//$/\\$}
     for module in "${MODULES[@]}"; do
-      selection=$(find "$root/$module/target/test-classes" -name "$class.class" -print -quit 2> /dev/null || true)
-      [[ -n $selection ]] || continue
-      java=("$jdk/bin/java" "${options[@]}" -Dsluice.test.profile=standard
+      [[ -n $(find "$root/$module/target/test-classes" -name "${class##*.}.class" -print -quit 2> /dev/null || true) ]] || continue
+      java=("$jdk/bin/java" "${options[@]}"
         -cp "$root/$module/target/test-classes:$root/$module/target/classes:$(< "$root/$module/target/test-class-path")"
-        org.junit.platform.console.ConsoleLauncher execute --include-engine=junit-jupiter
-        "--scan-classpath=$root/$module/target/test-classes" "${filters[@]}" --disable-banner --disable-ansi-colors
-        --details=tree "--config=junit.jupiter.execution.timeout.default=$(pom_property sluice.test.timeout)"
-        --exclude-tag=soak --exclude-tag=softroce --exclude-tag=softroce-links --exclude-tag=softroce-netem)
+        org.junit.platform.console.ConsoleLauncher execute
+        "--scan-classpath=$root/$module/target/test-classes" "--include-classname=(.*\.)?${pattern//\*/[^.]*}"
+        --disable-banner --disable-ansi-colors --details=tree
+        "--config=junit.jupiter.execution.timeout.default=$(pom_property sluice.test.timeout)")
+      [[ -z $method ]] || java+=("--include-methodname=.*#(${method//\*/.*})")
+      if [[ -n $soak ]]; then
+        java=("${java[0]}" "$soak" "${java[@]:1}")
+      else
+        java+=(--exclude-tag=soak "--exclude-tag=variant & process")
+      fi
       for ((run = 1; run <= count; run++)); do
         repeat_once "$module" "$class" "$run" || failed=$((failed + 1))
         runs=$((runs + 1))
@@ -213,38 +223,41 @@ repeat_tests() {
   ((failed == 0))
 }
 
-# One run: the tests for the software adapter in a process of their own, as in the build.
+# One run: the tests for the software adapter in a process of their own, as in the build. A run without a test has failed.
 repeat_once() {
-  local module=$1 class=$2 run=$3 folder=$REPEATS_FOLDER/$2 status=0 began=$SECONDS counts
+  local module=$1 class=$2 run=$3 folder=$REPEATS_FOLDER/$2 status=0 verbs_status=0 began=$SECONDS counts
   mkdir -p -- "$folder"
   {
-    (cd -- "$root/$module" && run_child "${java[@]}" --exclude-tag=verbs "--reports-dir=$folder/$run") || status=$?
+    run_child env -C "$root/$module" "${java[@]}" --exclude-tag=verbs --exclude-tag=softroce --exclude-tag=softroce-netem \
+      "--reports-dir=$folder/$run" || status=$?
     if [[ $module == engine ]]; then
-      (
-        cd -- "$root/$module"
-        export SOFT_ADAPTER_DEVICES=4 SOFT_ADAPTER_DELAY_NANOS=20000
-        run_child "${java[@]:0:1}" "-Dsluice.verbs.library=$root/native/target/native-objects/libsoftadapter.so" \
-          "${java[@]:1}" --include-tag=verbs "--reports-dir=$folder/$run/verbs"
-      ) || status=$?
+      run_child env -C "$root/$module" SOFT_ADAPTER_DEVICES=4 SOFT_ADAPTER_DELAY_NANOS=20000 "${java[0]}" \
+        "-Dsluice.verbs.library=$root/native/target/native-objects/libsoftadapter.so" \
+        ${soak:--Dsluice.test.profile=small} "${java[@]:1}" --include-tag=verbs "--reports-dir=$folder/$run/verbs" ||
+        verbs_status=$?
     fi
   } > "$folder/$run.log" 2>&1
   counts=$(awk '/tests successful/ { passed += $2 } /tests failed/ { failed += $2 } /tests skipped/ { skipped += $2 }
     END { printf "%d passed, %d failed, %d skipped", passed, failed, skipped }' "$folder/$run.log")
-  printf '%s, run %d: %s in %d s%s\n' "$class" "$run" "$counts" "$((SECONDS - began))" \
-    "$( ((status == 0)) || echo "; see $folder/$run.log")"
-  return "$status"
+  if ((status == 0 && verbs_status == 0)) && [[ $counts != '0 passed, 0 failed'* ]]; then
+    printf '%s, run %d: %s in %d s\n' "$class" "$run" "$counts" "$((SECONDS - began))"
+  else
+    printf '%s, run %d: FAILED, %s in %d s; see %s\n' "$class" "$run" "$counts" "$((SECONDS - began))" "$folder/$run.log"
+    return 1
+  fi
 }
 
 # ---- The command
 
 run_tests() {
   local arguments=() only='' own=yes formatted=yes status=0 report_status=0 softroce_status=0 extent=brief
-  local changed='' base='' repeat='' modules=() module report=() began=$SECONDS
+  local changed='' base='' differing='' repeat='' soak='' modules=() module report=() began=$SECONDS
   while (($# > 0)); do
     case $1 in
       --soak)
         arguments+=(-Psoak)
         extent=whole
+        soak=-Dsluice.test.profile=soak
         ;;
       --only)
         (($# > 1)) || fail "$STATUS_USAGE" "--only needs the name of a test class"
@@ -260,6 +273,10 @@ run_tests() {
         fi
         ;;
       --changed=*) changed=yes base=${1#--changed=} ;;
+      --repeat=*)
+        set -- --repeat "${1#--repeat=}" "${@:2}"
+        continue
+        ;;
       --repeat)
         [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "$STATUS_USAGE" "--repeat needs a number of runs"
         repeat=$2
@@ -282,8 +299,9 @@ run_tests() {
   if [[ -n $changed ]]; then
     base=${base:-$(default_base)}
     git -C "$root" rev-parse --quiet --verify "$base^{commit}" > /dev/null || fail "$STATUS_USAGE" "--changed: there is no commit $base"
-    mapfile -t modules < <(changed_modules "$base")
-    if ((${#modules[@]} == 0)); then
+    differing=$(changed_modules "$base") || exit
+    [[ -z $differing ]] || mapfile -t modules <<< "$differing"
+    if [[ -z $differing ]]; then
       say "nothing differs from $base"
       echo '0 passed, 0 failed, 0 skipped'
       return
@@ -326,17 +344,19 @@ run_tests() {
     repeat_tests "$repeat" "$only"
     return
   fi
-  if [[ $only == softroce || (-z $only && -n $own && (-z $changed || " ${modules[*]} " == *' engine '*)) ]]; then
+  if [[ $only == softroce || (-z $only && -n $own && (-z $changed || " ${modules[*]} " == *' engine '* || -n $(git -C "$root" status --porcelain -- "$softroce") ||
+    -n $(git -C "$root" diff --no-renames --name-only "$base" -- "$softroce"))) ]]; then
     if ((status == 0)); then
       bring_qemu
       JAVA_HOME=$jdk run_child bash "$softroce/suite/test" "$root" "$softroce_results" "$extent" || softroce_status=$?
     else
       echo 'Without a whole build the tests on a real RDMA driver do not run, and are not counted.'
     fi
-    # Only then has verbs been seen with a peer in another process.
-    if [[ -z $only && -z $changed ]] && ((status == 0 && softroce_status == 0)); then
-      report=(--whole)
-    fi
+  fi
+  # Only in a guest has verbs been seen with a peer in another process.
+  if [[ -z $only && -z $changed && -n $own ]] && ((status == 0)); then
+    report=(--contract=tcp,shm)
+    ((softroce_status != 0)) || report=(--contract=tcp,shm,verbs)
   fi
   release_lock
 

@@ -116,7 +116,7 @@ class OverloadTest {
 
     /**
      * Urgent writes, one after the other, and how many of the others' ended during each. All callbacks come on the
-     * connection's one poller, so that the counts tell of the order alone, and not of how fast the machine is.
+     * connection's one poller, so that the counts show the order alone, and not the speed of the machine.
      */
     private static final class Urgent implements TransferCallback {
         private final Connection connection;
@@ -197,7 +197,7 @@ class OverloadTest {
                     endedMeanwhile.getLast(),
                     heapAfter - heap >> 10,
                     residentAfter - resident >> 10);
-            // What is posted is before it whatever its priority: a window. It is not to wait for the queue.
+            // Before it comes what is posted, of any priority: a window. It must not wait for the queue.
             assertThat(percentile(endedMeanwhile, 0.5)).isLessThan(4 * WINDOW);
             assertThat(percentile(endedMeanwhile, 0.95)).isLessThan(DEMAND / 4);
             assertThat(demands).allSatisfy(demand -> assertThat(demand.failures).hasValue(0));

@@ -33,7 +33,7 @@ public abstract class StressSuite {
     @Test
     @Tag("soak")
     void noForbiddenOutcomeIsSeenInterpretedAndCompiledForMinutes() throws Exception {
-        run(Duration.ofMinutes(55), List.of(), "-f", "1", "-iters", "5", "-time", "1000");
+        run(Patience.scaled(Duration.ofMinutes(55)), List.of(), "-f", "1", "-iters", "5", "-time", "1000");
     }
 
     private static void run(Duration bound, List<String> machine, String... options) throws Exception {

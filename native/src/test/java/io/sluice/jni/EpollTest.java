@@ -40,7 +40,7 @@ class EpollTest {
         check(EventDescriptor.signal(event));
 
         assertThat(woken.get(Patience.BOUND.toSeconds(), TimeUnit.SECONDS)).isEqualTo(1);
-        waiter.join();
+        Patience.join(waiter);
         assertThat(records.get(ValueLayout.JAVA_INT, Epoll.RECORD_EVENTS_OFFSET))
                 .isEqualTo(Epoll.READABLE);
         assertThat(records.get(ValueLayout.JAVA_INT, 4)).isZero();

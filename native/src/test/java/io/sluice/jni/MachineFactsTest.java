@@ -35,7 +35,7 @@ class MachineFactsTest {
             result.complete(last);
         });
         assertThat(result.get(Patience.BOUND.toSeconds(), TimeUnit.SECONDS)).isZero();
-        thread.join();
+        Patience.join(thread);
     }
 
     @Test

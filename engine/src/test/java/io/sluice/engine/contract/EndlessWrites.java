@@ -11,7 +11,7 @@ import io.sluice.testkit.Patience;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Writes that start each other until one fails: whatever happens to their connection, and however late, it meets one. */
+/** Writes that start each other until one fails, so that an end of their connection, early or late, meets one. */
 final class EndlessWrites implements TransferCallback {
     private final Connection connection;
     private final MemoryRegion source;

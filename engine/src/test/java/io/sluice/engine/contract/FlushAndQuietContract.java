@@ -150,7 +150,7 @@ interface FlushAndQuietContract extends Contract {
                     boolean posted = false;
                     for (int round = 0; !posted && round < WhilePosted.MOST_ROUNDS; round++) {
                         source.segment().fill((byte) 0);
-                        posted = isFencedWhilePosted(pair, fence, source, remote);
+                        posted = isFencedWhilePosted(transport(), pair, fence, source, remote);
                     }
                     assertThat(posted).as("a cancel has found the write posted").isTrue();
                 }
@@ -161,11 +161,13 @@ interface FlushAndQuietContract extends Contract {
     }
 
     /** Fences a write as it is cancelled, and spoils its source behind the fence; false if nothing was posted then. */
-    private static boolean isFencedWhilePosted(EnginePair pair, Fence fence, MemoryRegion source, RemoteRegion remote) {
+    private static boolean isFencedWhilePosted(
+            TransportUnderTest transport, EnginePair pair, Fence fence, MemoryRegion source, RemoteRegion remote) {
         AtomicReference<Transfer> large = new AtomicReference<>();
         AtomicBoolean posted = new AtomicBoolean();
         CompletableFuture<CompletableFuture<Void>> fenced = new CompletableFuture<>();
         await(WhilePosted.act(
+                transport,
                 pair.connection(),
                 source,
                 remote,
@@ -468,7 +470,7 @@ interface FlushAndQuietContract extends Contract {
                 await(connection.flush());
                 await(connection.quiet());
             }
-            // holds both up, whoever moves the bytes
+            // holds both up on every transport
             TerminalSignal waiting = new TerminalSignal();
             connection.write(source, 0, remote, 0, 8, TransferOptions.defaults().startAfter(listener -> {}), waiting);
             signals.add(waiting);

@@ -13,7 +13,7 @@ import java.lang.foreign.Arena;
 
 /**
  * A peer whose poller does nothing until this is closed, and which keeps one credit of the connection to it meanwhile: of an
- * atomic operation that its processors have to carry out, on whatever transport.
+ * atomic operation that its processors have to carry out, on every transport.
  */
 final class HeldUpPeer implements AutoCloseable {
     private final Blockade blockade;

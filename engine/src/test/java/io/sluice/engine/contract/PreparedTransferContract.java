@@ -353,7 +353,8 @@ public interface PreparedTransferContract extends Contract {
                     assertThatThrownBy(() -> prepared.aim(0, 0, 8)).isInstanceOf(IllegalStateException.class);
                 } else {
                     for (int round = 0; refusals.get() == 0 && round < WhilePosted.MOST_ROUNDS; round++) {
-                        await(WhilePosted.act(pair.connection(), source, remote, prepared::start, prepared::cancel));
+                        await(WhilePosted.act(
+                                transport(), pair.connection(), source, remote, prepared::start, prepared::cancel));
                         runs.await()
                                 .error()
                                 .ifPresent(error -> assertThat(error).isInstanceOf(TransferCancelledException.class));

@@ -170,7 +170,7 @@ interface ReadAndWriteContract extends Contract {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(large);
             RemoteRegion allocated = pair.attach(pair.target().allocate(large, RegionOptions.readWrite()));
-            // which no calling thread reaches, on whatever transport
+            // which no calling thread reaches, on every transport
             RemoteRegion registered = pair.attach(pair.servedByTheTarget(64));
             for (int i = 0; i < 100; i++) {
                 int small = i % 2 == 0 ? 64 : 0;

@@ -130,7 +130,7 @@ interface UnknownOutcomeContract extends Contract {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         int words = 40;
         int window = 4;
-        // the target's processors have to change such words, on whatever transport
+        // the target's processors have to change such words, on every transport
         Map<String, String> registered = Map.of("CONTRACT_REGISTERS_MEMORY", "true");
         try (PeerProcess peer = PeerProcess.start(transport(), registered, 8L * words);
                 TransferEngine engine = TransferEngine.open(transport()
@@ -218,6 +218,7 @@ interface UnknownOutcomeContract extends Contract {
                     pair.connection().close();
                 } else {
                     await(WhilePosted.act(
+                            transport(),
                             pair.connection(),
                             source,
                             remote,

@@ -103,7 +103,7 @@ class WaitingTransfersTest {
         WaitingTransfers waiting = new WaitingTransfers(aging);
         DataTransfer low;
         DataTransfer high;
-        // anew where this thread was held up between the two
+        // again if this thread was held up between the two
         do {
             low = submitted(TransferPriority.LOW);
             high = submitted(TransferPriority.HIGH);

@@ -54,7 +54,7 @@ class NamedConnectionsTest {
         directory.close().block(BOUND);
     }
 
-    /** Whoever is held up here is not given up. */
+    /** A peer that is held up here is not given up. */
     private static EngineOptions.Builder patient() {
         return EngineOptions.builder()
                 .transports(List.of("tcp"))
@@ -253,8 +253,7 @@ class NamedConnectionsTest {
         Patience.pause(Duration.ofMillis(200));
         assertThat(made).hasSize(1);
         // There is one at moments, as it tries again and again.
-        Patience.until(
-                "nobody stays connected", () -> there.engine().connections().isEmpty());
+        Patience.until("no connection stays", () -> there.engine().connections().isEmpty());
 
         publish(there.address(), there.engine().epoch());
         await().atMost(BOUND).until(() -> made.size() == 2);

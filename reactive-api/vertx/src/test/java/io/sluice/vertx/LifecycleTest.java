@@ -81,7 +81,7 @@ class LifecycleTest {
             started.incrementAndGet();
             connection.write(local, remote, 0).onComplete(result -> {
                 if (result.failed()) {
-                    // before it counts as ended: whoever waits for all ends looks at the errors then
+                    // before it counts as ended: a test that has seen all ends looks at the errors
                     errors.add(result.cause());
                 }
                 ended.incrementAndGet();

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What bench finds out about transfers: what they allocate, what is in flight, and bytes that are not what was sent. */
 class BenchFindingsTest {
 
-    /** What a measurement allocates beside its transfers, such as for classes that are loaded late. */
+    /** What a measurement allocates apart from its transfers, such as for classes that are loaded late. */
     private static final long OTHER_BYTES = 128 << 10;
 
     /** Until the compilers are through with what is measured. */
@@ -163,9 +163,9 @@ class BenchFindingsTest {
                             "--size",
                             size,
                             "--duration",
-                            "200ms",
+                            BenchProgramTest.millis(200),
                             "--warmup",
-                            "100ms",
+                            BenchProgramTest.millis(100),
                             "--verify",
                             "--json",
                             json.toString())) {

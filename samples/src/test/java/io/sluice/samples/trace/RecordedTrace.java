@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The recorded trace of an hour of conversations, where it lies beside the repository, which does not copy it; elsewhere one
+ * The recorded trace of an hour of conversations, where the folder of the repository has it next to it; the repository does not copy it. Elsewhere one
  * that is made alike: as many requests, and the same share of blocks that an earlier request had.
  */
 public final class RecordedTrace {

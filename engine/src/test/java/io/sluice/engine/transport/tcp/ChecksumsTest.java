@@ -57,7 +57,7 @@ class ChecksumsTest {
                     .transports(List.of("tcp"))
                     .listen("127.0.0.1", port)
                     .advertise("127.0.0.1", path.port())
-                    // whatever is damaged is noticed at once
+                    // damage is noticed at once
                     .livenessTimeout(Patience.BOUND.multipliedBy(2))
                     .build();
             target = TransferEngine.open(options);

@@ -177,7 +177,7 @@ class LaneAbuseTest {
         return frames;
     }
 
-    /** Whoever sends these again and again, and takes nothing, is not heard any more, and ended for it. */
+    /** A peer that sends these again and again, and reads nothing, is ended. */
     private static void assertCutOff(Function<Claim, byte[][]> frames) {
         try (GuardedTarget biting = new GuardedTarget(options -> options.livenessTimeout(GuardedTarget.LIVENESS));
                 RawPeer greedy = biting.stranger()) {
