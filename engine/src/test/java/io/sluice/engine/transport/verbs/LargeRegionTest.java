@@ -51,6 +51,7 @@ class LargeRegionTest {
     }
 
     @Test
+    @Tag("soak")
     void readsAndWritesMoreThanFourGibibytesInOneTransfer() {
         // of chunks of 128 MiB: on memory that is touched for the first time each may take a busy machine long
         try (VerbsPair pair =
