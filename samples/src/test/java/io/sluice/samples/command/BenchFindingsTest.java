@@ -73,7 +73,7 @@ class BenchFindingsTest {
     @ParameterizedTest
     @ValueSource(strings = {"write", "readv", "signal"})
     void theEnginesInterfaceAllocatesNothingForATransfer(String operation) throws IOException {
-        try (SluiceProcess bench = SluiceProcess.run(
+        try (SluiceProcess bench = SluiceProcess.runCompiled(
                 folder,
                 "bench",
                 "--loopback",
@@ -111,7 +111,7 @@ class BenchFindingsTest {
     @ParameterizedTest
     @ValueSource(strings = {"write", "fetch-add"})
     void reactorsAllocatesLittle(String operation) throws IOException {
-        try (SluiceProcess bench = SluiceProcess.run(
+        try (SluiceProcess bench = SluiceProcess.runCompiled(
                 folder,
                 "bench",
                 "--loopback",

@@ -19,6 +19,9 @@ final class SluiceProcess implements AutoCloseable {
 
     static final Duration BOUND = Patience.BOUND;
 
+    /** What ends before code is hot gains nothing by the compiler for hot code, which takes a processor for itself. */
+    private static final List<String> BRIEF = List.of("-XX:TieredStopAtLevel=1");
+
     private final Process process;
     private final Path out;
     private final Path err;
@@ -41,13 +44,20 @@ final class SluiceProcess implements AutoCloseable {
     /** The same on another class path. */
     static SluiceProcess startOn(String classPath, Path folder, Map<String, String> environment, String... arguments)
             throws IOException {
+        return start(BRIEF, classPath, folder, environment, arguments);
+    }
+
+    private static SluiceProcess start(
+            List<String> options, String classPath, Path folder, Map<String, String> environment, String... arguments)
+            throws IOException {
         List<String> command = new ArrayList<>();
         if (Files.isExecutable(Path.of("/usr/bin/env"))) {
-            // Whoever runs the tests in the background may have them ignore SIGINT, and a process inherits that.
+            // Tests that run in the background may ignore SIGINT, and a process inherits that.
             command.addAll(List.of("/usr/bin/env", "--default-signal=INT"));
         }
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
         command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx256m",
                 // What a killed process leaves behind goes with the test's folder.
                 "-Djava.io.tmpdir=" + folder,
@@ -70,6 +80,13 @@ final class SluiceProcess implements AutoCloseable {
     /** Runs it to its end. */
     static SluiceProcess run(Path folder, String... arguments) throws IOException {
         SluiceProcess program = start(folder, arguments);
+        program.awaitEnd();
+        return program;
+    }
+
+    /** Runs it to its end with all of the JVM's compilers, without which code allocates more. */
+    static SluiceProcess runCompiled(Path folder, String... arguments) throws IOException {
+        SluiceProcess program = start(List.of(), System.getProperty("java.class.path"), folder, Map.of(), arguments);
         program.awaitEnd();
         return program;
     }
