@@ -22,6 +22,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.TransportUnavailableException;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
@@ -254,11 +255,8 @@ interface ConnectingContract extends Contract {
     }
 
     @Test
-    default void nobodyListens() throws IOException {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
+    default void nobodyListens() {
+        int port = FreePort.any();
         try (TransferEngine engine = TransferEngine.open(
                 // longer than any wait: it is not what ends these
                 transport().options().connectTimeout(Duration.ofHours(1)).build())) {

@@ -9,6 +9,7 @@ import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InvalidDescriptorException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
@@ -19,6 +20,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.FreePort;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
@@ -174,16 +176,17 @@ interface DescriptorContract extends Contract {
     @Test
     default void engineRestartedOnTheSamePortKnowsNoOldDescriptor() {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
-            TransferEngine first = TransferEngine.open(transport().options().build());
-            EngineAddress address = first.address();
+            EngineOptions options =
+                    transport().options().listen("127.0.0.1", FreePort.any()).build();
+            EngineAddress address;
             RegionDescriptor old;
-            try (first) {
+            try (TransferEngine first = TransferEngine.open(options)) {
+                address = first.address();
                 old = first.allocate(64, RegionOptions.readWrite()).descriptor();
                 Connection connection = await(engine.connection(EngineAddress.of(address.host(), address.port())));
                 await(connection.attach(old));
             }
-            try (TransferEngine second = TransferEngine.open(
-                    transport().options().listen(address.host(), address.port()).build())) {
+            try (TransferEngine second = TransferEngine.open(options)) {
                 assertThat(second.address().port()).isEqualTo(address.port());
                 MemoryRegion region = second.allocate(64, RegionOptions.readWrite());
                 Connection connection = await(engine.connect(EngineAddress.of(address.host(), address.port())));

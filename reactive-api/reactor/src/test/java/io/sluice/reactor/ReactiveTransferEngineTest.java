@@ -21,11 +21,11 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -397,12 +397,8 @@ class ReactiveTransferEngineTest {
     }
 
     @Test
-    void connectingToNobodyFails() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
-        }
-        StepVerifier.create(here.connect(EngineAddress.of("127.0.0.1", port)))
+    void connectingToNobodyFails() {
+        StepVerifier.create(here.connect(EngineAddress.of("127.0.0.1", FreePort.any())))
                 .expectError(ConnectFailedException.class)
                 .verify(LIMIT);
     }

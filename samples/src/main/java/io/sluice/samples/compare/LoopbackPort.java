@@ -7,10 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** Ports of this machine, for programs that must be told one. */
 final class LoopbackPort {
-
+    // below those that the kernel gives to sockets that ask for no port
+    private static final int FIRST = 20_000;
+    private static final int END = 30_000;
+    private static final int ATTEMPTS = 1_000;
     private static final List<Path> SOCKETS = List.of(Path.of("/proc/net/tcp"), Path.of("/proc/net/tcp6"));
     private static final int LOCAL_ADDRESS = 1;
     private static final int STATE = 3;
@@ -18,14 +22,25 @@ final class LoopbackPort {
 
     private LoopbackPort() {}
 
-    /** One that nobody uses now. */
+    /** One at which nothing listens, and which the kernel gives to no other socket before the program has taken it. */
     static int free() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
+        return ThreadLocalRandom.current()
+                .ints(ATTEMPTS, FIRST, END)
+                .filter(LoopbackPort::isFree)
+                .findFirst()
+                .orElseThrow(
+                        () -> new IOException("no port of loopback from " + FIRST + " to " + (END - 1) + " is free"));
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
         }
     }
 
-    /** Whether somebody listens on one. To connect would tell, too, but some programs take one connection only. */
+    /** Whether a socket listens on one. To connect would tell, too, but some programs take one connection only. */
     static boolean isListening(int port) throws IOException {
         String suffix = String.format(Locale.ROOT, ":%04X", port);
         for (Path sockets : SOCKETS) {

@@ -4,15 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.io.IOException;
 import java.net.ConnectException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -39,8 +38,8 @@ class ClusterMemberTest {
 
     @Test
     void findEachOtherByAddress() throws IOException {
-        int first = freePort();
-        int second = freePort();
+        int first = FreePort.any();
+        int second = FreePort.any();
         List<String> all = List.of(HERE + ":" + first, HERE + ":" + second);
         join(ClusterOptions.ofMembers("by-address", HERE, first, 0, all));
         join(ClusterOptions.ofMembers("by-address", HERE, second, 0, all));
@@ -49,16 +48,16 @@ class ClusterMemberTest {
 
     @Test
     void findEachOtherByTheNameOfAService() throws IOException {
-        int first = freePort();
+        int first = FreePort.any();
         join(ClusterOptions.ofService("by-service", HERE, first, 0, "localhost", first));
-        join(ClusterOptions.ofService("by-service", HERE, freePort(), 0, "localhost", first));
+        join(ClusterOptions.ofService("by-service", HERE, FreePort.any(), 0, "localhost", first));
         awaitMembers(2);
     }
 
     @Test
     void listenNowhereElse() throws IOException {
-        int cluster = freePort();
-        int eventBus = freePort();
+        int cluster = FreePort.any();
+        int eventBus = FreePort.any();
         join(ClusterOptions.ofMembers("bound", HERE, cluster, eventBus, List.of()));
         for (int port : List.of(cluster, eventBus)) {
             try (Socket socket = new Socket()) {
@@ -97,11 +96,5 @@ class ClusterMemberTest {
                 .toCompletableFuture()
                 .orTimeout(BOUND.toNanos(), TimeUnit.NANOSECONDS)
                 .join();
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(HERE))) {
-            return socket.getLocalPort();
-        }
     }
 }

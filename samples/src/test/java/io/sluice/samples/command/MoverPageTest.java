@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.sluice.samples.FreePort;
 import io.sluice.samples.browser.BrowserPage;
 import io.sluice.samples.browser.Chromium;
 import io.sluice.samples.cluster.MoverHttpClient;
+import io.sluice.testkit.FreePort;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;

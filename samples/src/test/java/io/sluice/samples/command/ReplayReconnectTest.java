@@ -3,7 +3,7 @@ package io.sluice.samples.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.sluice.samples.FreePort;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.RandomAccessFile;

@@ -3,6 +3,7 @@ package io.sluice.samples.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -121,9 +122,9 @@ class WorkbenchTest {
 
     @Test
     void aPortIsSeenToBeListenedOnWithoutAConnection() throws IOException {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
+        int port = FreePort.any();
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            assertThat(socket.isBound()).isTrue();
             assertThat(LoopbackPort.isListening(port)).isTrue();
         }
         assertThat(LoopbackPort.isListening(port)).isFalse();

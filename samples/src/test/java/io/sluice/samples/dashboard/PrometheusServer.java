@@ -5,12 +5,11 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -81,7 +80,7 @@ public final class PrometheusServer implements AutoCloseable {
                                 target.getPath(),
                                 "static_configs",
                                 List.of(Map.of("targets", List.of(target.getAuthority())))))));
-        URI address = URI.create("http://127.0.0.1:" + freePort());
+        URI address = URI.create("http://127.0.0.1:" + FreePort.any());
         Path log = folder.resolve("log.txt");
         Process process = new ProcessBuilder(
                         NAME,
@@ -103,12 +102,6 @@ public final class PrometheusServer implements AutoCloseable {
         } catch (Throwable e) {
             server.close();
             throw e;
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
         }
     }
 

@@ -18,13 +18,11 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.transport.tcp.AlteringPath.Alterations;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -54,7 +52,8 @@ class AlteringPathTest {
 
         Setting(int lanes, int bytes, Alterations alterations) {
             path = new AlteringPath(alterations);
-            int port = freePort();
+            // an engine tells its advertised port only, so the bound one must be known beforehand
+            int port = FreePort.any();
             path.leadsTo(port);
             EngineOptions options = EngineOptions.builder()
                     .transports(List.of("tcp"))
@@ -107,15 +106,6 @@ class AlteringPathTest {
             path.close();
             log.close();
             log.assertNoErrors();
-        }
-    }
-
-    /** An engine tells its advertised port only, so the bound one must be known beforehand. */
-    private static int freePort() {
-        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return probe.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 

@@ -19,12 +19,9 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.transport.tcp.AlteringPath.Alterations;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -51,7 +48,8 @@ class ChecksumsTest {
 
         Setting(int bytes, Alterations alterations) {
             path = new AlteringPath(alterations);
-            int port = freePort();
+            // an engine tells its advertised port only, so the bound one must be known beforehand
+            int port = FreePort.any();
             path.leadsTo(port);
             EngineOptions options = EngineOptions.builder()
                     .transports(List.of("tcp"))
@@ -107,15 +105,6 @@ class ChecksumsTest {
         public void close() {
             Patience.await(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
             path.close();
-        }
-    }
-
-    /** An engine tells its advertised port only, so the bound one must be known beforehand. */
-    private static int freePort() {
-        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return probe.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 

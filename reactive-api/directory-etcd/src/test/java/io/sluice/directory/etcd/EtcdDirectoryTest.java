@@ -12,6 +12,7 @@ import io.sluice.directory.contract.DirectoryContract;
 import io.sluice.directory.contract.DirectoryUnderTest;
 import io.sluice.directory.contract.PublisherProcess;
 import io.sluice.directory.contract.ServerProcess;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -42,9 +43,9 @@ class EtcdDirectoryTest extends DirectoryContract {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            int port = ServerProcess.freePort();
+            int port = FreePort.any();
             endpoint = "http://127.0.0.1:" + port;
-            String peer = "http://127.0.0.1:" + ServerProcess.freePort();
+            String peer = "http://127.0.0.1:" + FreePort.any();
             server = ServerProcess.start(
                     folder,
                     port,

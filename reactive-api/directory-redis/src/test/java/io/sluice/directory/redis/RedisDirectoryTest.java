@@ -12,6 +12,7 @@ import io.sluice.directory.contract.DirectoryContract;
 import io.sluice.directory.contract.DirectoryUnderTest;
 import io.sluice.directory.contract.PublisherProcess;
 import io.sluice.directory.contract.ServerProcess;
+import io.sluice.testkit.FreePort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -39,7 +40,7 @@ class RedisDirectoryTest extends DirectoryContract {
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
-            int port = ServerProcess.freePort();
+            int port = FreePort.any();
             endpoint = "redis://127.0.0.1:" + port;
             server = ServerProcess.start(
                     folder,

@@ -6,7 +6,7 @@ import io.sluice.directory.contract.ContractPublisher;
 import io.sluice.directory.contract.DirectoryContract;
 import io.sluice.directory.contract.DirectoryUnderTest;
 import io.sluice.directory.contract.PublisherProcess;
-import io.sluice.directory.contract.ServerProcess;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.shareddata.AsyncMap;
@@ -22,7 +22,7 @@ class VertxDirectoryTest extends DirectoryContract {
 
     /** This process is a member, and so is one other, which holds a part of the data and can be frozen. */
     private static final class Cluster implements DirectoryUnderTest {
-        private final int port = ServerProcess.freePort();
+        private final int port = FreePort.any();
         private final Member here;
         private final PublisherProcess there;
 

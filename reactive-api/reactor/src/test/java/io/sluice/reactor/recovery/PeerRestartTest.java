@@ -8,11 +8,9 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -62,7 +60,7 @@ class PeerRestartTest {
                 .transports(List.of(transport))
                 .listenNowhere()
                 .build());
-        int port = freePort();
+        int port = FreePort.any();
         ReconnectingConnection connection =
                 ReconnectingConnection.to(engine, EngineAddress.of("127.0.0.1", port), OPTIONS);
         try (RestartablePeer peer = new RestartablePeer(transport, port, folder)) {
@@ -91,6 +89,8 @@ class PeerRestartTest {
                     .block(BOUND);
             assertThat(source.segment().mismatch(back.segment())).isEqualTo(-1);
         } finally {
+            // a writer that goes on would fail on the closed connection for ever, on the thread that closes it
+            going = false;
             connection.close().then(engine.close()).block(BOUND);
         }
     }
@@ -113,12 +113,6 @@ class PeerRestartTest {
         byte[] bytes = new byte[(int) segment.byteSize()];
         new Random(7).nextBytes(bytes);
         segment.copyFrom(MemorySegment.ofArray(bytes));
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 
     /** What comes to one transfer's subscriber; what should not come is noted. */

@@ -8,11 +8,10 @@ import io.sluice.samples.cluster.ClusterMember;
 import io.sluice.samples.cluster.ClusterOptions;
 import io.sluice.samples.mover.MoverOptions;
 import io.sluice.samples.mover.peer.MoverRole;
+import io.sluice.testkit.FreePort;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -29,7 +28,7 @@ class MoversOfOneNameTest {
         List<ClusterMember> members = new ArrayList<>();
         Directory directory = Directory.inProcess();
         try {
-            List<String> addresses = List.of(HERE + ":" + freePort(), HERE + ":" + freePort());
+            List<String> addresses = List.of(HERE + ":" + FreePort.any(), HERE + ":" + FreePort.any());
             List<HttpApi> apis = new ArrayList<>();
             for (String address : addresses) {
                 int port = Integer.parseInt(address.substring(HERE.length() + 1));
@@ -66,12 +65,6 @@ class MoversOfOneNameTest {
         } finally {
             members.forEach(member -> MoverPair.await(member.vertx().close()));
             directory.close().block(MoverPair.BOUND);
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(HERE))) {
-            return socket.getLocalPort();
         }
     }
 }

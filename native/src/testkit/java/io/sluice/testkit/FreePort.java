@@ -1,4 +1,4 @@
-package io.sluice.samples;
+package io.sluice.testkit;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -7,23 +7,23 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 
 /**
- * Ports of this machine for what must be told one. They lie below those that kernels give to connections by default, so that
- * no connection takes one before it is listened on.
+ * Ports of loopback for what must be told one: a program, or a listener that goes and comes again. They lie below those that
+ * kernels give to sockets that ask for none, so that no other socket gets one by chance while its owner is away, and a socket
+ * that connects to one cannot be given the same.
  */
 public final class FreePort {
-
-    private static final int FIRST = 20_000;
-    private static final int END = 30_000;
-    private static final int ATTEMPTS = 1000;
+    private static final int FIRST = 12_000;
+    private static final int END = 32_000;
+    private static final int ATTEMPTS = 1_000;
 
     private FreePort() {}
 
-    /** One that nobody uses now. */
+    /** One at which nothing listens. */
     public static int any() {
         return firstOf(1);
     }
 
-    /** The first of so many neighbours that nobody uses now. */
+    /** The first of so many neighbours at which nothing listens. */
     public static int firstOf(int count) {
         return ThreadLocalRandom.current()
                 .ints(ATTEMPTS, FIRST, END - count)
