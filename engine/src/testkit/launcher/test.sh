@@ -176,12 +176,16 @@ default_base() {
 
 # ---- The same tests again and again
 
-# The value of a property of the root pom, and of those that it names.
+# pom_property NAME MODULE: the value of a property in a module's pom, or in the root's, with those that it names.
 pom_property() {
-  local value
-  value=$(sed -n "s:.*<$1>\(.*\)</$1>.*:\1:p" "$root/pom.xml" | head -n 1)
+  local value file
+  for file in "$root/$2/pom.xml" "$root/pom.xml"; do
+    value=$(sed -n "s:^ *<$1>\(.*\)</$1>\$:=\1:p; s:^ *<$1/>\$:=:p" "$file" | head -n 1)
+    [[ -z $value ]] || break
+  done
+  value=${value#=}
   while [[ $value =~ \$\{([a-z.-]+)\} ]]; do
-    value=${value/"${BASH_REMATCH[0]}"/"$(pom_property "${BASH_REMATCH[1]}")"}
+    value=${value/"${BASH_REMATCH[0]}"/"$(pom_property "${BASH_REMATCH[1]}" "$2")"}
   done
   printf '%s\n' "$value"
 }
@@ -191,7 +195,6 @@ repeat_tests() {
   local count=$1 names=() name class method module pattern run failed=0 runs=0 options
   local -a java
   IFS=, read -r -a names <<< "$2"
-  read -r -a options <<< "$(pom_property sluice.test.options)"
   rm -rf -- "$REPEATS_FOLDER"
   for name in "${names[@]}"; do
     class=${name%%#*} method=''
@@ -200,12 +203,13 @@ repeat_tests() {
     pattern=${class//./\\.} pattern=${pattern//$/\\$}
     for module in "${MODULES[@]}"; do
       [[ -n $(find "$root/$module/target/test-classes" -name "${class##*.}.class" -print -quit 2> /dev/null || true) ]] || continue
+      read -r -a options <<< "$(pom_property sluice.test.options "$module")"
       java=("$jdk/bin/java" "${options[@]}"
         -cp "$root/$module/target/test-classes:$root/$module/target/classes:$(< "$root/$module/target/test-class-path")"
         org.junit.platform.console.ConsoleLauncher execute
         "--scan-classpath=$root/$module/target/test-classes" "--include-classname=(.*\.)?${pattern//\*/[^.]*}"
         --disable-banner --disable-ansi-colors --details=tree
-        "--config=junit.jupiter.execution.timeout.default=$(pom_property sluice.test.timeout)")
+        "--config=junit.jupiter.execution.timeout.default=$(pom_property sluice.test.timeout "$module")")
       [[ -z $method ]] || java+=("--include-methodname=.*#(${method//\*/.*})")
       if [[ -n $soak ]]; then
         java=("${java[0]}" "$soak" "${java[@]:1}")

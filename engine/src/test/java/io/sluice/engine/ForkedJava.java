@@ -6,9 +6,10 @@ import java.util.List;
 public final class ForkedJava {
     private ForkedJava() {}
 
-    /** More options for them, where those that the tests were written for start them too slowly. */
-    public static List<String> moreOptions() {
-        String options = System.getProperty("sluice.test.java-options", "").strip();
-        return options.isEmpty() ? List.of() : List.of(options.split(" +"));
+    /** Options with which they start fast: the compiler for hot code would cost more than it gains. */
+    public static List<String> startOptions() {
+        return List.of(System.getProperty("sluice.test.java-options", "-XX:TieredStopAtLevel=1")
+                .strip()
+                .split(" +"));
     }
 }

@@ -285,7 +285,8 @@ public interface BatchContract extends Contract {
     default void peerThatIsKilledFailsItsElementsAlone() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         // what is left when the peer is killed costs no time
-        int count = countThatLasts(15_000);
+        int count =
+                countThatLasts(Math.min(15_000, 30 * ContractProfile.current().transfersInFlight()));
         int slot = 256 << 10;
         try (PeerProcess peer = PeerProcess.start(transport(), slot);
                 SeveralPeers peers = new SeveralPeers(

@@ -87,6 +87,16 @@ enum ContractProfile {
         return hugeTransferBytes;
     }
 
+    /** The size of regions of which every byte that a transfer moves is compared. */
+    long comparedBytes() {
+        return Math.min(8 << 20, hugeTransferBytes / 32);
+    }
+
+    /** How many transfers of them are compared. */
+    int comparedRounds() {
+        return Math.min(40, orderRounds / 5);
+    }
+
     /** The same numbers at every run, and the seed in the log, so that a failure can be had again. */
     static Random random(String test) {
         long seed = Long.getLong("sluice.test.seed", DEFAULT_SEED);

@@ -64,7 +64,7 @@ final class PeerProcess implements AutoCloseable {
                 "-XX:+UseSerialGC",
                 "-Xcheck:jni",
                 "--enable-native-access=ALL-UNNAMED"));
-        command.addAll(ForkedJava.moreOptions());
+        command.addAll(ForkedJava.startOptions());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), ContractPeer.class.getName()));
         Arrays.stream(regionBytes).mapToObj(Long::toString).forEach(command::add);
         Map<String, String> environment = new HashMap<>(transport.targetEnvironment());

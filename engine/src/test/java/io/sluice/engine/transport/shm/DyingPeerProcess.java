@@ -40,10 +40,9 @@ final class DyingPeerProcess implements AutoCloseable {
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx64m",
                 "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
                 "-XX:-UsePerfData",
                 "--enable-native-access=ALL-UNNAMED"));
-        command.addAll(ForkedJava.moreOptions());
+        command.addAll(ForkedJava.startOptions());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), DyingPeer.class.getName()));
         try {
             File complaints = File.createTempFile("sluice-dying-peer", ".txt");

@@ -2,6 +2,7 @@ package io.sluice.engine.transport.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.ForkedJava;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -57,6 +58,7 @@ final class TestProcess {
                 "-XX:+UseSerialGC",
                 "-XX:-UsePerfData",
                 "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(ForkedJava.startOptions());
         command.addAll(options);
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
         command.addAll(List.of(arguments));

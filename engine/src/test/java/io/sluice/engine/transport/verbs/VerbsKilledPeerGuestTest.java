@@ -6,6 +6,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.ForkedJava;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
 import io.sluice.engine.OutcomeUnknownException;
@@ -17,6 +18,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -31,16 +33,14 @@ class VerbsKilledPeerGuestTest {
             VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1)).with("SLUICE_LANES", "2");
 
     private Process start() throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(
-                        ProcessHandle.current().info().command().orElseThrow(),
-                        "-Xmx256m",
-                        "-XX:+UseSerialGC",
-                        "-XX:TieredStopAtLevel=1",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        LoadedPeer.class.getName())
-                .redirectError(ProcessBuilder.Redirect.INHERIT);
+        List<String> command = new ArrayList<>(List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(ForkedJava.startOptions());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), LoadedPeer.class.getName()));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
         builder.environment().putAll(transport.targetEnvironment());
         return builder.start();
     }

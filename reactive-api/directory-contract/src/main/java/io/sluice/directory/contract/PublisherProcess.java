@@ -43,6 +43,7 @@ public final class PublisherProcess implements ContractPublisher {
                 ProcessHandle.current().info().command().orElseThrow(),
                 "-Xmx256m",
                 "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 System.getProperty("java.class.path"),
