@@ -12,7 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 /**
  * Lets <a href="https://github.com/CodeIntelligenceTesting/jazzer">Jazzer</a>, whose inputs follow the branches that they take,
- * drive the parser of one fuzz test: {@code engine/src/fuzz/jazzer} starts it.
+ * drive the parser of one fuzz test: {@code engine/src/testkit/jazzer} starts it.
  */
 public final class JazzerTarget {
     private static @Nullable ParserFuzz target;

@@ -139,7 +139,7 @@ final class ContractPeer {
     }
 
     private Connection lastConnection() {
-        Patience.until("somebody connected", () -> !accepted.isEmpty());
+        Patience.until("a connection is accepted", () -> !accepted.isEmpty());
         return accepted.getLast();
     }
 

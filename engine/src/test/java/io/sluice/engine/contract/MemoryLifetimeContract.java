@@ -230,7 +230,7 @@ interface MemoryLifetimeContract extends Contract {
                 MemoryRegion local = registerMapped(
                         pair.initiator(), file, FileChannel.MapMode.READ_WRITE, RegionOptions.local(), bytes, arena);
                 RemoteRegion remote = pair.attach(pair.served(bytes));
-                // compiled code hears of a fault later than interpreted code does; an adapter runs none
+                // compiled code reports a fault later than interpreted code; an adapter runs no code
                 for (int i = 0; i < (bytes < 1 << 20 && !transport().locksMemory() ? 200 : 1); i++) {
                     List<TerminalSignal> signals = new ArrayList<>();
                     for (int j = 0; j < (transport().locksMemory() ? 4 : 100); j++) {

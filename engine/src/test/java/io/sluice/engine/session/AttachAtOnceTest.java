@@ -32,7 +32,7 @@ class AttachAtOnceTest {
                 .transports(List.of("tcp"))
                 .pollers(pollers)
                 .lanes(lanes)
-                // One that is woken hears of descriptors before it looks at what was handed over.
+                // A poller that is woken sees descriptors before it looks at what was handed over.
                 .spin(Duration.ZERO)
                 .yield(Duration.ZERO)
                 .build();
