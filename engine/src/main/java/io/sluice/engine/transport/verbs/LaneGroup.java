@@ -266,7 +266,7 @@ final class LaneGroup implements EventLoop.Source {
         return total;
     }
 
-    /** An error in one connection's code must not cost the others their completions. */
+    /** What fails in here is the group's own; an error in a connection's code ends that connection alone. */
     private void safelyCompleted(long at) {
         try {
             completed(at);
@@ -297,10 +297,14 @@ final class LaneGroup implements EventLoop.Source {
         VerbsLane lane = slot < capacity ? lanes[slot] : null;
         // a late one of a queue pair that is gone means nothing any more
         if (lane != null && generations[slot] == generation) {
-            lane.completed(
-                    (int) id,
-                    status,
-                    completions.get(ValueLayout.JAVA_INT, at + VerbsCompletionQueue.RECORD_VENDOR_ERROR_OFFSET));
+            try {
+                lane.completed(
+                        (int) id,
+                        status,
+                        completions.get(ValueLayout.JAVA_INT, at + VerbsCompletionQueue.RECORD_VENDOR_ERROR_OFFSET));
+            } catch (RuntimeException | Error e) {
+                lane.unexpected(e);
+            }
         }
     }
 
@@ -322,14 +326,18 @@ final class LaneGroup implements EventLoop.Source {
             return;
         }
         int opcode = completions.get(ValueLayout.JAVA_INT, at + VerbsCompletionQueue.RECORD_OPCODE_OFFSET);
-        if (opcode == VerbsCompletionQueue.RECEIVE_RDMA_WITH_IMMEDIATE) {
-            lane.immediateReceived(
-                    completions.get(ValueLayout.JAVA_INT, at + VerbsCompletionQueue.RECORD_IMMEDIATE_OFFSET));
-        } else {
-            lane.messageReceived(
-                    memory,
-                    (long) buffer * Message.BYTES,
-                    completions.get(ValueLayout.JAVA_INT, at + VerbsCompletionQueue.RECORD_BYTES_OFFSET));
+        try {
+            if (opcode == VerbsCompletionQueue.RECEIVE_RDMA_WITH_IMMEDIATE) {
+                lane.immediateReceived(
+                        completions.get(ValueLayout.JAVA_INT, at + VerbsCompletionQueue.RECORD_IMMEDIATE_OFFSET));
+            } else {
+                lane.messageReceived(
+                        memory,
+                        (long) buffer * Message.BYTES,
+                        completions.get(ValueLayout.JAVA_INT, at + VerbsCompletionQueue.RECORD_BYTES_OFFSET));
+            }
+        } catch (RuntimeException | Error e) {
+            lane.unexpected(e);
         }
     }
 

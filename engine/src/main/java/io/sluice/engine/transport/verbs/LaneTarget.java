@@ -3,6 +3,7 @@ package io.sluice.engine.transport.verbs;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.PresentMemory;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 
@@ -72,15 +73,19 @@ final class LaneTarget {
         }
         long before = 0;
         try {
+            PresentMemory.require(region.segment(), offset, WorkRequest.WORD_BYTES);
             before = operation == WorkRequest.Operation.COMPARE_AND_SWAP
                     ? region.compareAndSwap(offset, expected, operand)
                     : region.fetchAdd(offset, operand);
-        } catch (IllegalStateException freed) {
+        } catch (IllegalStateException | InternalError gone) {
+            // the arena was closed, or the mapped file was cut short
             status = CompletionStatus.REMOTE_MEMORY_FAULT;
         } finally {
             region.release();
         }
-        context.served(operation, WorkRequest.WORD_BYTES);
+        if (status == CompletionStatus.SUCCESS) {
+            context.served(operation, WorkRequest.WORD_BYTES);
+        }
         if (operation == WorkRequest.Operation.SIGNAL && status == CompletionStatus.SUCCESS) {
             lane.handled();
         } else {
@@ -104,7 +109,10 @@ final class LaneTarget {
                 WorkRequest.WORD_BYTES);
         if (status == CompletionStatus.SUCCESS) {
             try {
+                PresentMemory.require(region.segment(), offset, WorkRequest.WORD_BYTES);
                 region.changed(offset);
+            } catch (IllegalStateException | InternalError gone) {
+                // the word is missing, so no value of it can be waited for
             } finally {
                 region.release();
             }

@@ -151,8 +151,12 @@ final class MessageWindow {
 
     // ---- in ----
 
+    /** A message of the peer's has arrived, for which it must have had a credit. */
     void received() {
         received++;
+        if (received - toldReceived > credits) {
+            throw new ProtocolException("the peer sends more messages on a lane than its " + credits + " credits allow");
+        }
     }
 
     long totalReceived() {

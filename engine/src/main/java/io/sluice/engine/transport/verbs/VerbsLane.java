@@ -533,9 +533,9 @@ final class VerbsLane {
         if (state == State.CLOSED) {
             return;
         }
-        messages.received();
         endpoint.count(WireCounter.RECEIVED, length);
         try {
+            messages.received();
             if (length < Message.HEADER_BYTES || length != Message.HEADER_BYTES + Message.bodyLength(buffer, at)) {
                 throw new ProtocolException("a message on a lane has " + length + " bytes");
             }
@@ -594,8 +594,8 @@ final class VerbsLane {
         if (state == State.CLOSED) {
             return;
         }
-        messages.received();
         try {
+            messages.received();
             if (!knownSignals.isKnown(number)) {
                 throw new ProtocolException("an immediate names a signal that was not defined");
             }
@@ -684,6 +684,12 @@ final class VerbsLane {
     }
 
     // ---- when it breaks ----
+
+    /** The lane's connection ends, and no other: the lanes of its group belong to other connections. */
+    void unexpected(Throwable error) {
+        LOG.error("an unexpected error on lane {} of {}", index, endpoint, error);
+        endpoint.failed("an unexpected error on lane " + index + ": " + error);
+    }
 
     void railEvent(RailEvent event) {
         switch (event) {
@@ -781,6 +787,7 @@ final class VerbsLane {
         }
         endpoint.send(
                 new Fence(index, incarnation, messages.totalReceived(), offeredNumber, sequence, handle).toBytes());
+        messages.receiptTold();
     }
 
     /** The peer has fenced the lane. */

@@ -153,4 +153,33 @@ class HostileEndpointTest {
         }
         assertThat(failures).isPositive();
     }
+
+    @Test
+    void requestsBeyondThePeersCreditsEndTheConnectionBeforeTheirAnswersPileUp() {
+        try (Arena arena = Arena.ofShared();
+                LoneEndpoint one = new LoneEndpoint(on(0), 4096);
+                LoneEndpoint other = new LoneEndpoint(on(1), 4096)) {
+            one.connect(other);
+            MemorySegment buffer = arena.allocate(Message.BYTES, Long.BYTES);
+            ByteBuffer bytes = buffer.asByteBuffer().order(ByteOrder.BIG_ENDIAN);
+            int body = Message.words(Message.FETCH_ADD) * Long.BYTES;
+            bytes.put(0, (byte) Message.FETCH_ADD);
+            bytes.putShort(2, (short) body);
+            bytes.putLong(Message.HEADER_BYTES, LoneEndpoint.HANDLE);
+            bytes.putLong(Message.HEADER_BYTES + 8, WordRegion.KEY);
+            bytes.putLong(Message.HEADER_BYTES + 16, WordRegion.EPOCH);
+            // in one task, so that no report of what was received can leave in between
+            one.onLane(lane -> {
+                for (int i = 0; i < 50 * LaneGroup.CREDITS; i++) {
+                    lane.messageReceived(buffer, 0, Message.HEADER_BYTES + body);
+                }
+                assertThat(lane.waitingMessages()).isLessThanOrEqualTo(LaneGroup.CREDITS);
+            });
+            assertThat(one.failures())
+                    .isNotEmpty()
+                    .allSatisfy(error -> assertThat(error)
+                            .isInstanceOf(ProtocolException.class)
+                            .hasMessageContaining("credits"));
+        }
+    }
 }
