@@ -67,7 +67,7 @@ public final class Poller implements EventLoop {
     private final Consumer<Poller> onFailure;
     private final CompletableFuture<Void> terminated = new CompletableFuture<>();
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment events = arena.allocate((long) MAX_EVENTS * Epoll.RECORD_BYTES, Epoll.RECORD_BYTES);
+    private final MemorySegment events;
     private final int epoll;
     private final int wakeUp;
 
@@ -96,6 +96,7 @@ public final class Poller implements EventLoop {
      * @param index its number in the engine, from 0
      * @param options the engine's settings
      * @param onFailure called on the thread if it has to end because of an error
+     * @throws SluiceException if the kernel gives no descriptors; nothing stays open then, nor after any other error
      */
     public Poller(String name, int index, EngineOptions options, Consumer<Poller> onFailure) {
         this.onFailure = onFailure;
@@ -104,19 +105,28 @@ public final class Poller implements EventLoop {
         idleStrategy =
                 new IdleStrategy(options.spin().toNanos(), options.yield().toNanos());
         stallNanos = options.stallThreshold().toNanos();
-        epoll = checked(Epoll.create(), "create an epoll descriptor");
-        int event = EventDescriptor.create();
-        int added = event < 0 ? event : Epoll.add(epoll, event, Epoll.READABLE, WAKE_UP);
-        if (added < 0) {
-            if (event >= 0) {
-                Sockets.close(event);
-            }
-            Sockets.close(epoll);
+        int madeEpoll = -1;
+        int event = -1;
+        try {
+            events = arena.allocate((long) MAX_EVENTS * Epoll.RECORD_BYTES, Epoll.RECORD_BYTES);
+            thread = new PollerThread(this, this::run, name);
+            madeEpoll = checked(Epoll.create(), "create an epoll descriptor");
+            event = checked(EventDescriptor.create(), "create an event descriptor");
+            checked(Epoll.add(madeEpoll, event, Epoll.READABLE, WAKE_UP), "watch an event descriptor");
+        } catch (RuntimeException | Error e) {
+            closeIfOpen(event);
+            closeIfOpen(madeEpoll);
             arena.close();
+            throw e;
         }
-        checked(added, "create an event descriptor");
+        epoll = madeEpoll;
         wakeUp = event;
-        thread = new PollerThread(this, this::run, name);
+    }
+
+    private static void closeIfOpen(int descriptor) {
+        if (descriptor >= 0) {
+            Sockets.close(descriptor);
+        }
     }
 
     /** Gives back what a poller holds that was never started. */
@@ -253,8 +263,10 @@ public final class Poller implements EventLoop {
         }
         if (descriptor >= watches.length) {
             int length = Integer.highestOneBit(descriptor) * 2;
-            watches = Arrays.copyOf(watches, length);
+            // both or none: there may be memory for one of them only
+            @Nullable DescriptorWatch[] longerWatches = Arrays.copyOf(watches, length);
             generations = Arrays.copyOf(generations, length);
+            watches = longerWatches;
         }
         // the kernel reuses descriptors at once; the generation tells a stale event from a fresh one
         int generation = ++generations[descriptor];
@@ -575,7 +587,10 @@ public final class Poller implements EventLoop {
 
     private static int checked(int result, String what) {
         if (result < 0) {
-            throw new SluiceException("cannot " + what + ": " + Errno.message(-result));
+            throw new SluiceException("cannot " + what + ": " + Errno.message(-result)
+                    + (result == -Errno.EMFILE || result == -Errno.ENFILE
+                            ? "; raise the limit of open files (ulimit -n)"
+                            : ""));
         }
         return result;
     }

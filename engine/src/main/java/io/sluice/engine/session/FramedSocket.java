@@ -53,7 +53,8 @@ final class FramedSocket {
     private boolean working;
     private boolean closed;
     private boolean flushScheduled;
-    private ByteBuffer in = ByteBuffer.allocateDirect(INITIAL_BUFFER);
+    // from the first bytes on: a socket costs no memory before
+    private @Nullable ByteBuffer in;
     private final ArrayDeque<byte[]> queued = new ArrayDeque<>();
     private long queuedBytes;
     private int sentOfFirst;
@@ -89,7 +90,7 @@ final class FramedSocket {
     }
 
     /**
-     * Takes a socket over.
+     * Takes a socket over: it is closed if this fails.
      *
      * @param connecting whether a connect is under way
      * @param exact whether to read no byte beyond the current message, so that the descriptor can be given on
@@ -122,7 +123,13 @@ final class FramedSocket {
         Sockets.setNoDelay(descriptor, true);
         this.watch = Watching.orClose(loop, descriptor, this::ready);
         if (connecting) {
-            watch.interest(true, true);
+            try {
+                watch.interest(true, true);
+            } catch (RuntimeException | Error e) {
+                watch.cancel();
+                Sockets.close(descriptor);
+                throw e;
+            }
         }
     }
 
@@ -151,7 +158,17 @@ final class FramedSocket {
 
     /** Whether a part of a message has come, and its rest has not. */
     boolean isInsideMessage() {
-        return in.position() > 0;
+        ByteBuffer current = in;
+        return current != null && current.position() > 0;
+    }
+
+    private ByteBuffer buffer() {
+        ByteBuffer current = in;
+        if (current == null) {
+            current = ByteBuffer.allocateDirect(INITIAL_BUFFER);
+            in = current;
+        }
+        return current;
     }
 
     /** When the peer's last bytes came, as {@link System#nanoTime()}. Any thread. */
@@ -216,13 +233,20 @@ final class FramedSocket {
 
     /** Sends what the kernel takes at once, and closes. */
     void close() {
-        if (!closed) {
+        if (closed) {
+            return;
+        }
+        try {
             if (!connecting && !handshaking) {
                 sendQueued();
                 if (tls != null) {
                     tls.close();
                 }
             }
+        } catch (RuntimeException | Error e) {
+            LOG.debug("the last words to a peer could not be sent", e);
+        } finally {
+            // the descriptor must not outlive it, whatever fails
             discard();
         }
     }
@@ -236,15 +260,22 @@ final class FramedSocket {
             return;
         }
         byte[] sign = RefusedBeforeTlsException.sign();
-        long address = MemorySegment.ofBuffer(in.clear().put(sign).flip()).address();
+        ByteBuffer scratch;
+        try {
+            scratch = buffer();
+        } catch (OutOfMemoryError e) {
+            LOG.debug("a peer is refused without a word", e);
+            return;
+        }
+        long address = MemorySegment.ofBuffer(scratch.clear().put(sign).flip()).address();
         Sockets.send(descriptor, address, sign.length);
         // closing with bytes unread would make the kernel reset the connection, perhaps before the peer has read it
         for (int i = 0; i < MOST_UNREAD_READS; i++) {
-            if (Sockets.receive(descriptor, address, in.capacity()) <= 0) {
+            if (Sockets.receive(descriptor, address, scratch.capacity()) <= 0) {
                 break;
             }
         }
-        in.clear();
+        scratch.clear();
     }
 
     /** The peer has said goodbye and wants nothing more: what is queued is dropped, and no port stays taken for it. */
@@ -257,7 +288,7 @@ final class FramedSocket {
 
     /** Gives the descriptor on; nothing is queued or half read. */
     int release() {
-        if (closed || !queued.isEmpty() || in.position() != 0) {
+        if (closed || !queued.isEmpty() || isInsideMessage()) {
             throw new IllegalStateException("the socket is in use");
         }
         closed = true;
@@ -293,6 +324,19 @@ final class FramedSocket {
     }
 
     private void ready(boolean readable, boolean writable) {
+        try {
+            proceed(readable, writable);
+        } catch (OutOfMemoryError e) {
+            // the stage that lacked it would be waited for in vain
+            breakOff(shortOfMemory(e), e);
+        }
+    }
+
+    private static String shortOfMemory(OutOfMemoryError e) {
+        return "this side is short of memory: " + e.getMessage();
+    }
+
+    private void proceed(boolean readable, boolean writable) {
         if (connecting) {
             int result = Sockets.connectResult(descriptor);
             if (result < 0) {
@@ -340,6 +384,8 @@ final class FramedSocket {
                 breakOff(String.valueOf(e.getMessage()), e);
             } catch (ProtocolException e) {
                 breakOff(String.valueOf(e.getMessage()), e);
+            } catch (OutOfMemoryError e) {
+                breakOff(shortOfMemory(e), e);
             } catch (RuntimeException | Error e) {
                 // the buffer may be half read, so nothing that follows could be understood
                 LOG.error("an unexpected error in the conversation with a peer", e);
@@ -386,6 +432,8 @@ final class FramedSocket {
         } catch (RuntimeException e) {
             // of a key or trust manager, which the platform passes on as it is
             breakOff("the TLS handshake failed: " + e, new SSLException(e));
+        } catch (OutOfMemoryError e) {
+            breakOff(shortOfMemory(e), e);
         }
     }
 
@@ -404,8 +452,9 @@ final class FramedSocket {
         Supplier<SSLEngine> maker = handler.tls();
         if (maker != null) {
             TlsStream stream = new TlsStream(descriptor, maker);
-            stream.feed(in.flip());
-            in.clear();
+            ByteBuffer first = buffer();
+            stream.feed(first.flip());
+            first.clear();
             tls = stream;
             handshaking = true;
             handshake();
@@ -430,7 +479,14 @@ final class FramedSocket {
         while (!queued.isEmpty()) {
             ByteBuffer staging = out;
             if (staging == null) {
-                staging = ByteBuffer.allocateDirect(SEND_BUFFER);
+                try {
+                    staging = ByteBuffer.allocateDirect(SEND_BUFFER);
+                } catch (OutOfMemoryError e) {
+                    // the peer would wait for what has not left
+                    dropQueued();
+                    loop.execute(() -> breakOff(shortOfMemory(e), e));
+                    return true;
+                }
                 out = staging;
             }
             staging.clear();
@@ -483,23 +539,24 @@ final class FramedSocket {
         }
     }
 
-    private long receive(int most) throws IOException {
+    private long receive(ByteBuffer to, int most) throws IOException {
         if (tls == null) {
-            return Sockets.receive(descriptor, MemorySegment.ofBuffer(in).address(), most);
+            return Sockets.receive(descriptor, MemorySegment.ofBuffer(to).address(), most);
         }
-        int at = in.position();
-        in.limit(at + most);
+        int at = to.position();
+        to.limit(at + most);
         try {
-            return tls.receive(in);
+            return tls.receive(to);
         } finally {
-            in.clear().position(at);
+            to.clear().position(at);
         }
     }
 
     private void receive() throws IOException {
         for (int i = 0; i < MAX_READS_A_CYCLE && !closed; i++) {
             int wanted = wanted();
-            long received = receive(exact ? wanted : in.remaining());
+            ByteBuffer into = buffer();
+            long received = receive(into, exact ? wanted : into.remaining());
             if (received == -Errno.EAGAIN) {
                 return;
             }
@@ -507,16 +564,16 @@ final class FramedSocket {
                 breakOff(received == 0 ? "the peer closed the socket" : Errno.message((int) -received), null);
                 return;
             }
-            in.position(in.position() + (int) received);
+            into.position(into.position() + (int) received);
             lastReceived = System.nanoTime();
             if (sniffing) {
                 sniffing = false;
-                if (TlsStream.isHandshake(in.get(0))) {
+                if (TlsStream.isHandshake(into.get(0))) {
                     beginTls();
                     return;
                 }
             }
-            if (!takeMessages() && !exact && in.hasRemaining() && tls == null) {
+            if (!takeMessages(into) && !exact && into.hasRemaining() && tls == null) {
                 return;
             }
         }
@@ -530,53 +587,52 @@ final class FramedSocket {
 
     /** How many bytes the current message lacks; makes room for them. */
     private int wanted() {
-        int have = in.position();
+        ByteBuffer current = buffer();
+        int have = current.position();
         if (have < HEADER) {
             return HEADER - have;
         }
-        int total = HEADER + in.getInt(4);
-        if (in.capacity() < total) {
-            ByteBuffer larger = ByteBuffer.allocateDirect(Math.max(total, Math.min(in.capacity() * 2, maxBody)));
-            in.flip();
-            larger.put(in);
-            in = larger;
+        int total = HEADER + current.getInt(4);
+        if (current.capacity() < total) {
+            ByteBuffer larger = ByteBuffer.allocateDirect(Math.max(total, Math.min(current.capacity() * 2, maxBody)));
+            in = larger.put(current.flip());
         }
         return total - have;
     }
 
     /** Hands out the whole messages; true if there was one. */
-    private boolean takeMessages() {
-        in.flip();
+    private boolean takeMessages(ByteBuffer bytes) {
+        bytes.flip();
         boolean some = false;
-        while (!closed && in.remaining() >= HEADER) {
-            int at = in.position();
-            if (in.getShort(at) != MAGIC) {
+        while (!closed && bytes.remaining() >= HEADER) {
+            int at = bytes.position();
+            if (bytes.getShort(at) != MAGIC) {
                 throw new ProtocolException("these bytes are not of this protocol");
             }
-            if (in.get(at + 2) != VERSION) {
-                throw new ProtocolException("the peer speaks version " + in.get(at + 2) + ", this is " + VERSION);
+            if (bytes.get(at + 2) != VERSION) {
+                throw new ProtocolException("the peer speaks version " + bytes.get(at + 2) + ", this is " + VERSION);
             }
-            int type = Byte.toUnsignedInt(in.get(at + 3));
-            int length = in.getInt(at + 4);
+            int type = Byte.toUnsignedInt(bytes.get(at + 3));
+            int length = bytes.getInt(at + 4);
             if (length < 0 || length > maxBody) {
                 throw new ProtocolException("a message of type " + type + " claims " + Integer.toUnsignedString(length)
                         + " bytes; at most " + maxBody + " are allowed");
             }
-            if (in.remaining() < HEADER + length) {
+            if (bytes.remaining() < HEADER + length) {
                 break;
             }
-            ByteBuffer body = in.slice(at + HEADER, length);
-            in.position(at + HEADER + length);
+            ByteBuffer body = bytes.slice(at + HEADER, length);
+            bytes.position(at + HEADER + length);
             some = true;
             if (exact) {
                 // the handler may give the descriptor on, so nothing may be left in the buffer
-                in.clear();
+                bytes.clear();
                 handler.message(type, body);
                 return true;
             }
             handler.message(type, body);
         }
-        in.compact();
+        bytes.compact();
         return some;
     }
 }

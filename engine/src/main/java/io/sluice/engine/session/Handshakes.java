@@ -46,13 +46,13 @@ final class Handshakes {
         begun.add(bootstrap);
     }
 
+    /** Once for each that was made. */
     void ended(IncomingBootstrap bootstrap) {
-        if (begun.remove(bootstrap)) {
-            halfOpen.decrementAndGet();
-        }
+        begun.remove(bootstrap);
+        halfOpen.decrementAndGet();
     }
 
-    /** A socket was accepted that never began. */
+    /** A socket was accepted that never began, as memory was short or the engine closed; takes the place of {@link #ended}. */
     void neverBegan() {
         halfOpen.decrementAndGet();
     }

@@ -60,15 +60,21 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         IncomingBootstrap bootstrap;
         try {
             bootstrap = new IncomingBootstrap(engine, loop, descriptor);
-        } catch (SluiceException e) {
-            LOG.debug("an accepted socket comes too late", e);
+        } catch (RuntimeException | Error e) {
+            // too late, or memory is short: the socket is closed, and its place must not stay taken
+            LOG.debug("an accepted socket could not be taken", e);
             engine.handshakes().neverBegan();
             return;
         }
-        // one that says nothing must not take the place of those that do
-        loop.arm(bootstrap, Math.min(bootstrap.deadline, bootstrap.begunAt + SILENCE_NANOS));
-        engine.handshakes().begins(bootstrap);
-        engine.unfinished().begun(bootstrap);
+        try {
+            engine.handshakes().begins(bootstrap);
+            // one that says nothing must not take the place of those that do
+            loop.arm(bootstrap, Math.min(bootstrap.deadline, bootstrap.begunAt + SILENCE_NANOS));
+            engine.unfinished().begun(bootstrap);
+        } catch (RuntimeException | Error e) {
+            LOG.debug("an accepted socket could not be taken", e);
+            bootstrap.abort();
+        }
     }
 
     @Override
@@ -277,19 +283,32 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (transport == null) {
             throw new IllegalStateException("transport " + name + " has gone");
         }
-        PeerSession session = new PeerSession(engine, loop, socket, agreed, transport, new CompletableFuture<>());
+        PeerSession session;
         byte[] own;
         try {
-            own = session.offer();
+            session = new PeerSession(engine, loop, socket, agreed, transport, new CompletableFuture<>());
+            own = offer(session);
         } catch (SluiceException e) {
-            session.discard();
             reject(Rejection.UNABLE, String.valueOf(e.getMessage()));
+            return;
+        } catch (OutOfMemoryError e) {
+            LOG.warn("a peer could not be served: this engine is short of memory", e);
+            reject(Rejection.UNABLE, "this engine is short of memory: " + e.getMessage());
             return;
         }
         finish();
         engine.expectLanes(session);
         socket.send(MessageType.ACCEPT, new FieldWriter().put(Tag.OFFER, own).toBytes());
         session.begin(offer, loop.now() + engine.options().connectTimeout().toNanos());
+    }
+
+    private static byte[] offer(PeerSession session) {
+        try {
+            return session.offer();
+        } catch (RuntimeException | Error e) {
+            session.discard();
+            throw e;
+        }
     }
 
     private void lane(ByteBuffer body) {
@@ -319,6 +338,15 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             LOG.info("a connection was rejected: {}", message);
         }
         engine.handshakes().refused(Rejection.reason(code));
+        try {
+            tell(code, message);
+        } finally {
+            finish();
+            socket.close();
+        }
+    }
+
+    private void tell(int code, String message) {
         boolean inTheClear = engine.credentials().tls() != null && socket.security() == null;
         if (!inTheClear || code == Rejection.TLS_MISMATCH) {
             // in the clear a peer that begins TLS would take it for an engine without TLS
@@ -326,8 +354,6 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         } else if (Rejection.mayComeBeforeTls(code)) {
             socket.refuseTls();
         }
-        finish();
-        socket.close();
     }
 
     @Override

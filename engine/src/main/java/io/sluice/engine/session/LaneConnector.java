@@ -31,7 +31,11 @@ final class LaneConnector implements FramedSocket.Handler {
             broken(SocketConnect.describe(descriptor, address), null);
             return;
         }
-        socket = new FramedSocket(session.poller(), descriptor, true, true, MAX_ANSWER, this, tls);
+        try {
+            socket = new FramedSocket(session.poller(), descriptor, true, true, MAX_ANSWER, this, tls);
+        } catch (RuntimeException | Error e) {
+            broken(String.valueOf(e.getMessage()), e);
+        }
     }
 
     @Override

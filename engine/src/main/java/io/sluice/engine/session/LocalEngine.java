@@ -102,24 +102,17 @@ public final class LocalEngine implements TransferEngine {
     private @Nullable PeerListener listener;
     private @Nullable String boundHost;
 
-    private LocalEngine(EngineOptions options) {
-        NativeLibrary.ensureAvailable();
+    /** The pollers that it makes are added to a list, so that they can be given back if it is not completed. */
+    private LocalEngine(EngineOptions options, Credentials credentials, Transports transports, List<Poller> made) {
         this.options = options;
-        this.credentials = new Credentials(options);
+        this.credentials = credentials;
         this.handshakes = new Handshakes(options, System.nanoTime());
         this.observers = Observers.of(options);
         this.engineWindow = new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes());
-        this.transports = Transports.open(options);
+        this.transports = transports;
         int number = ENGINES.incrementAndGet();
-        List<Poller> made = new ArrayList<>();
-        try {
-            for (int i = 0; i < options.pollers(); i++) {
-                made.add(new Poller("sluice-" + number + "-poller-" + i, i, options, this::pollerFailed));
-            }
-        } catch (SluiceException e) {
-            made.forEach(Poller::discard);
-            transports.close();
-            throw e;
+        for (int i = 0; i < options.pollers(); i++) {
+            made.add(new Poller("sluice-" + number + "-poller-" + i, i, options, this::pollerFailed));
         }
         this.pollers = List.copyOf(made);
         this.peers = new Peers(pollers.size(), transports.all().size());
@@ -142,17 +135,54 @@ public final class LocalEngine implements TransferEngine {
      *
      * @param options all settings
      * @return the engine
+     * @throws SluiceException if it cannot be opened; nothing of it stays open then
      */
     public static TransferEngine open(EngineOptions options) {
-        LocalEngine engine = new LocalEngine(options);
-        engine.pollers.forEach(Poller::start);
         try {
-            engine.listen();
-        } catch (RuntimeException e) {
-            engine.close();
+            NativeLibrary.ensureAvailable();
+            LocalEngine engine = make(options);
+            try {
+                engine.startPollers();
+                engine.listen();
+            } catch (RuntimeException | Error e) {
+                engine.close();
+                throw e;
+            }
+            return engine;
+        } catch (OutOfMemoryError e) {
+            throw new SluiceException(
+                    "cannot open an engine, the process is short of memory or threads (" + e.getMessage()
+                            + "): raise -XX:MaxDirectMemorySize, -Xmx or the limit of threads, use fewer pollers, or"
+                            + " close what holds them",
+                    e);
+        }
+    }
+
+    private static LocalEngine make(EngineOptions options) {
+        Credentials credentials = new Credentials(options);
+        Transports transports = Transports.open(options);
+        List<Poller> made = new ArrayList<>(options.pollers());
+        try {
+            return new LocalEngine(options, credentials, transports, made);
+        } catch (RuntimeException | Error e) {
+            made.forEach(Poller::discard);
+            transports.close();
             throw e;
         }
-        return engine;
+    }
+
+    private void startPollers() {
+        int started = 0;
+        try {
+            for (Poller poller : pollers) {
+                poller.start();
+                started++;
+            }
+        } catch (RuntimeException | Error e) {
+            // no thread of theirs will give them back
+            pollers.subList(started, pollers.size()).forEach(Poller::discard);
+            throw e;
+        }
     }
 
     private void listen() {
@@ -600,12 +630,18 @@ public final class LocalEngine implements TransferEngine {
         CompletableFuture.allOf(pollers.stream().map(Poller::stop).toArray(CompletableFuture<?>[]::new))
                 .whenComplete((nothing, error) -> {
                     // behind the regions that are still being given back
-                    housekeeping.execute(() -> {
-                        transports.close();
-                        closed.complete(null);
-                    });
+                    try {
+                        housekeeping.execute(this::givenBack);
+                    } catch (OutOfMemoryError noThread) {
+                        givenBack();
+                    }
                     housekeeping.shutdown();
                 });
+    }
+
+    private void givenBack() {
+        transports.close();
+        closed.complete(null);
     }
 
     @Override

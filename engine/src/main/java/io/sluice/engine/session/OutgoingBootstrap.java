@@ -112,6 +112,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                             engine.credentials().connecting(next));
                 } catch (SluiceException e) {
                     fail(e);
+                } catch (RuntimeException | Error e) {
+                    fail(new ConnectFailedException("cannot connect to " + target + ": " + e, e));
                 }
                 return;
             }

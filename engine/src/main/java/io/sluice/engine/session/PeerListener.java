@@ -126,9 +126,19 @@ final class PeerListener {
                 rest(EXHAUSTED_NANOS);
                 return;
             }
-            engine.handshakes().accepted();
+            begin(accepted);
+        }
+    }
+
+    private void begin(int accepted) {
+        engine.handshakes().accepted();
+        try {
             Poller home = engine.nextPoller();
             home.execute(() -> IncomingBootstrap.begin(engine, home, accepted));
+        } catch (RuntimeException | Error e) {
+            LOG.debug("an accepted socket could not be handed over", e);
+            engine.handshakes().neverBegan();
+            Sockets.close(accepted);
         }
     }
 }

@@ -300,11 +300,23 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
      * peer is ready once its lanes are answered, and must find them open here.
      */
     void laneArrived(int index, int descriptor, @Nullable TlsStream stream) {
-        if (FramedSocket.sendAlone(descriptor, stream, MessageType.LANE_ACCEPT)) {
+        boolean answered;
+        try {
+            answered = FramedSocket.sendAlone(descriptor, stream, MessageType.LANE_ACCEPT);
+        } catch (RuntimeException | Error e) {
+            Sockets.close(descriptor);
+            laneFailed(index, e);
+            return;
+        }
+        if (answered) {
             laneOpened(index, descriptor, stream);
         } else {
             Sockets.close(descriptor);
         }
+    }
+
+    private void laneFailed(int index, Throwable why) {
+        failed(new ConnectFailedException("lane " + index + " could not be set up on this side: " + why, why));
     }
 
     /** A lane has proved that it belongs here. */
@@ -314,16 +326,24 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
             return;
         }
         lanes.set(index);
-        if (stream == null) {
-            endpoint.laneOpened(index, descriptor);
-        } else {
-            try {
+        try {
+            if (stream != null) {
                 stream.widen();
-            } catch (OutOfMemoryError e) {
-                Sockets.close(descriptor);
-                throw e;
             }
-            endpoint.laneOpened(index, descriptor, stream);
+        } catch (OutOfMemoryError e) {
+            Sockets.close(descriptor);
+            laneFailed(index, e);
+            return;
+        }
+        try {
+            if (stream == null) {
+                endpoint.laneOpened(index, descriptor);
+            } else {
+                endpoint.laneOpened(index, descriptor, stream);
+            }
+        } catch (OutOfMemoryError e) {
+            // the descriptor is the endpoint's, which has closed it
+            laneFailed(index, e);
         }
     }
 

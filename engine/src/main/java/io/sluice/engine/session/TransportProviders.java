@@ -1,9 +1,11 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.TransportProvider;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -14,9 +16,18 @@ public final class TransportProviders {
 
     static List<TransportProvider> all() {
         List<TransportProvider> providers = new ArrayList<>();
-        for (TransportProvider provider :
-                ServiceLoader.load(TransportProvider.class, TransportProviders.class.getClassLoader())) {
-            providers.add(provider);
+        try {
+            for (TransportProvider provider :
+                    ServiceLoader.load(TransportProvider.class, TransportProviders.class.getClassLoader())) {
+                providers.add(provider);
+            }
+        } catch (ServiceConfigurationError e) {
+            Throwable cause = e.getCause();
+            throw new SluiceException(
+                    "cannot look the transports up: " + e.getMessage() + (cause == null ? "" : ": " + cause.getMessage())
+                            + "; mend META-INF/services of the jar that it names, or, if too many files are open, raise"
+                            + " their limit (ulimit -n)",
+                    e);
         }
         return providers;
     }

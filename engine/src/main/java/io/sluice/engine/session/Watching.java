@@ -11,7 +11,7 @@ final class Watching {
     static EventLoop.Watch orClose(EventLoop loop, int descriptor, EventLoop.ReadinessHandler handler) {
         try {
             return loop.watch(descriptor, handler);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             Sockets.close(descriptor);
             throw e;
         }

@@ -34,7 +34,7 @@ public interface Endpoint {
      * A lane asked for by {@link EndpointContext#openLanes}, by this side or the other, is connected and authenticated.
      *
      * @param index 0 to the count − 1; each once
-     * @param descriptor the socket, now the endpoint's own to close
+     * @param descriptor the socket, now the endpoint's own to close, also when this throws
      */
     void laneOpened(int index, int descriptor);
 

@@ -42,8 +42,20 @@ final class CrossMemory implements AutoCloseable {
         if (descriptor < 0) {
             return new Attempt(null, "the peer's process cannot be held: " + Errno.message(-descriptor));
         }
-        CrossMemory memory = new CrossMemory(process, descriptor);
-        String refused = memory.whyNot(peer);
+        CrossMemory memory;
+        try {
+            memory = new CrossMemory(process, descriptor);
+        } catch (RuntimeException | Error e) {
+            Sockets.close(descriptor);
+            throw e;
+        }
+        String refused;
+        try {
+            refused = memory.whyNot(peer);
+        } catch (RuntimeException | Error e) {
+            memory.close();
+            throw e;
+        }
         if (refused != null) {
             memory.close();
             return new Attempt(null, refused);

@@ -219,6 +219,8 @@ final class Handshake implements AutoCloseable {
             }
         } catch (SluiceException e) {
             end.failed(e);
+        } catch (OutOfMemoryError e) {
+            end.failed(new TransportUnavailableException("this side is short of memory: " + e.getMessage(), e));
         }
     }
 

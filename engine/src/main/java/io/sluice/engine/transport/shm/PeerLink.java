@@ -24,15 +24,23 @@ final class PeerLink implements AutoCloseable {
 
     private final int socket;
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment message = arena.allocate(MOST_BYTES, Long.BYTES);
-    private final MemorySegment descriptors =
-            arena.allocate((long) LocalSockets.MAX_DESCRIPTORS * DESCRIPTOR_BYTES, Long.BYTES);
-    private final MemorySegment wake = arena.allocate(1);
+    private final MemorySegment message;
+    private final MemorySegment descriptors;
+    private final MemorySegment wake;
     private boolean closed;
 
-    /** Takes a connected socket over. */
+    /** Takes a connected socket over: it is closed if this fails. */
     PeerLink(int socket) {
         this.socket = socket;
+        try {
+            message = arena.allocate(MOST_BYTES, Long.BYTES);
+            descriptors = arena.allocate((long) LocalSockets.MAX_DESCRIPTORS * DESCRIPTOR_BYTES, Long.BYTES);
+            wake = arena.allocate(1);
+        } catch (RuntimeException | Error e) {
+            arena.close();
+            Sockets.close(socket);
+            throw e;
+        }
         wake.set(ValueLayout.JAVA_BYTE, 0, WAKE);
     }
 

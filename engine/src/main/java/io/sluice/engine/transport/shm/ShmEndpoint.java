@@ -3,6 +3,7 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
@@ -100,6 +101,8 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
             }
         } catch (SluiceException e) {
             context.failed(e);
+        } catch (OutOfMemoryError e) {
+            context.failed(new TransportUnavailableException("this side is short of memory: " + e.getMessage(), e));
         }
     }
 

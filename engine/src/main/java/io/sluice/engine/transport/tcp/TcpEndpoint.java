@@ -143,7 +143,12 @@ final class TcpEndpoint implements Endpoint {
                     secured ? "a lane is plain, and TLS was agreed on" : "a lane has TLS, which was not agreed on"));
             return;
         }
-        lanes[index] = new TcpLane(this, context, scratch, served, descriptor, index, peerMaxRequests, stream);
+        try {
+            lanes[index] = new TcpLane(this, context, scratch, served, descriptor, index, peerMaxRequests, stream);
+        } catch (RuntimeException | Error e) {
+            Sockets.close(descriptor);
+            throw e;
+        }
         lanesUp = ++opened;
         if (opened == lanes.length) {
             context.established();

@@ -77,6 +77,7 @@ final class TcpLane implements InboundFrames.Sink {
     private long lastProgress;
     private int lastUnacknowledged;
 
+    /** Takes a socket over; if this fails, it stays the caller's to close. */
     TcpLane(
             TcpEndpoint endpoint,
             EndpointContext context,
@@ -103,12 +104,7 @@ final class TcpLane implements InboundFrames.Sink {
         this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch.sum() : null, stream == null);
         this.in = new InboundFrames(context, scratch, descriptor, stream, this);
         this.lastProgress = context.loop().now();
-        try {
-            this.watch = context.loop().watch(descriptor, this::ready);
-        } catch (RuntimeException e) {
-            Sockets.close(descriptor);
-            throw e;
-        }
+        this.watch = context.loop().watch(descriptor, this::ready);
         if (stream != null) {
             // what came with the end of the handshake, the descriptor does not tell of
             context.loop().execute(this::receiveMore);
