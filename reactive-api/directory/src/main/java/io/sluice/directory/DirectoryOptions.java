@@ -5,15 +5,17 @@ import java.time.Duration;
 /**
  * The times of a {@link Directory}. Immutable.
  *
- * @param leaseTime how long an entry outlives an engine that dies; the engine renews it three times as often. At least 1 s,
- *     and stores may round it up to whole seconds. Default 10 s
+ * @param leaseTime how long an entry outlives an engine that dies; the engine renews it three times as often, and at
+ *     least every 3 s, so that it is soon back in a store that has lost it. At least 1 s, and stores may round it up to whole
+ *     seconds. Default 10 s
  * @param requestTimeout how long one request to the store may take; above it the operation fails with
- *     {@link DirectoryUnavailableException}. Default 2 s
+ *     {@link DirectoryUnavailableException}. A connection to the store that is silent for as long is replaced: so it adds to
+ *     the time in which a directory is back after its store or its network, which is five seconds by default. Default 2 s
  * @param reconcileInterval how often a watch reads everything again, for what no message told. It bounds how late a watch
  *     notices that the store is gone, and with stores that do not tell of expired leases how late it notices those.
  *     Default 2 s
  * @param maxBackoff the longest pause between two attempts to reach a store that does not answer; pauses grow from a tenth
- *     of a second, and each is shortened at random by up to a half. Default 5 s
+ *     of a second, and each is shortened at random by up to a half. Default 1 s
  */
 public record DirectoryOptions(
         Duration leaseTime, Duration requestTimeout, Duration reconcileInterval, Duration maxBackoff) {
@@ -42,7 +44,7 @@ public record DirectoryOptions(
      */
     public static DirectoryOptions defaults() {
         return new DirectoryOptions(
-                Duration.ofSeconds(10), Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(5));
+                Duration.ofSeconds(10), Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(1));
     }
 
     /**

@@ -29,6 +29,9 @@ final class StorePublication implements Publication {
     private static final Logger LOG = LoggerFactory.getLogger(StorePublication.class);
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final int BEATS_IN_A_LEASE = 3;
+    /** A store that was started again has lost the entry, and no error tells so. */
+    private static final Duration LONGEST_BEAT = Duration.ofSeconds(3);
+
     private static final int MICROS_IN_A_MILLI = 1_000;
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final Duration DROP_TIMEOUT = Duration.ofSeconds(10);
@@ -117,7 +120,8 @@ final class StorePublication implements Publication {
     }
 
     private Duration beatInterval() {
-        return access.options().leaseTime().dividedBy(BEATS_IN_A_LEASE);
+        Duration part = access.options().leaseTime().dividedBy(BEATS_IN_A_LEASE);
+        return part.compareTo(LONGEST_BEAT) < 0 ? part : LONGEST_BEAT;
     }
 
     private void scheduleBeat(Duration pause) {

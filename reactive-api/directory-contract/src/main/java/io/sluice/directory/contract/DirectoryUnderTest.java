@@ -3,6 +3,7 @@ package io.sluice.directory.contract;
 import io.sluice.directory.Directory;
 import io.sluice.directory.DirectoryOptions;
 import java.time.Duration;
+import java.util.OptionalInt;
 
 /** A store that was started for the contract, and everything in it that was made for it. */
 public interface DirectoryUnderTest extends AutoCloseable {
@@ -13,6 +14,26 @@ public interface DirectoryUnderTest extends AutoCloseable {
      * @return the directory; the contract closes it
      */
     Directory open(DirectoryOptions options);
+
+    /**
+     * Where clients reach the store, if that is a port on loopback.
+     *
+     * @return the port; empty if {@link #openAt} does not work
+     */
+    default OptionalInt port() {
+        return OptionalInt.empty();
+    }
+
+    /**
+     * Opens one more directory over the store, which is reached at another port, such as a {@link Wire}'s.
+     *
+     * @param port on loopback
+     * @param options times
+     * @return the directory; the contract closes it
+     */
+    default Directory openAt(int port, DirectoryOptions options) {
+        throw new UnsupportedOperationException("this store has no port");
+    }
 
     /**
      * Starts a process, or what comes closest, with an engine that has a region and publishes both.

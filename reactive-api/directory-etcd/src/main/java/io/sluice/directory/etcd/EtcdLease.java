@@ -33,8 +33,8 @@ final class EtcdLease implements StoreLease {
     @Override
     public Mono<Void> put(List<StoredValue> values) {
         return Flux.fromIterable(values)
-                .concatMap(value -> EtcdStore.request(
-                        () -> store.kv().put(store.key(value.key()), ByteSequence.from(value.value()), underThis())))
+                .concatMap(value -> store.request(client -> client.getKVClient()
+                        .put(store.key(value.key()), ByteSequence.from(value.value()), underThis())))
                 .then();
     }
 
@@ -44,8 +44,8 @@ final class EtcdLease implements StoreLease {
         Cmp isExpected = expected == null
                 ? new Cmp(where, Cmp.Op.EQUAL, CmpTarget.version(0))
                 : new Cmp(where, Cmp.Op.EQUAL, CmpTarget.value(ByteSequence.from(expected)));
-        return EtcdStore.request(() -> {
-                    Txn transaction = store.kv().txn();
+        return store.request(client -> {
+                    Txn transaction = client.getKVClient().txn();
                     return transaction.If(isExpected)
                             .Then(Op.put(where, ByteSequence.from(value), underThis()))
                             .commit();
@@ -55,14 +55,14 @@ final class EtcdLease implements StoreLease {
 
     @Override
     public Mono<Boolean> keepAlive() {
-        return EtcdStore.request(() -> store.client().getLeaseClient().keepAliveOnce(id))
+        return store.request(client -> client.getLeaseClient().keepAliveOnce(id))
                 .map(renewed -> renewed.getTTL() > 0)
                 .onErrorResume(EtcdLease::isGone, gone -> Mono.just(false));
     }
 
     @Override
     public Mono<Void> revoke() {
-        return EtcdStore.request(() -> store.client().getLeaseClient().revoke(id))
+        return store.request(client -> client.getLeaseClient().revoke(id))
                 .then()
                 .onErrorResume(EtcdLease::isGone, gone -> Mono.empty());
     }

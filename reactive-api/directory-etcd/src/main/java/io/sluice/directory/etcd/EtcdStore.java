@@ -2,7 +2,6 @@ package io.sluice.directory.etcd;
 
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
-import io.etcd.jetcd.KV;
 import io.etcd.jetcd.Watch;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.WatchOption;
@@ -13,7 +12,7 @@ import io.sluice.directory.store.StoredValue;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
@@ -22,27 +21,17 @@ import reactor.core.publisher.Mono;
 final class EtcdStore implements DirectoryStore {
     private static final int MOST_LISTED = 100_000;
 
-    private final Client client;
+    private final EtcdClients clients;
     private final String namespace;
-    private final boolean ownsClient;
 
-    EtcdStore(Client client, String namespace, boolean ownsClient) {
-        this.client = client;
+    EtcdStore(EtcdClients clients, String namespace) {
+        this.clients = clients;
         this.namespace = namespace;
-        this.ownsClient = ownsClient;
     }
 
     /** Started for each subscriber, and cancelled with it. */
-    static <T> Mono<T> request(Supplier<CompletableFuture<T>> call) {
-        return Mono.fromFuture(call);
-    }
-
-    KV kv() {
-        return client.getKVClient();
-    }
-
-    Client client() {
-        return client;
+    <T> Mono<T> request(Function<Client, CompletableFuture<T>> call) {
+        return clients.request(call);
     }
 
     ByteSequence key(String key) {
@@ -56,13 +45,13 @@ final class EtcdStore implements DirectoryStore {
     @Override
     public Mono<StoreLease> grant(Duration timeToLive) {
         long seconds = timeToLive.plusMillis(999).toSeconds();
-        return request(() -> client.getLeaseClient().grant(seconds))
+        return request(client -> client.getLeaseClient().grant(seconds))
                 .map(granted -> new EtcdLease(this, granted.getID()));
     }
 
     @Override
     public Mono<byte[]> get(String key) {
-        return request(() -> kv().get(key(key)))
+        return request(client -> client.getKVClient().get(key(key)))
                 .flatMap(found -> found.getKvs().isEmpty()
                         ? Mono.empty()
                         : Mono.just(found.getKvs().getFirst().getValue().getBytes()));
@@ -72,7 +61,7 @@ final class EtcdStore implements DirectoryStore {
     public Flux<StoredValue> list(String prefix) {
         GetOption all =
                 GetOption.builder().isPrefix(true).withLimit(MOST_LISTED).build();
-        return request(() -> kv().get(key(prefix), all))
+        return request(client -> client.getKVClient().get(key(prefix), all))
                 .flatMapIterable(found -> {
                     if (found.isMore()) {
                         throw new DirectoryUnavailableException(
@@ -92,12 +81,12 @@ final class EtcdStore implements DirectoryStore {
                 .withCreateNotify(true)
                 .withPrevKV(false)
                 .build();
-        return Flux.create(
+        return clients.stream(client -> Flux.create(
                 sink -> {
                     Watch.Watcher watcher = client.getWatchClient().watch(key(prefix), all, listener(sink));
                     sink.onDispose(watcher::close);
                 },
-                FluxSink.OverflowStrategy.BUFFER);
+                FluxSink.OverflowStrategy.BUFFER));
     }
 
     private Watch.Listener listener(FluxSink<String> sink) {
@@ -116,6 +105,6 @@ final class EtcdStore implements DirectoryStore {
 
     @Override
     public Mono<Void> close() {
-        return ownsClient ? Mono.fromRunnable(client::close) : Mono.empty();
+        return Mono.fromRunnable(clients::close);
     }
 }

@@ -13,6 +13,9 @@ import java.util.Objects;
  * published by the scripts that make them, on a channel; expired keys are told of where the server has
  * {@code notify-keyspace-events Ex}, and otherwise noticed within {@link DirectoryOptions#reconcileInterval()}.
  *
+ * <p>Each connection is asked every second whether it is alive, and replaced when there was no answer within
+ * {@link DirectoryOptions#requestTimeout()}. With the default times a directory is back within five seconds of its server.
+ *
  * <p>Redis replicates asynchronously: after a fail-over the newest entries may be missing until their engines' next beat.
  */
 public final class RedisDirectory {
@@ -34,12 +37,14 @@ public final class RedisDirectory {
         address.setTimeout(options.requestTimeout());
         RedisClient client = RedisClient.create(address);
         client.setOptions(ClientOptions.builder()
+                // A connection that has ended is not mended but replaced.
+                .autoReconnect(false)
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(options.requestTimeout())
                         .build())
                 .build());
-        return Directory.over(new RedisStore(client, address, DEFAULT_NAMESPACE, true), options);
+        return Directory.over(new RedisStore(client, address, DEFAULT_NAMESPACE, true, options.requestTimeout()), options);
     }
 
     private static RedisURI address(String uri) {
@@ -67,7 +72,8 @@ public final class RedisDirectory {
                         Objects.requireNonNull(client, "client"),
                         Objects.requireNonNull(address, "address"),
                         Objects.requireNonNull(namespace, "namespace"),
-                        false),
+                        false,
+                        options.requestTimeout()),
                 options);
     }
 }

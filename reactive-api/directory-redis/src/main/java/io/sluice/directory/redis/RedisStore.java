@@ -7,7 +7,6 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.reactive.RedisReactiveCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
@@ -19,10 +18,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.Mono;
@@ -43,31 +40,22 @@ final class RedisStore implements DirectoryStore {
     private final String namespace;
     private final String expirations;
     private final boolean ownsClient;
-    private final Object lock = new Object();
-    private @Nullable CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connecting;
+    private final Duration silence;
+    private final CommandConnection connection;
 
-    RedisStore(RedisClient client, RedisURI address, String namespace, boolean ownsClient) {
+    /** With the time in which Redis answers, if it and the way to it are alive. */
+    RedisStore(RedisClient client, RedisURI address, String namespace, boolean ownsClient, Duration silence) {
         this.client = client;
         this.address = address;
         this.namespace = namespace;
         this.expirations = "__keyevent@" + address.getDatabase() + "__:expired";
         this.ownsClient = ownsClient;
+        this.silence = silence;
+        this.connection = new CommandConnection(client, address, silence);
     }
 
-    /** The one connection, which mends itself; while it is down commands fail at once. */
     Mono<RedisReactiveCommands<byte[], byte[]>> commands() {
-        return Mono.fromFuture(this::connection, true).map(StatefulRedisConnection::reactive);
-    }
-
-    private CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connection() {
-        synchronized (lock) {
-            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> current = connecting;
-            if (current == null || current.isCompletedExceptionally()) {
-                current = client.connectAsync(ByteArrayCodec.INSTANCE, address).toCompletableFuture();
-                connecting = current;
-            }
-            return current;
-        }
+        return connection.commands();
     }
 
     static byte[] bytes(String text) {
@@ -134,7 +122,8 @@ final class RedisStore implements DirectoryStore {
         return Flux.usingWhen(
                 subscriptions(),
                 connection -> changes(connection, prefix),
-                connection -> Mono.fromFuture(connection::closeAsync));
+                // Not waited for: the end of a connection may take long where the network has lost it.
+                connection -> Mono.fromRunnable(connection::closeAsync));
     }
 
     /** One that comes when nobody waits for it any more is closed. */
@@ -190,23 +179,21 @@ final class RedisStore implements DirectoryStore {
                             sink.error(causeOf(error));
                         }
                     });
+                    // To subscribe once more changes nothing; it needs no protocol version and no right but those above.
+                    sink.onDispose(Pulse.of(
+                            connection.reactive().subscribe(channel()), silence, error -> sink.error(notAlive(error))));
                 },
                 FluxSink.OverflowStrategy.BUFFER);
     }
 
+    private static IllegalStateException notAlive(Throwable error) {
+        return new IllegalStateException("the connection to Redis does not answer any more", error);
+    }
+
     @Override
     public Mono<Void> close() {
-        return Mono.defer(() -> {
-            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> current;
-            synchronized (lock) {
-                current = connecting;
-            }
-            if (ownsClient) {
-                return Mono.fromFuture(() -> client.shutdownAsync());
-            }
-            return current == null || current.isCompletedExceptionally()
-                    ? Mono.empty()
-                    : Mono.fromFuture(current).flatMap(connection -> Mono.fromFuture(connection::closeAsync));
-        });
+        return ownsClient
+                ? Mono.fromRunnable(connection::end).then(Mono.fromFuture(() -> client.shutdownAsync()))
+                : connection.close();
     }
 }

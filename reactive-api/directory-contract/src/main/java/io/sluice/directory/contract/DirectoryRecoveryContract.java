@@ -1,0 +1,228 @@
+package io.sluice.directory.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.directory.Advertisement;
+import io.sluice.directory.Directory;
+import io.sluice.directory.DirectoryOptions;
+import io.sluice.directory.EngineEntry;
+import io.sluice.directory.EngineNotFoundException;
+import io.sluice.directory.Publication;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineId;
+import io.sluice.testkit.Patience;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.TestInstance;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * How soon a directory in a server comes back: within five seconds of the server, however its connections were lost, and for
+ * however long. Of each directory under test these come back: look-ups, a publication and its lease, and a watch.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@SuppressWarnings("NullAway") // JUnit fills in the fields, and AssertJ checks what is read.
+public abstract class DirectoryRecoveryContract {
+    /** The promise is five seconds with the default times; twice that, as a busy machine may hold up several steps of it. */
+    private static final Duration BACK = Patience.scaled(Duration.ofSeconds(10));
+
+    /** Longer than stores round the shortest lease up to, so that the entry has expired. */
+    private static final Duration AWAY = Duration.ofSeconds(3);
+
+    private static final Duration LONG_AWAY = Duration.ofMinutes(5);
+    private static final Duration SHORTEST_LEASE = Duration.ofSeconds(1);
+    private static final AtomicLong NUMBERS = new AtomicLong();
+
+    private DirectoryUnderTest store;
+    private Wire wire;
+    /** Reaches the store by the wire. */
+    private Directory behind;
+    /** Reaches the store without it, with a lease that outlasts any test. */
+    private Directory direct;
+
+    private WatchLog log;
+    private Publication publication;
+    private String name;
+
+    /** Called by JUnit. */
+    protected DirectoryRecoveryContract() {}
+
+    /**
+     * Starts the store, which has a {@link DirectoryUnderTest#port()}, or aborts the tests where it cannot be had.
+     *
+     * @return the store, empty
+     */
+    protected abstract DirectoryUnderTest startStore();
+
+    @BeforeAll
+    void start() {
+        store = startStore();
+    }
+
+    @AfterAll
+    void stop() {
+        if (store != null) {
+            store.close();
+        }
+    }
+
+    @BeforeEach
+    void open(TestInfo test) {
+        name = "recovery/" + test.getTestMethod().orElseThrow().getName() + "/" + NUMBERS.incrementAndGet();
+        wire = new Wire(store.port().orElseThrow());
+        behind = store.openAt(wire.port(), DirectoryOptions.defaults().withLeaseTime(SHORTEST_LEASE));
+        direct = store.open(DirectoryOptions.defaults().withLeaseTime(Duration.ofHours(1)));
+        publication = again(behind.publish(advertisement("/behind")));
+        log = new WatchLog(behind, name + "/");
+        log.awaitPresent(name + "/behind", any -> true);
+    }
+
+    @AfterEach
+    void close() {
+        log.close();
+        wire.open();
+        behind.close().block(Patience.BOUND);
+        direct.close().block(Patience.BOUND);
+        wire.close();
+    }
+
+    private Advertisement advertisement(String end) {
+        EngineId engine = EngineId.random();
+        long epoch = ThreadLocalRandom.current().nextLong();
+        return new Advertisement(
+                name + end,
+                new EngineAddress("127.0.0.1", 7_000, engine),
+                epoch,
+                ContractRegions.many(engine, epoch, 3));
+    }
+
+    /** What a client does that needs an answer: it asks until there is one. */
+    private static <T> T again(Mono<T> request) {
+        T answer = request.retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(50)))
+                .block(Patience.BOUND);
+        assertThat(answer).isNotNull();
+        return answer;
+    }
+
+    /** The network has forgotten the connections: both ends think that they have them. What is made anew may share that fate. */
+    @Test
+    void aDirectoryWhoseConnectionsFallSilentMakesOthers() {
+        for (String time : List.of("first", "second")) {
+            int before = wire.carried();
+            wire.silence();
+            isBack("silent connections, for the " + time + " time");
+            assertThat(wire.carried()).as("connections").isGreaterThan(before);
+        }
+    }
+
+    @Test
+    void aDirectoryIsBackSoonAfterItsStoreWasCutOff() {
+        cutOff(AWAY);
+    }
+
+    @Test
+    void aDirectoryIsBackSoonAfterItsStoreRefused() {
+        refuse(AWAY);
+    }
+
+    @Test
+    void aDirectoryIsBackSoonAfterItsStoreWasStopped() {
+        stopStore(AWAY);
+    }
+
+    @Test
+    @Tag("soak")
+    void aDirectoryIsBackSoonAfterItsStoreWasCutOffForMinutes() {
+        cutOff(LONG_AWAY);
+    }
+
+    @Test
+    @Tag("soak")
+    void aDirectoryIsBackSoonAfterItsStoreRefusedForMinutes() {
+        refuse(LONG_AWAY);
+    }
+
+    @Test
+    @Tag("soak")
+    void aDirectoryIsBackSoonAfterItsStoreWasStoppedForMinutes() {
+        stopStore(LONG_AWAY);
+    }
+
+    private void cutOff(Duration away) {
+        wire.swallow();
+        Patience.pause(away);
+        awaitExpired();
+        wire.open();
+        isBack("cut off for " + away);
+    }
+
+    private void refuse(Duration away) {
+        wire.refuse();
+        Patience.pause(away);
+        awaitExpired();
+        wire.open();
+        isBack("refused for " + away);
+    }
+
+    private void stopStore(Duration away) {
+        store.stop();
+        Patience.pause(away);
+        store.startEmpty();
+        isBack("stopped for " + away);
+    }
+
+    private void awaitExpired() {
+        Patience.until("the lease has expired", () -> direct.find(name + "/behind")
+                .map(found -> false)
+                .onErrorReturn(EngineNotFoundException.class, true)
+                .onErrorReturn(false)
+                .block(Patience.BOUND));
+    }
+
+    /** The clock runs from here. Each of them on a thread of its own: none is to help another. */
+    private void isBack(String what) {
+        long start = System.nanoTime();
+        String other = "/other/" + NUMBERS.incrementAndGet();
+        List<String> times = new CopyOnWriteArrayList<>();
+        again(direct.publish(advertisement(other)));
+        CompletableFuture.allOf(
+                        timed(times, start, "look-up", () -> again(behind.find(name + other))),
+                        timed(times, start, "lease", () -> again(direct.find(name + "/behind"))),
+                        timed(times, start, "watch", () -> log.awaitPresent(name + other, any -> true)),
+                        timed(times, start, "update", this::update))
+                .join();
+        System.out.println(getClass().getSimpleName() + ": back after " + what + ": " + String.join(", ", times));
+    }
+
+    private void update() {
+        EngineEntry entry = publication.entry();
+        int regions = entry.regionCount() + 1;
+        again(Mono.defer(() -> publication.update(ContractRegions.many(entry.engineId(), entry.epoch(), regions))));
+        Patience.until(
+                "others see the update",
+                () -> again(direct.find(name + "/behind")).regionCount() == regions);
+    }
+
+    private static CompletableFuture<Void> timed(List<String> times, long start, String what, Runnable action) {
+        return CompletableFuture.runAsync(
+                () -> {
+                    action.run();
+                    Duration took = Duration.ofNanos(System.nanoTime() - start);
+                    times.add(what + " " + took.toMillis() + " ms");
+                    assertThat(took).as("until " + what + " was back").isLessThan(BACK);
+                },
+                task -> Thread.ofVirtual().start(task));
+    }
+}

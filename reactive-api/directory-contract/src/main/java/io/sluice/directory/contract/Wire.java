@@ -1,0 +1,180 @@
+package io.sluice.directory.contract;
+
+import io.sluice.testkit.FreePort;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A wire to a server on loopback, which can lose what it carries as a network does: the connections stay open, and nothing
+ * comes through them any more. All methods may be called from any thread.
+ */
+public final class Wire implements AutoCloseable {
+    private static final int BACKLOG = 64;
+    private static final int BUFFER_BYTES = 1 << 16;
+
+    private final int beyond;
+    private final int port = FreePort.any();
+    private final Set<Link> links = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger carried = new AtomicInteger();
+    private volatile boolean isSwallowing;
+    private ServerSocket server;
+
+    /**
+     * A wire that carries everything.
+     *
+     * @param beyond the server's port on loopback
+     */
+    public Wire(int beyond) {
+        this.beyond = beyond;
+        this.server = listen();
+    }
+
+    /**
+     * Where clients reach the server through this wire.
+     *
+     * @return a port on loopback, the same for the wire's life
+     */
+    public int port() {
+        return port;
+    }
+
+    /**
+     * How many connections were made that carried anything at first.
+     *
+     * @return only ever grows
+     */
+    public int carried() {
+        return carried.get();
+    }
+
+    /** Silences all connections that exist, for ever. They stay open; those made from now on work. */
+    public void silence() {
+        links.forEach(link -> link.isSilent = true);
+    }
+
+    /** From now on new connections are accepted and stay silent for ever, as do those that exist. */
+    public void swallow() {
+        isSwallowing = true;
+        silence();
+    }
+
+    /** Breaks all connections, and refuses new ones until {@link #open()}. */
+    public synchronized void refuse() {
+        close();
+    }
+
+    /** From now on new connections work. Those that were silenced stay silent. */
+    public synchronized void open() {
+        isSwallowing = false;
+        if (server.isClosed()) {
+            server = listen();
+        }
+    }
+
+    private ServerSocket listen() {
+        try {
+            ServerSocket listening = new ServerSocket();
+            listening.setReuseAddress(true);
+            listening.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), BACKLOG);
+            Thread.ofVirtual().name("wire").start(() -> accept(listening));
+            return listening;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void accept(ServerSocket listening) {
+        try {
+            while (true) {
+                Link link = new Link(listening.accept());
+                links.add(link);
+                // Looked at after it is among the links: one of the two sides sees the other.
+                if (isSwallowing) {
+                    link.isSilent = true;
+                }
+                if (listening.isClosed()) {
+                    link.close();
+                }
+                Thread.ofVirtual().start(link::carry);
+            }
+        } catch (IOException closed) {
+            // As it should be in the end.
+        }
+    }
+
+    /** One connection of a client, and the one to the server that belongs to it. */
+    private final class Link {
+        private final Socket near;
+        private final Socket far = new Socket();
+        private volatile boolean isSilent;
+
+        Link(Socket near) {
+            this.near = near;
+        }
+
+        void carry() {
+            try {
+                if (!isSilent) {
+                    far.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), beyond));
+                    carried.incrementAndGet();
+                    Thread.ofVirtual().start(() -> pump(far, near));
+                }
+                pump(near, far);
+            } catch (IOException refused) {
+                close();
+            }
+        }
+
+        /** What is silenced is read, so that its sender takes it for delivered, and goes nowhere; nor does its end. */
+        private void pump(Socket from, Socket to) {
+            byte[] bytes = new byte[BUFFER_BYTES];
+            try {
+                InputStream in = from.getInputStream();
+                for (int read = in.read(bytes); read >= 0; read = in.read(bytes)) {
+                    if (!isSilent) {
+                        OutputStream out = to.getOutputStream();
+                        out.write(bytes, 0, read);
+                    }
+                }
+            } catch (IOException broken) {
+                // It ends below.
+            }
+            if (!isSilent || from.equals(near)) {
+                close();
+            }
+        }
+
+        void close() {
+            links.remove(this);
+            quietly(near);
+            quietly(far);
+        }
+
+        private static void quietly(Socket socket) {
+            try {
+                socket.close();
+            } catch (IOException alreadyBroken) {
+                // There is nothing left to close.
+            }
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        try {
+            server.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        links.forEach(Link::close);
+    }
+}

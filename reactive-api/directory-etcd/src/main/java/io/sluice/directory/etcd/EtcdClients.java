@@ -1,0 +1,142 @@
+package io.sluice.directory.etcd;
+
+import io.etcd.jetcd.Client;
+import io.etcd.jetcd.common.exception.ErrorCode;
+import io.etcd.jetcd.common.exception.EtcdExceptionFactory;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * The client of a store. One that etcd does not answer is closed, and the next request makes another: gRPC notices after half a
+ * minute that the network drops a connection, and after a long absence pauses for up to two minutes before it connects again.
+ */
+final class EtcdClients {
+    private static final Logger LOG = LoggerFactory.getLogger(EtcdClients.class);
+    private static final Duration PULSE = Duration.ofSeconds(1);
+    /** Of no lease. To renew it needs no right and no data, and is answered by the cluster's leader. */
+    private static final long NO_LEASE = 0;
+
+    private final Supplier<Client> make;
+    private final boolean areReplaced;
+    private final Duration silence;
+    private final Object lock = new Object();
+    private @Nullable Live current;
+    private boolean isClosed;
+
+    private EtcdClients(Supplier<Client> make, boolean areReplaced, Duration silence) {
+        this.make = make;
+        this.areReplaced = areReplaced;
+        this.silence = silence;
+    }
+
+    /** Clients that are made here, one after the other; each has so long to answer. */
+    static EtcdClients of(Supplier<Client> make, Duration silence) {
+        return new EtcdClients(make, true, silence);
+    }
+
+    /** The application's, which is neither replaced nor closed. */
+    static EtcdClients of(Client client) {
+        return new EtcdClients(() -> client, false, Duration.ZERO);
+    }
+
+    /** A request of each subscriber's, cancelled with it, and failed when its client is given up. */
+    <T> Mono<T> request(Function<Client, CompletableFuture<T>> call) {
+        return Mono.defer(() -> {
+            Live live = live();
+            return Mono.fromFuture(() -> call.apply(live.client)).takeUntilOther(live.givenUp.asMono());
+        });
+    }
+
+    /** The same for what goes on. */
+    <T> Flux<T> stream(Function<Client, Flux<T>> call) {
+        return Flux.defer(() -> {
+            Live live = live();
+            return call.apply(live.client).takeUntilOther(live.givenUp.asMono());
+        });
+    }
+
+    private Live live() {
+        Live made;
+        synchronized (lock) {
+            if (isClosed) {
+                throw new IllegalStateException("the client of etcd is closed");
+            }
+            if (current != null) {
+                return current;
+            }
+            made = new Live(make.get());
+            current = made;
+        }
+        if (areReplaced) {
+            made.watch();
+        }
+        return made;
+    }
+
+    private void replace(Live dead, Throwable error) {
+        synchronized (lock) {
+            if (!dead.equals(current)) {
+                return;
+            }
+            current = null;
+        }
+        LOG.debug("etcd does not answer, so its client is replaced", error);
+        dead.end(new IllegalStateException("etcd does not answer", error));
+    }
+
+    void close() {
+        Live last;
+        synchronized (lock) {
+            isClosed = true;
+            last = current;
+            current = null;
+        }
+        if (areReplaced && last != null) {
+            last.end(new IllegalStateException("the client of etcd is closed"));
+        }
+    }
+
+    /** A client, and what tells those who wait for it that it is given up. */
+    private final class Live {
+        final Client client;
+        final Sinks.Empty<Void> givenUp = Sinks.empty();
+        private final Disposable.Swap pulse = Disposables.swap();
+
+        Live(Client client) {
+            this.client = Objects.requireNonNull(client, "client");
+        }
+
+        /** The first question comes at once, and makes the connection. */
+        void watch() {
+            Mono<Void> answer = Mono.fromFuture(() -> client.getLeaseClient().keepAliveOnce(NO_LEASE))
+                    .then()
+                    .onErrorResume(Live::isAnswer, refused -> Mono.empty())
+                    .timeout(silence);
+            pulse.update(answer.then(Mono.delay(PULSE))
+                    .repeat()
+                    .subscribe(ignored -> {}, error -> replace(this, error)));
+        }
+
+        private static boolean isAnswer(Throwable error) {
+            ErrorCode code = EtcdExceptionFactory.toEtcdException(error).getErrorCode();
+            return code != ErrorCode.UNAVAILABLE && code != ErrorCode.CANCELLED;
+        }
+
+        void end(IllegalStateException why) {
+            pulse.dispose();
+            givenUp.tryEmitError(why);
+            client.close();
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.sluice.directory.redis;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.reactive.RedisReactiveCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The one connection for commands. One that has ended, or has fallen silent, is closed and forgotten, and the next command
+ * makes another: the client's own reconnecting pauses for half a minute after a long absence, and never misses an answer.
+ */
+final class CommandConnection {
+    private static final Logger LOG = LoggerFactory.getLogger(CommandConnection.class);
+
+    private final RedisClient client;
+    private final RedisURI address;
+    private final Duration silence;
+    private final Object lock = new Object();
+    private @Nullable CompletableFuture<StatefulRedisConnection<byte[], byte[]>> current;
+    private boolean isClosed;
+
+    /** With the time in which an answer must come, or a connection be made. */
+    CommandConnection(RedisClient client, RedisURI address, Duration silence) {
+        this.client = client;
+        this.address = address;
+        this.silence = silence;
+    }
+
+    Mono<RedisReactiveCommands<byte[], byte[]>> commands() {
+        return Mono.fromFuture(this::connection, true).map(StatefulRedisConnection::reactive);
+    }
+
+    private CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connection() {
+        synchronized (lock) {
+            if (isClosed) {
+                return CompletableFuture.failedFuture(new IllegalStateException("the connection to Redis is closed"));
+            }
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> found = current;
+            if (found == null || found.isCompletedExceptionally()) {
+                found = connect();
+                current = found;
+            }
+            return found;
+        }
+    }
+
+    private CompletableFuture<StatefulRedisConnection<byte[], byte[]>> connect() {
+        CompletableFuture<StatefulRedisConnection<byte[], byte[]>> attempt =
+                client.connectAsync(ByteArrayCodec.INSTANCE, address).toCompletableFuture();
+        // A client of the application's may have longer time-outs than this directory.
+        CompletableFuture<StatefulRedisConnection<byte[], byte[]>> inTime =
+                attempt.copy().orTimeout(silence.toNanos(), TimeUnit.NANOSECONDS);
+        inTime.whenComplete((connection, error) -> {
+            if (error == null) {
+                watch(connection, inTime);
+            } else {
+                attempt.thenAccept(StatefulRedisConnection::closeAsync);
+            }
+        });
+        return inTime;
+    }
+
+    private void watch(
+            StatefulRedisConnection<byte[], byte[]> connection,
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made) {
+        Disposable pulse = Pulse.of(
+                connection.reactive().ping(), silence, error -> replace(connection, made, "does not answer: " + error));
+        connection.addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
+                pulse.dispose();
+                replace(connection, made, "was lost");
+            }
+        });
+    }
+
+    private void replace(
+            StatefulRedisConnection<byte[], byte[]> connection,
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made,
+            String why) {
+        synchronized (lock) {
+            if (!made.equals(current)) {
+                // It is being closed already.
+                return;
+            }
+            current = null;
+        }
+        LOG.debug("The connection to Redis {}", why);
+        // What waits for its answer ends with that.
+        connection.closeAsync();
+    }
+
+    /** Makes no other connection from now on. */
+    @Nullable
+    CompletableFuture<StatefulRedisConnection<byte[], byte[]>> end() {
+        synchronized (lock) {
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> last = current;
+            isClosed = true;
+            current = null;
+            return last;
+        }
+    }
+
+    /** Ends with the connection, or leaves one that is being made to close itself. */
+    Mono<Void> close() {
+        return Mono.defer(() -> {
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> last = end();
+            if (last == null) {
+                return Mono.empty();
+            }
+            CompletableFuture<Void> closed = last.thenCompose(StatefulRedisConnection::closeAsync);
+            return last.isDone() && !last.isCompletedExceptionally() ? Mono.fromFuture(closed) : Mono.empty();
+        });
+    }
+}
