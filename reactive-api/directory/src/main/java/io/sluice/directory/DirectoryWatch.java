@@ -38,6 +38,7 @@ final class DirectoryWatch implements Subscription {
     private final String prefix;
     private final Subscriber<? super DirectoryEvent> subscriber;
     private final Backoff backoff;
+    private final RepeatedFailures log;
     private final WatchedNames names = new WatchedNames();
     private final AtomicLong requested = new AtomicLong();
     private final AtomicInteger emitting = new AtomicInteger();
@@ -49,6 +50,7 @@ final class DirectoryWatch implements Subscription {
         this.access = access;
         this.prefix = prefix;
         this.subscriber = subscriber;
+        this.log = new RepeatedFailures(LOG, "the names that begin with '" + prefix + "' cannot be watched");
         this.backoff = new Backoff(FIRST_PAUSE, access.options().maxBackoff());
     }
 
@@ -66,10 +68,11 @@ final class DirectoryWatch implements Subscription {
         if (cancelled) {
             return;
         }
-        LOG.debug("The watch of '{}' is lost", prefix, cause);
+        DirectoryUnavailableException unavailable = access.unavailable(cause);
+        log.failed(unavailable);
         int failed = failures.incrementAndGet();
         if (failed == 1) {
-            names.interrupt(access.unavailable(cause));
+            names.interrupt(unavailable);
             emit();
         }
         // In its place before it is begun: the pause may be over, and something new in its place, before it is
@@ -172,6 +175,7 @@ final class DirectoryWatch implements Subscription {
                             } else {
                                 names.snapshot(everything);
                                 failures.set(0);
+                                log.succeeded();
                                 isComplete = true;
                             }
                         });

@@ -66,12 +66,17 @@ public final class NamedConnections {
      * <p>While the directory does not answer, or when the entry merely disappears, a connection that works is left alone; one
      * that has ended is not replaced until the name is back. A change of the regions alone changes nothing.
      *
+     * <p>Failures that repeat are logged as a warning with their reason, at most every half minute. Two kinds end the Flux, as
+     * trying again does not mend them: the other engine does not accept this one's proof, or asks for another kind
+     * ({@link io.sluice.engine.AuthenticationException}, three times in a row), and this engine is closed
+     * ({@link io.sluice.engine.ConnectionClosedException}).
+     *
      * <p>The connections belong to this Flux: it closes them, also when it is cancelled. Transfers that run then end as
      * {@link Connection#close()} tells.
      *
      * @param name the engine's
-     * @return one connection after the other, without end; or what the last attempt failed with, or its connection ended with, if
-     *     the options limit their number
+     * @return one connection after the other, without end; or an error that trying again does not mend; or what the last attempt
+     *     failed with, or its connection ended with, if the options limit their number
      */
     public Flux<ReactiveConnection> connections(String name) {
         Names.check(name);

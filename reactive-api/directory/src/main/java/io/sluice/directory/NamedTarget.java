@@ -1,5 +1,7 @@
 package io.sluice.directory;
 
+import io.sluice.engine.AuthenticationException;
+import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.recovery.ReconnectOptions;
@@ -10,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -18,18 +21,24 @@ import reactor.core.publisher.Sinks;
 final class NamedTarget {
     private static final Logger LOG = LoggerFactory.getLogger(NamedTarget.class);
 
+    /** One may come from a handshake that was broken off, or from a token that is being exchanged; what stays is a mistake. */
+    private static final int MOST_REFUSALS = 3;
+
     private final Directory directory;
     private final String name;
     private final ReconnectOptions options;
     private final Function<EngineEntry, Mono<ReactiveConnection>> connect;
     /** Whether the name is in the directory, as far as is known. */
     private final Sinks.Many<Boolean> presence = Sinks.many().replay().latestOrDefault(false);
+    private final RepeatedFailures log;
     /** Made, and not closed: a cancel may come while one is handed on, where nobody takes it any more. */
     private final Set<ReactiveConnection> made = ConcurrentHashMap.newKeySet();
 
     private volatile boolean over;
     /** Failures in a row. Attempts of one subscriber come one at a time. */
     private volatile int failures;
+    /** Refusals for want of a proof among them, in a row. */
+    private volatile int refusals;
 
     NamedTarget(
             Directory directory,
@@ -40,6 +49,7 @@ final class NamedTarget {
         this.name = name;
         this.options = options;
         this.connect = connect;
+        this.log = new RepeatedFailures(LOG, "'" + name + "' cannot be connected to");
     }
 
     Flux<ReactiveConnection> connections() {
@@ -47,7 +57,10 @@ final class NamedTarget {
                 .watch(name)
                 .concatMap(event -> Mono.justOrEmpty(entryOf(event)), 1)
                 .distinctUntilChanged(entry -> entry, NamedTarget::isSameEngine)
-                .doOnNext(entry -> failures = 0)
+                .doOnNext(entry -> {
+                    failures = 0;
+                    refusals = 0;
+                })
                 .switchMap(this::connectedTo)
                 .doFinally(signal -> closeAll());
     }
@@ -66,6 +79,7 @@ final class NamedTarget {
 
     private Mono<ReactiveConnection> connectTo(EngineEntry entry) {
         return connect.apply(entry).doOnNext(connection -> {
+            refusals = 0;
             made.add(connection);
             if (over) {
                 close(connection).subscribe();
@@ -121,7 +135,7 @@ final class NamedTarget {
         Mono<ReactiveConnection> attempt = pause.then(
                         presence.asFlux().filter(there -> there).next())
                 .then(Mono.defer(() -> connectTo(entry)))
-                .onErrorResume(this::failed);
+                .onErrorResume(this::notConnected);
         return Flux.usingWhen(
                 attempt, connection -> Flux.concat(Mono.just(connection), untilEnded(connection)), this::close);
     }
@@ -129,11 +143,15 @@ final class NamedTarget {
     private Mono<ReactiveConnection> untilEnded(ReactiveConnection connection) {
         return Mono.defer(() -> {
             long since = System.nanoTime();
-            return connection
+            Mono<ReactiveConnection> end = connection
                     .ended()
                     .then(Mono.<ReactiveConnection>error(
                             () -> new ConnectionLostException("the connection to '" + name + "' was closed")))
                     .onErrorResume(error -> ended(Duration.ofNanos(System.nanoTime() - since), error));
+            return Mono.using(
+                    () -> Mono.delay(options.maxBackoff()).subscribe(hasLasted -> log.succeeded()),
+                    timer -> end,
+                    Disposable::dispose);
         });
     }
 
@@ -146,11 +164,18 @@ final class NamedTarget {
         return Mono.empty();
     }
 
+    /** An error that no further attempt mends ends it all. */
+    private Mono<ReactiveConnection> notConnected(Throwable error) {
+        refusals = error instanceof AuthenticationException ? refusals + 1 : 0;
+        boolean isHere = error instanceof ConnectionClosedException;
+        return isHere || refusals >= MOST_REFUSALS ? Mono.error(error) : failed(error);
+    }
+
     /** Empty, unless it is time to give up. */
     private Mono<ReactiveConnection> failed(Throwable error) {
         int failed = failures + 1;
         failures = failed;
-        LOG.debug("The {}. failure in a row to be connected to '{}'", failed, name, error);
+        log.failed(error);
         return options.maxFailures() > 0 && failed >= options.maxFailures() ? Mono.error(error) : Mono.empty();
     }
 }

@@ -42,6 +42,7 @@ final class StorePublication implements Publication {
     private final StoreAccess access;
     private final Consumer<StorePublication> onEnd;
     private final Backoff backoff;
+    private final RepeatedFailures log;
     private final long publication = RANDOM.nextLong();
     private final SerialOperations writes = new SerialOperations();
     private final Sinks.Empty<Void> ended = Sinks.empty();
@@ -55,6 +56,7 @@ final class StorePublication implements Publication {
         this.access = access;
         this.advertisement = advertisement;
         this.onEnd = onEnd;
+        this.log = new RepeatedFailures(LOG, "the entry '" + advertisement.name() + "' cannot be renewed");
         Duration most = access.options().maxBackoff();
         this.backoff = new Backoff(FIRST_PAUSE, beatInterval().compareTo(most) < 0 ? beatInterval() : most);
     }
@@ -132,6 +134,7 @@ final class StorePublication implements Publication {
                 .then(writes.run(Mono.defer(this::beat)))
                 .subscribe(ignored -> {}, this::beatFailed, () -> {
                     failures = 0;
+                    log.succeeded();
                     if (!isOver.get()) {
                         scheduleBeat(beatInterval());
                     }
@@ -144,7 +147,7 @@ final class StorePublication implements Publication {
             return;
         }
         failures++;
-        LOG.debug("The entry '{}' could not be renewed", advertisement.name(), error);
+        log.failed(error);
         if (!isOver.get()) {
             scheduleBeat(backoff.after(failures));
         }

@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
@@ -23,6 +26,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -262,5 +266,50 @@ class NamedConnectionsTest {
         assertThat(errors).isEmpty();
         staying.dispose();
         nothingIsOpen();
+    }
+
+    /** No further attempt mends it; and who waits is to know why. */
+    @Test
+    void aTokenThatThePeerDoesNotKnowEndsIt() {
+        here.close().block(BOUND);
+        there.close().block(BOUND);
+        here = ReactiveTransferEngine.open(
+                patient().listenNowhere().token(token(1)).build());
+        there = ReactiveTransferEngine.open(patient().token(token(2)).build());
+        publish(there.address(), there.engine().epoch());
+        assertThatThrownBy(() -> connections(0).connections(NAME).blockLast(BOUND))
+                .isInstanceOf(AuthenticationException.class);
+    }
+
+    private static byte[] token(int fill) {
+        byte[] token = new byte[32];
+        Arrays.fill(token, (byte) fill);
+        return token;
+    }
+
+    @Test
+    void anEngineThatIsClosedEndsIt() throws Exception {
+        try (Refusing nobody = new Refusing()) {
+            publish(nobody.address(), 1);
+            List<Throwable> errors = new CopyOnWriteArrayList<>();
+            connections(0).connections(NAME).subscribe(any -> {}, errors::add);
+            Patience.until("it tries again", () -> nobody.calls.get() >= 2);
+            here.close().block(BOUND);
+            Patience.until("it ends", () -> !errors.isEmpty());
+            assertThat(errors).singleElement().isInstanceOf(ConnectionClosedException.class);
+        }
+    }
+
+    @Test
+    void failuresThatRepeatAreLoggedWithTheirReason() throws Exception {
+        try (Refusing nobody = new Refusing();
+                LoggedMessages messages = LoggedMessages.of(NamedTarget.class)) {
+            publish(nobody.address(), 1);
+            Disposable staying = connections(0).connections(NAME).subscribe();
+            Patience.until("it is told", () -> !messages.at(Level.WARN).isEmpty());
+            assertThat(messages.at(Level.WARN).getFirst())
+                    .contains(NAME, "2 failures", ConnectFailedException.class.getSimpleName());
+            staying.dispose();
+        }
     }
 }
