@@ -71,7 +71,8 @@ final class ScarceProcessMain {
             case "take-descriptors" -> takeDescriptors(Integer.parseInt(command[1]));
             case "give-descriptors" -> giveDescriptors();
             case "open" -> open(OPTIONS);
-            case "open-many-threads" -> open(OPTIONS.toBuilder().pollers(MANY_POLLERS).build());
+            case "open-many-threads" ->
+                open(OPTIONS.toBuilder().pollers(MANY_POLLERS).build());
             case "connect" -> connect(command.length == 1 ? engine.address() : EngineAddress.parse(command[1]));
             case "half-open" -> Integer.toString(engine.metrics().halfOpen());
             case "descriptors" -> Integer.toString(OpenDescriptors.count());

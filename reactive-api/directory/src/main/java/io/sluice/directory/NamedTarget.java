@@ -30,6 +30,7 @@ final class NamedTarget {
     private final Function<EngineEntry, Mono<ReactiveConnection>> connect;
     /** Whether the name is in the directory, as far as is known. */
     private final Sinks.Many<Boolean> presence = Sinks.many().replay().latestOrDefault(false);
+
     private final RepeatedFailures log;
     /** Made, and not closed: a cancel may come while one is handed on, where nobody takes it any more. */
     private final Set<ReactiveConnection> made = ConcurrentHashMap.newKeySet();

@@ -36,7 +36,8 @@ final class RepeatedFailures {
         if (failures > 1 && (!isWarned || now - warnedAt >= INTERVAL.toNanos())) {
             isWarned = true;
             warnedAt = now;
-            log.warn("{}, {} failures in a row, and is tried again; the last one: {}", what, failures, error.toString());
+            log.warn(
+                    "{}, {} failures in a row, and is tried again; the last one: {}", what, failures, error.toString());
         }
     }
 

@@ -80,14 +80,15 @@ class RepeatedFailuresTest {
     private static DirectoryStore store(AtomicBoolean isAway) {
         InProcessStore store = new InProcessStore();
         return (DirectoryStore) Proxy.newProxyInstance(
-                DirectoryStore.class.getClassLoader(), new Class<?>[] {DirectoryStore.class}, (proxy, method, arguments) ->
-                        method.getReturnType().equals(Flux.class)
-                                ? Flux.defer(() -> isAway.get()
-                                        ? Flux.error(WRONG_PASSWORD)
-                                        : (Flux<?>) call(() -> method.invoke(store, arguments)))
-                                : Mono.defer(() -> isAway.get()
-                                        ? Mono.error(WRONG_PASSWORD)
-                                        : (Mono<?>) call(() -> method.invoke(store, arguments))));
+                DirectoryStore.class.getClassLoader(),
+                new Class<?>[] {DirectoryStore.class},
+                (proxy, method, arguments) -> method.getReturnType().equals(Flux.class)
+                        ? Flux.defer(() -> isAway.get()
+                                ? Flux.error(WRONG_PASSWORD)
+                                : (Flux<?>) call(() -> method.invoke(store, arguments)))
+                        : Mono.defer(() -> isAway.get()
+                                ? Mono.error(WRONG_PASSWORD)
+                                : (Mono<?>) call(() -> method.invoke(store, arguments))));
     }
 
     private static Object call(Callable<Object> method) {

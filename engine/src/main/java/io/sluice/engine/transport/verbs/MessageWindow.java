@@ -155,7 +155,8 @@ final class MessageWindow {
     void received() {
         received++;
         if (received - toldReceived > credits) {
-            throw new ProtocolException("the peer sends more messages on a lane than its " + credits + " credits allow");
+            throw new ProtocolException(
+                    "the peer sends more messages on a lane than its " + credits + " credits allow");
         }
     }
 

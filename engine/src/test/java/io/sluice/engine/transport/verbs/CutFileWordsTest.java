@@ -51,11 +51,10 @@ class CutFileWordsTest {
                         StandardOpenOption.WRITE);
                 VerbsPair pair = VerbsPair.open(builder -> builder.pollers(1))) {
             MemoryRegion words = pair.target()
-                    .register(
-                            file.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena),
-                            RegionOptions.readWrite());
+                    .register(file.map(FileChannel.MapMode.READ_WRITE, 0, BYTES, arena), RegionOptions.readWrite());
             RemoteRegion remote = pair.attach(words);
-            Connection other = Patience.await(pair.initiator().connect(pair.target().address()));
+            Connection other =
+                    Patience.await(pair.initiator().connect(pair.target().address()));
             MemoryRegion whole = pair.served(BYTES);
             RemoteRegion othersRemote = Patience.await(other.attach(whole.descriptor()));
             file.truncate(0);

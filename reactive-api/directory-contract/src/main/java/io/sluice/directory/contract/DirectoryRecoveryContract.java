@@ -184,11 +184,13 @@ public abstract class DirectoryRecoveryContract {
     }
 
     private void awaitExpired() {
-        Patience.until("the lease has expired", () -> direct.find(name + "/behind")
-                .map(found -> false)
-                .onErrorReturn(EngineNotFoundException.class, true)
-                .onErrorReturn(false)
-                .block(Patience.BOUND));
+        Patience.until(
+                "the lease has expired",
+                () -> direct.find(name + "/behind")
+                        .map(found -> false)
+                        .onErrorReturn(EngineNotFoundException.class, true)
+                        .onErrorReturn(false)
+                        .block(Patience.BOUND));
     }
 
     /** The clock runs from here. Each of them on a thread of its own: none is to help another. */

@@ -123,9 +123,8 @@ final class EtcdClients {
                     .then()
                     .onErrorResume(Live::isAnswer, refused -> Mono.empty())
                     .timeout(silence);
-            pulse.update(answer.then(Mono.delay(PULSE))
-                    .repeat()
-                    .subscribe(ignored -> {}, error -> replace(this, error)));
+            pulse.update(
+                    answer.then(Mono.delay(PULSE)).repeat().subscribe(ignored -> {}, error -> replace(this, error)));
         }
 
         private static boolean isAnswer(Throwable error) {

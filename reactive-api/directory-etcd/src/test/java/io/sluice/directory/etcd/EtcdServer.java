@@ -33,7 +33,8 @@ final class EtcdServer implements DirectoryUnderTest {
     /** Starts one, or aborts the tests where there is none. */
     static EtcdServer start() {
         return new EtcdServer(ServerProcess.find("etcd")
-                .orElseGet(() -> abort("there is no etcd: install Debian's package etcd-server, or use ./sluice test")));
+                .orElseGet(
+                        () -> abort("there is no etcd: install Debian's package etcd-server, or use ./sluice test")));
     }
 
     private EtcdServer(Path program) {
@@ -123,11 +124,9 @@ final class EtcdServer implements DirectoryUnderTest {
                     .join()
                     .getKvs()
                     .stream()
-                    .filter(found -> found.getKey()
-                            .toString(StandardCharsets.US_ASCII)
-                            .contains(name))
-                    .mapToLong(found ->
-                            found.getKey().size() + found.getValue().size())
+                    .filter(found ->
+                            found.getKey().toString(StandardCharsets.US_ASCII).contains(name))
+                    .mapToLong(found -> found.getKey().size() + found.getValue().size())
                     .sum();
         }
     }

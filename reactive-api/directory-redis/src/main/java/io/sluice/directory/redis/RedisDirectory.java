@@ -44,7 +44,8 @@ public final class RedisDirectory {
                         .connectTimeout(options.requestTimeout())
                         .build())
                 .build());
-        return Directory.over(new RedisStore(client, address, DEFAULT_NAMESPACE, true, options.requestTimeout()), options);
+        return Directory.over(
+                new RedisStore(client, address, DEFAULT_NAMESPACE, true, options.requestTimeout()), options);
     }
 
     private static RedisURI address(String uri) {

@@ -179,7 +179,8 @@ final class RedisStore implements DirectoryStore {
                             sink.error(causeOf(error));
                         }
                     });
-                    // To subscribe once more changes nothing; it needs no protocol version and no right but those above.
+                    // To subscribe once more changes nothing; it needs no protocol version and no right but those
+                    // above.
                     sink.onDispose(Pulse.of(
                             connection.reactive().subscribe(channel()), silence, error -> sink.error(notAlive(error))));
                 },

@@ -33,7 +33,8 @@ class RedisServer implements DirectoryUnderTest {
 
     static Path program() {
         return ServerProcess.find("redis-server")
-                .orElseGet(() -> abort("there is no redis-server: install Debian's package redis-server, or use ./sluice test"));
+                .orElseGet(() ->
+                        abort("there is no redis-server: install Debian's package redis-server, or use ./sluice test"));
     }
 
     RedisServer(Path program) {
