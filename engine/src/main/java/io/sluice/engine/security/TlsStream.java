@@ -33,9 +33,13 @@ public final class TlsStream implements SecureStream {
     private @Nullable Exception error;
     // both are kept ready to be taken from; the last record's worth of the second is for what the protocol itself has
     // to say
-    private ByteBuffer received = ByteBuffer.allocateDirect(RECORD_BYTES).flip();
-    private ByteBuffer unsent = ByteBuffer.allocateDirect(2 * RECORD_BYTES).flip();
-    private final ByteBuffer plain = ByteBuffer.allocate(RECORD_BYTES).flip();
+    private ByteBuffer received;
+    private ByteBuffer unsent;
+    private ByteBuffer plain;
+    // until the peer is proven; in the first is what is received and what is plain
+    private @Nullable HandshakeBuffers lender;
+    private @Nullable ByteBuffer firstLent;
+    private @Nullable ByteBuffer secondLent;
     private boolean begun;
     private boolean answered;
     private boolean ended;
@@ -56,10 +60,31 @@ public final class TlsStream implements SecureStream {
      *
      * @param descriptor of a connected socket
      * @param maker makes the engine, its settings and role included, on a thread that may block
+     * @param lender of the memory until {@link #keepBuffers()}; null for memory of its own
      */
-    public TlsStream(int descriptor, Supplier<SSLEngine> maker) {
+    public TlsStream(int descriptor, Supplier<SSLEngine> maker, @Nullable HandshakeBuffers lender) {
         this.descriptor = descriptor;
         this.maker = maker;
+        if (lender == null) {
+            received = ByteBuffer.allocateDirect(RECORD_BYTES).flip();
+            unsent = ByteBuffer.allocateDirect(2 * RECORD_BYTES).flip();
+            plain = ByteBuffer.allocate(RECORD_BYTES).flip();
+            return;
+        }
+        ByteBuffer first = lender.take();
+        ByteBuffer second;
+        try {
+            second = lender.take();
+        } catch (OutOfMemoryError e) {
+            lender.give(first);
+            throw e;
+        }
+        this.lender = lender;
+        firstLent = first;
+        secondLent = second;
+        received = first.slice(0, RECORD_BYTES).limit(0);
+        plain = first.slice(RECORD_BYTES, RECORD_BYTES).limit(0);
+        unsent = second.limit(0);
     }
 
     /**
@@ -81,10 +106,39 @@ public final class TlsStream implements SecureStream {
         received.compact().put(bytes).flip();
     }
 
-    /** Takes larger buffers, for many bytes at a time. */
+    /** Takes larger buffers, for many bytes at a time, and of its own. */
     public void widen() {
-        received = ByteBuffer.allocateDirect(8 * RECORD_BYTES).put(received).flip();
-        unsent = ByteBuffer.allocateDirect(9 * RECORD_BYTES).put(unsent).flip();
+        own(8, 9);
+    }
+
+    /** The peer is proven: takes buffers of its own, if they were borrowed. */
+    public void keepBuffers() {
+        if (lender != null) {
+            own(1, 2);
+        }
+    }
+
+    private void own(int recordsReceived, int recordsUnsent) {
+        ByteBuffer nextReceived = ByteBuffer.allocateDirect(recordsReceived * RECORD_BYTES);
+        ByteBuffer nextUnsent = ByteBuffer.allocateDirect(recordsUnsent * RECORD_BYTES);
+        received = nextReceived.put(received).flip();
+        unsent = nextUnsent.put(unsent).flip();
+        plain = ByteBuffer.allocate(RECORD_BYTES).put(plain).flip();
+        giveBuffersBack();
+    }
+
+    /** Gives back what it has borrowed; the stream is not used from now on, if it was. */
+    public void giveBuffersBack() {
+        HandshakeBuffers to = lender;
+        ByteBuffer first = firstLent;
+        ByteBuffer second = secondLent;
+        if (to != null && first != null && second != null) {
+            lender = null;
+            firstLent = null;
+            secondLent = null;
+            to.give(first);
+            to.give(second);
+        }
     }
 
     // ---- handshake ----

@@ -23,6 +23,8 @@ final class Credentials {
     private final @Nullable TokenSource tokens;
     // of a source that has nothing to wait for
     private final @Nullable List<Token> fixed;
+    // what was loaded last, by which most peers can be told from strangers before the source is asked
+    private volatile List<Token> lately = List.of();
 
     /** Asks for all of it once, so that what is wrong with it is found when the engine opens. */
     Credentials(EngineOptions options) {
@@ -69,7 +71,18 @@ final class Credentials {
             throw new SluiceException(
                     "the source of tokens gives " + found.size() + " tokens, and not 1 to " + TokenSource.MAX_TOKENS);
         }
+        lately = found;
         return found;
+    }
+
+    /** Those that were found last; they may be out of date, unless they {@linkplain #areFixed() are fixed}. */
+    List<Token> lately() {
+        return lately;
+    }
+
+    /** Whether they never change. */
+    boolean areFixed() {
+        return fixed != null;
     }
 
     /**

@@ -1,19 +1,17 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.security.HandshakeBuffers;
 import io.sluice.engine.security.RefusedBeforeTlsException;
 import io.sluice.engine.security.TlsPeer;
 import io.sluice.engine.security.TlsStream;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.SecureStream;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.Reference;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
@@ -22,22 +20,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A socket that carries bounded messages: magic (2 bytes), version (1), type (1), length (4), body; network byte order.
- * Confined to one event loop.
+ * A socket that carries bounded messages, each a {@link Frame}. Confined to one event loop.
  */
 final class FramedSocket {
     private static final Logger LOG = LoggerFactory.getLogger(FramedSocket.class);
-    private static final short MAGIC = 0x534C;
-    private static final byte VERSION = 1;
-    private static final int HEADER = 8;
+    private static final int HEADER = Frame.HEADER;
     private static final int INITIAL_BUFFER = 4096;
     private static final int SEND_BUFFER = 16 * 1024;
     // answers are as many as the peer likes, so a peer that does not take them must not fill this side's memory
     private static final int MAX_QUEUED_ANSWER_BYTES = 4 << 20;
-    private static final int MESSAGE_OVERHEAD = 64;
     private static final int ENOUGH_QUEUED_BYTES = 1 << 20;
     private static final int MAX_READS_A_CYCLE = 64;
-    private static final int MOST_UNREAD_READS = 4;
 
     private final EventLoop loop;
     private final int descriptor;
@@ -55,9 +48,11 @@ final class FramedSocket {
     private boolean flushScheduled;
     // from the first bytes on: a socket costs no memory before
     private @Nullable ByteBuffer in;
-    private final ArrayDeque<byte[]> queued = new ArrayDeque<>();
-    private long queuedBytes;
-    private int sentOfFirst;
+    // whose the buffer is; null: its own
+    private @Nullable HandshakeBuffers lender;
+    private boolean proven;
+    private boolean receiving;
+    private final FrameQueue queued = new FrameQueue();
     private boolean full;
     private volatile long lastReceived = System.nanoTime();
     private @Nullable ByteBuffer out;
@@ -96,7 +91,14 @@ final class FramedSocket {
      * @param exact whether to read no byte beyond the current message, so that the descriptor can be given on
      */
     FramedSocket(EventLoop loop, int descriptor, boolean connecting, boolean exact, int maxBody, Handler handler) {
-        this(loop, descriptor, connecting, exact, maxBody, handler, null);
+        this(loop, descriptor, connecting, exact, maxBody, handler, null, null);
+    }
+
+    /** An accepted socket, which borrows its memory until it is {@linkplain #proven() proven}. */
+    static FramedSocket accepted(
+            EventLoop loop, int descriptor, int maxBody, Handler handler, HandshakeBuffers buffers) {
+        // exact: if it is a lane, what follows its first message belongs to the transport
+        return new FramedSocket(loop, descriptor, false, true, maxBody, handler, null, buffers);
     }
 
     /**
@@ -112,6 +114,19 @@ final class FramedSocket {
             int maxBody,
             Handler handler,
             @Nullable Supplier<SSLEngine> connectingTls) {
+        this(loop, descriptor, connecting, exact, maxBody, handler, connectingTls, null);
+    }
+
+    private FramedSocket(
+            EventLoop loop,
+            int descriptor,
+            boolean connecting,
+            boolean exact,
+            int maxBody,
+            Handler handler,
+            @Nullable Supplier<SSLEngine> connectingTls,
+            @Nullable HandshakeBuffers lender) {
+        this.lender = lender;
         this.connectingTls = connectingTls;
         this.sniffing = !connecting;
         this.loop = loop;
@@ -165,10 +180,36 @@ final class FramedSocket {
     private ByteBuffer buffer() {
         ByteBuffer current = in;
         if (current == null) {
-            current = ByteBuffer.allocateDirect(INITIAL_BUFFER);
+            HandshakeBuffers from = lender;
+            current = from == null ? ByteBuffer.allocateDirect(INITIAL_BUFFER) : from.take();
             in = current;
         }
         return current;
+    }
+
+    /** The peer may connect: from here on the socket has memory of its own. */
+    void proven() {
+        TlsStream stream = tls;
+        if (stream != null) {
+            stream.keepBuffers();
+        }
+        proven = true;
+    }
+
+    /** Gives a borrowed buffer back once nothing is in it, so that one who only waits has none. */
+    private void giveBack() {
+        HandshakeBuffers to = lender;
+        ByteBuffer current = in;
+        if (to == null || receiving) {
+            return;
+        }
+        if (current != null && (closed || current.position() == 0)) {
+            in = null;
+            to.give(current);
+        }
+        if (proven && in == null) {
+            lender = null;
+        }
     }
 
     /** When the peer's last bytes came, as {@link System#nanoTime()}. Any thread. */
@@ -178,13 +219,13 @@ final class FramedSocket {
 
     /** Whether more should be sent now; if not, {@link Handler#drained()} follows. */
     boolean hasRoom() {
-        full |= queuedBytes > ENOUGH_QUEUED_BYTES;
+        full |= queued.bytes() > ENOUGH_QUEUED_BYTES;
         return !full;
     }
 
     /** Sends what a peer has asked for. */
     void answer(int type, byte[] body) {
-        if (queuedBytes + (long) queued.size() * MESSAGE_OVERHEAD > MAX_QUEUED_ANSWER_BYTES) {
+        if (queued.memory() > MAX_QUEUED_ANSWER_BYTES) {
             breakOff("the peer does not read its control channel", null);
             return;
         }
@@ -195,39 +236,10 @@ final class FramedSocket {
         if (closed) {
             return;
         }
-        byte[] frame =
-                frame(ByteBuffer.allocate(HEADER + body.length), type, body).array();
-        queued.addLast(frame);
-        queuedBytes += frame.length;
+        queued.add(Frame.of(type, body));
         if (!flushScheduled) {
             flushScheduled = true;
             loop.atEndOfCycle(flush);
-        }
-    }
-
-    private static ByteBuffer frame(ByteBuffer to, int type, byte[] body) {
-        return to.putShort(MAGIC)
-                .put(VERSION)
-                .put((byte) type)
-                .putInt(body.length)
-                .put(body);
-    }
-
-    /** Sends a message without a body on a socket that nobody else writes to and on which nothing is queued. */
-    static boolean sendAlone(int descriptor, @Nullable SecureStream stream, int type) {
-        ByteBuffer frame =
-                frame(ByteBuffer.allocateDirect(HEADER), type, new byte[0]).flip();
-        if (stream == null) {
-            long sent = Sockets.send(descriptor, MemorySegment.ofBuffer(frame).address(), HEADER);
-            // the address alone does not keep the memory
-            Reference.reachabilityFence(frame);
-            return sent == HEADER;
-        }
-        try {
-            return stream.send(frame) == HEADER;
-        } catch (IOException e) {
-            LOG.debug("a lane broke before it was accepted", e);
-            return false;
         }
     }
 
@@ -259,23 +271,12 @@ final class FramedSocket {
         if (closed || connecting || (tls != null && tls.hasAnswered())) {
             return;
         }
-        byte[] sign = RefusedBeforeTlsException.sign();
-        ByteBuffer scratch;
         try {
-            scratch = buffer();
+            Frame.sendLast(descriptor, RefusedBeforeTlsException.sign(), buffer());
         } catch (OutOfMemoryError e) {
             LOG.debug("a peer is refused without a word", e);
-            return;
         }
-        long address = MemorySegment.ofBuffer(scratch.clear().put(sign).flip()).address();
-        Sockets.send(descriptor, address, sign.length);
-        // closing with bytes unread would make the kernel reset the connection, perhaps before the peer has read it
-        for (int i = 0; i < MOST_UNREAD_READS; i++) {
-            if (Sockets.receive(descriptor, address, scratch.capacity()) <= 0) {
-                break;
-            }
-        }
-        scratch.clear();
+        giveBack();
     }
 
     /** The peer has said goodbye and wants nothing more: what is queued is dropped, and no port stays taken for it. */
@@ -305,15 +306,14 @@ final class FramedSocket {
 
     private void discard() {
         closed = true;
-        dropQueued();
+        queued.clear();
         watch.cancel();
         Sockets.close(descriptor);
-    }
-
-    private void dropQueued() {
-        queued.clear();
-        queuedBytes = 0;
-        sentOfFirst = 0;
+        TlsStream stream = tls;
+        if (stream != null) {
+            stream.giveBuffersBack();
+        }
+        giveBack();
     }
 
     private void breakOff(String reason, @Nullable Throwable cause) {
@@ -351,7 +351,7 @@ final class FramedSocket {
             if (connectingTls == null) {
                 handler.connected();
             } else {
-                tls = new TlsStream(descriptor, connectingTls);
+                tls = new TlsStream(descriptor, connectingTls, null);
                 handshaking = true;
                 handshake();
             }
@@ -376,6 +376,7 @@ final class FramedSocket {
 
     private void tryReceive() {
         if (!closed) {
+            receiving = true;
             try {
                 receive();
             } catch (SSLException e) {
@@ -390,6 +391,9 @@ final class FramedSocket {
                 // the buffer may be half read, so nothing that follows could be understood
                 LOG.error("an unexpected error in the conversation with a peer", e);
                 breakOff("an unexpected error: " + e, e);
+            } finally {
+                receiving = false;
+                giveBack();
             }
         }
     }
@@ -451,7 +455,7 @@ final class FramedSocket {
     private void beginTls() {
         Supplier<SSLEngine> maker = handler.tls();
         if (maker != null) {
-            TlsStream stream = new TlsStream(descriptor, maker);
+            TlsStream stream = new TlsStream(descriptor, maker, lender);
             ByteBuffer first = buffer();
             stream.feed(first.flip());
             first.clear();
@@ -477,54 +481,49 @@ final class FramedSocket {
     /** True if everything has left. */
     private boolean sendQueued() {
         while (!queued.isEmpty()) {
-            ByteBuffer staging = out;
-            if (staging == null) {
-                try {
-                    staging = ByteBuffer.allocateDirect(SEND_BUFFER);
-                } catch (OutOfMemoryError e) {
-                    // the peer would wait for what has not left
-                    dropQueued();
-                    loop.execute(() -> breakOff(shortOfMemory(e), e));
-                    return true;
-                }
-                out = staging;
+            long sent;
+            try {
+                sent = sendSome();
+            } catch (OutOfMemoryError e) {
+                // the peer would wait for what has not left
+                queued.clear();
+                loop.execute(() -> breakOff(shortOfMemory(e), e));
+                return true;
             }
-            staging.clear();
-            int skip = sentOfFirst;
-            for (byte[] frame : queued) {
-                int part = Math.min(staging.remaining(), frame.length - skip);
-                staging.put(frame, skip, part);
-                skip = 0;
-                if (!staging.hasRemaining()) {
-                    break;
-                }
-            }
-            long sent = send(staging.flip());
             if (sent < 0) {
                 if (sent == -Errno.EAGAIN) {
                     return false;
                 }
-                dropQueued();
+                queued.clear();
                 if (sent != -Errno.EPIPE && sent != -Errno.ECONNRESET) {
                     loop.execute(() -> breakOff(Errno.message((int) -sent), null));
                 }
                 // of a reset the reading side hears too, after what the peer said last
                 return true;
             }
-            queuedBytes -= sent;
-            long rest = sent;
-            while (rest > 0) {
-                int remaining = queued.getFirst().length - sentOfFirst;
-                if (rest < remaining) {
-                    sentOfFirst += (int) rest;
-                    break;
-                }
-                rest -= remaining;
-                sentOfFirst = 0;
-                queued.removeFirst();
-            }
+            queued.sent(sent);
         }
         return tls == null || tls.flush() != -Errno.EAGAIN;
+    }
+
+    private long sendSome() {
+        HandshakeBuffers from = lender;
+        if (from != null) {
+            ByteBuffer borrowed = from.take();
+            try {
+                queued.copyTo(borrowed);
+                return send(borrowed.flip());
+            } finally {
+                from.give(borrowed);
+            }
+        }
+        ByteBuffer staging = out;
+        if (staging == null) {
+            staging = ByteBuffer.allocateDirect(SEND_BUFFER);
+            out = staging;
+        }
+        queued.copyTo(staging.clear());
+        return send(staging.flip());
     }
 
     private long send(ByteBuffer staging) {
@@ -596,6 +595,12 @@ final class FramedSocket {
         if (current.capacity() < total) {
             ByteBuffer larger = ByteBuffer.allocateDirect(Math.max(total, Math.min(current.capacity() * 2, maxBody)));
             in = larger.put(current.flip());
+            HandshakeBuffers from = lender;
+            if (from != null) {
+                // only one that is proven may send so much
+                lender = null;
+                from.give(current);
+            }
         }
         return total - have;
     }
@@ -606,11 +611,11 @@ final class FramedSocket {
         boolean some = false;
         while (!closed && bytes.remaining() >= HEADER) {
             int at = bytes.position();
-            if (bytes.getShort(at) != MAGIC) {
+            if (bytes.getShort(at) != Frame.MAGIC) {
                 throw new ProtocolException("these bytes are not of this protocol");
             }
-            if (bytes.get(at + 2) != VERSION) {
-                throw new ProtocolException("the peer speaks version " + bytes.get(at + 2) + ", this is " + VERSION);
+            if (bytes.get(at + 2) != Frame.VERSION) {
+                throw new ProtocolException("the peer speaks version " + bytes.get(at + 2) + ", this is " + Frame.VERSION);
             }
             int type = Byte.toUnsignedInt(bytes.get(at + 3));
             int length = bytes.getInt(at + 4);

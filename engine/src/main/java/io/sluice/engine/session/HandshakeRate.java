@@ -15,6 +15,12 @@ final class HandshakeRate {
         this.due = new AtomicLong(now);
     }
 
+    /** How many may begin at this moment. */
+    long free(long now) {
+        long ahead = due.get() - now;
+        return (SECOND - Math.max(0, ahead)) / interval;
+    }
+
     /** Whether one more may begin; if so, it counts. */
     boolean admits(long now) {
         while (true) {

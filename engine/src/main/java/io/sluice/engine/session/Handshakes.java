@@ -2,12 +2,15 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RefusalReason;
+import io.sluice.engine.security.HandshakeBuffers;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * The sockets that peers have opened and that are neither connections nor lanes yet: how many there may be, how many may begin
@@ -19,27 +22,37 @@ final class Handshakes {
     private static final long SILENT_NANOS = 1_000_000_000L;
     private static final long ANSWERED_NANOS = 5_000_000_000L;
     private static final int ENDED_AT_ONCE = 32;
+    private static final int BUFFERS_WITH_TLS = 3;
 
-    private final int limit;
-    private final HandshakeRate rate;
-    private final AtomicInteger halfOpen = new AtomicInteger();
+    private final SourceShares shares;
+    private final HandshakeBuffers buffers;
+    private final RefusalLog log;
     private final Set<IncomingBootstrap> begun = ConcurrentHashMap.newKeySet();
     private final LongAdder[] refused = new LongAdder[RefusalReason.values().length];
 
     Handshakes(EngineOptions options, long now) {
-        this.limit = options.maxHalfOpen();
-        this.rate = new HandshakeRate(options.maxHandshakesPerSecond(), now);
+        this.shares = new SourceShares(options.maxHalfOpen(), options.maxHandshakesPerSecond(), now);
+        // with TLS one has three at a time, and each poller sends from one
+        this.buffers = new HandshakeBuffers(
+                options.maxHalfOpen() * (options.tls() == null ? 1 : BUFFERS_WITH_TLS) + options.pollers());
+        this.log = new RefusalLog(LoggerFactory.getLogger(Handshakes.class), now);
         Arrays.setAll(refused, reason -> new LongAdder());
     }
 
-    /** Whether one more socket may be accepted. */
-    boolean hasRoom() {
-        return halfOpen.get() < limit;
+    /** A place for a socket from there, which {@link #ended} or {@link #neverBegan} gives back; null if it has to wait. */
+    @Nullable
+    SourceShare takeSlot(long source, long now) {
+        return shares.takeSlot(source, now);
     }
 
-    /** A socket is accepted; {@link #ended} follows. */
-    void accepted() {
-        halfOpen.incrementAndGet();
+    /** The memory of those that have proved nothing yet. */
+    HandshakeBuffers buffers() {
+        return buffers;
+    }
+
+    /** Where it is said why some are refused. */
+    RefusalLog log() {
+        return log;
     }
 
     void begins(IncomingBootstrap bootstrap) {
@@ -49,22 +62,28 @@ final class Handshakes {
     /** Once for each that was made. */
     void ended(IncomingBootstrap bootstrap) {
         begun.remove(bootstrap);
-        halfOpen.decrementAndGet();
+        shares.giveSlot(bootstrap.share());
     }
 
     /** A socket was accepted that never began, as memory was short or the engine closed; takes the place of {@link #ended}. */
-    void neverBegan() {
-        halfOpen.decrementAndGet();
+    void neverBegan(SourceShare share) {
+        shares.giveSlot(share);
     }
 
-    /** Whether a peer's hello may be answered. */
-    boolean admits(long now) {
-        return rate.admits(now);
+    /** Whether a peer may go on; see {@link SourceShares#admits}. */
+    boolean admits(SourceShare share, boolean hinted, long now) {
+        return shares.admits(share, hinted, now);
     }
 
-    /** There are too many: those that have taken longest for their few messages are ended, so that others are served. */
-    void makeRoom(long now) {
+    /**
+     * There are too many: those that have taken longest for their few messages are ended, so that others are served.
+     *
+     * @param waits whether some of a source wait; where there are places left, its own alone make room for it
+     */
+    void makeRoom(long now, LongPredicate waits) {
+        boolean full = shares.isFull();
         begun.stream()
+                .filter(each -> full || waits.test(each.share().source()))
                 .filter(each -> now - each.begunAt() > (each.isAnswered() ? ANSWERED_NANOS : SILENT_NANOS))
                 .sorted(Comparator.comparingLong(each -> each.begunAt() - now))
                 .limit(ENDED_AT_ONCE)
@@ -80,6 +99,6 @@ final class Handshakes {
     }
 
     int halfOpen() {
-        return halfOpen.get();
+        return shares.taken();
     }
 }

@@ -20,50 +20,52 @@ import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * The accepting side of a socket that says nothing of itself yet: it becomes a control channel (HELLO) or a lane (LANE), or
- * is closed within the handshake time-out. Until the peer has proved that it may connect, it costs a few kilobytes at most.
+ * is closed within the handshake time-out. Until the peer has proved that it may connect, it borrows what memory it needs.
  */
 final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Unfinished {
-    private static final Logger LOG = LoggerFactory.getLogger(IncomingBootstrap.class);
     private static final long SILENCE_NANOS = 3_000_000_000L;
     private static final int MAX_BODY = 32 * 1024;
+    private static final String WRONG_TOKEN = "the token is wrong";
 
     private final LocalEngine engine;
     private final Poller loop;
     private final FramedSocket socket;
+    private final SourceShare share;
     private final long begunAt;
     private final long deadline;
 
     private volatile boolean answered;
     private boolean over;
     private boolean greeted;
+    private boolean counted;
     private @Nullable SessionSecret secret;
     private @Nullable PeerTerms terms;
     private @Nullable String transportName;
 
-    private IncomingBootstrap(LocalEngine engine, Poller loop, int descriptor) {
+    private IncomingBootstrap(LocalEngine engine, Poller loop, int descriptor, SourceShare share) {
         this.engine = engine;
+        this.share = share;
         this.loop = loop;
         this.begunAt = loop.now();
         // from the beginning: bytes that trickle in gain no time
         this.deadline = begunAt + engine.options().handshakeTimeout().toNanos();
-        // exact: if it is a lane, what follows its first message belongs to the transport
-        this.socket = new FramedSocket(loop, descriptor, false, true, MAX_BODY, this);
+        this.socket = FramedSocket.accepted(
+                loop, descriptor, MAX_BODY, this, engine.handshakes().buffers());
     }
 
-    /** Takes an accepted socket, on the loop's thread. */
-    static void begin(LocalEngine engine, Poller loop, int descriptor) {
+    /** Takes an accepted socket with its place, on the loop's thread. */
+    static void begin(LocalEngine engine, Poller loop, int descriptor, SourceShare share) {
         IncomingBootstrap bootstrap;
         try {
-            bootstrap = new IncomingBootstrap(engine, loop, descriptor);
+            bootstrap = new IncomingBootstrap(engine, loop, descriptor, share);
         } catch (RuntimeException | Error e) {
             // too late, or memory is short: the socket is closed, and its place must not stay taken
-            LOG.debug("an accepted socket could not be taken", e);
-            engine.handshakes().neverBegan();
+            engine.handshakes().log().log(Level.WARN, "an accepted socket could not be taken: " + e, null);
+            engine.handshakes().neverBegan(share);
             return;
         }
         try {
@@ -72,7 +74,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             loop.arm(bootstrap, Math.min(bootstrap.deadline, bootstrap.begunAt + SILENCE_NANOS));
             engine.unfinished().begun(bootstrap);
         } catch (RuntimeException | Error e) {
-            LOG.debug("an accepted socket could not be taken", e);
+            engine.handshakes().log().log(Level.WARN, "an accepted socket could not be taken: " + e, null);
             bootstrap.abort();
         }
     }
@@ -92,11 +94,16 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return null;
         }
         // before the handshake, which is what costs most of it all
-        return isAdmitted() ? TlsEngines.accepting(options) : null;
+        return isAdmitted(true) ? TlsEngines.accepting(options) : null;
     }
 
-    private boolean isAdmitted() {
-        boolean admitted = engine.handshakes().admits(loop.now());
+    /** Counts it against the rate, unless its TLS handshake has done so. */
+    private boolean isAdmitted(boolean hinted) {
+        if (counted) {
+            return true;
+        }
+        boolean admitted = engine.handshakes().admits(share, hinted, loop.now());
+        counted = admitted;
         if (!admitted) {
             reject(Rejection.RATE, "more peers connect at once than this engine takes (maxHandshakesPerSecond)");
         }
@@ -128,9 +135,6 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             throw new ProtocolException("the peer says hello twice");
         }
         greeted = true;
-        if (socket.security() == null && !isAdmitted()) {
-            return;
-        }
         if (engine.credentials().tls() != null && socket.security() == null) {
             reject(Rejection.TLS_MISMATCH, "this engine asks for TLS");
             return;
@@ -160,20 +164,33 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
         byte[] nonce = fields.bytes(Tag.NONCE, NonceSource.BYTES);
         if (!hasTokens) {
-            choose(helloBytes, fields, null);
+            if (isAdmitted(true)) {
+                choose(helloBytes, fields, null);
+            }
+            return;
+        }
+        byte[] hint = fields.optional(Tag.TOKEN_HINT);
+        List<Token> lately = engine.credentials().lately();
+        // a wrong token is cheap to find out, and takes nothing of the rate from those that have a right one
+        boolean hinted = hint != null && TokenHint.find(lately, hint, nonce) != null;
+        if (!hinted && hint != null && engine.credentials().areFixed()) {
+            reject(Rejection.AUTHENTICATION, WRONG_TOKEN);
+            return;
+        }
+        if (!isAdmitted(hinted)) {
             return;
         }
         // it has said its word, and what is waited for now is this side's
         loop.arm(this, deadline);
         engine.credentials().load(loop, tokens -> {
-            Token token = TokenHint.find(tokens, fields.optional(Tag.TOKEN_HINT), nonce);
+            Token token = TokenHint.find(tokens, hint, nonce);
             if (over) {
                 return;
             }
             if (token == null) {
                 reject(
                         Rejection.AUTHENTICATION,
-                        tokens.isEmpty() ? "this engine has no token to compare with now" : "the token is wrong");
+                        tokens.isEmpty() ? "this engine has no token to compare with now" : WRONG_TOKEN);
                 return;
             }
             orReject(() -> choose(helloBytes, fields, token));
@@ -269,7 +286,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         FieldReader fields = new FieldReader(body);
         byte[] proof = fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES);
         if (!SessionSecret.matches(derived.initiatorProof(), proof)) {
-            reject(Rejection.AUTHENTICATION, "the token is wrong");
+            reject(Rejection.AUTHENTICATION, WRONG_TOKEN);
             return;
         }
         if (!engine.rightsOf(agreed.identity()).mayConnect()) {
@@ -286,13 +303,14 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         PeerSession session;
         byte[] own;
         try {
+            socket.proven();
             session = new PeerSession(engine, loop, socket, agreed, transport, new CompletableFuture<>());
             own = offer(session);
         } catch (SluiceException e) {
             reject(Rejection.UNABLE, String.valueOf(e.getMessage()));
             return;
         } catch (OutOfMemoryError e) {
-            LOG.warn("a peer could not be served: this engine is short of memory", e);
+            engine.handshakes().log().log(Level.WARN, "a peer could not be served for want of memory: " + e, null);
             reject(Rejection.UNABLE, "this engine is short of memory: " + e.getMessage());
             return;
         }
@@ -326,17 +344,20 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
         finish();
         TlsStream stream = socket.stream();
+        if (stream != null) {
+            // it does not leave with what is borrowed
+            stream.keepBuffers();
+        }
         int descriptor = socket.release();
         session.poller().execute(() -> session.laneArrived(index, descriptor, stream));
     }
 
     private void reject(int code, String message) {
-        if (code == Rejection.RATE || code == Rejection.HALF_OPEN || code == Rejection.MALFORMED || !greeted) {
-            // anybody can cause so many that they would fill the log
-            LOG.debug("a connection was rejected: {}", message);
-        } else {
-            LOG.info("a connection was rejected: {}", message);
-        }
+        boolean common =
+                code == Rejection.RATE || code == Rejection.HALF_OPEN || code == Rejection.MALFORMED || !greeted;
+        engine.handshakes()
+                .log()
+                .log(common ? Level.DEBUG : Level.INFO, "a connection was rejected: " + message, null);
         engine.handshakes().refused(Rejection.reason(code));
         try {
             tell(code, message);
@@ -358,8 +379,16 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
-        LOG.debug("a socket was closed before it became a connection: {}", reason, cause);
-        if (cause instanceof SSLException) {
+        boolean scarce = cause instanceof OutOfMemoryError;
+        engine.handshakes()
+                .log()
+                .log(
+                        scarce ? Level.WARN : Level.DEBUG,
+                        "a socket was closed before it became a connection: " + reason,
+                        scarce ? null : cause);
+        if (scarce) {
+            engine.handshakes().refused(RefusalReason.TRANSPORT);
+        } else if (cause instanceof SSLException) {
             engine.handshakes().refused(RefusalReason.AUTHENTICATION);
         } else if (cause instanceof ProtocolException || socket.isInsideMessage()) {
             engine.handshakes().refused(RefusalReason.MALFORMED);
@@ -374,6 +403,10 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         engine.handshakes().refused(RefusalReason.TIMEOUT);
         finish();
         socket.close();
+    }
+
+    SourceShare share() {
+        return share;
     }
 
     /** Whether the peer has been welcomed. Any thread. */

@@ -1,7 +1,9 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.RefusalReason;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
+import io.sluice.engine.security.RefusedBeforeTlsException;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.jni.Errno;
@@ -9,21 +11,25 @@ import io.sluice.jni.Sockets;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
-/** Accepts sockets and gives each to a poller. */
+/**
+ * Accepts sockets and gives each to a poller, once there is a place for it. All are accepted at once, as the kernel's queue knows
+ * no addresses, and one of them could fill it.
+ */
 final class PeerListener {
-    private static final Logger LOG = LoggerFactory.getLogger(PeerListener.class);
     private static final int BACKLOG = 1024;
     private static final int ACCEPTS_A_CYCLE = 64;
     private static final long CROWDED_NANOS = 5_000_000L;
     private static final long EXHAUSTED_NANOS = 100_000_000L;
+    private static final int DROPPED_WHEN_EXHAUSTED = 64;
+    private static final String CROWDED = "too many peers are connecting at once (maxHalfOpen), most of them from one address";
 
     private final LocalEngine engine;
     private final Poller loop;
     private final int descriptor;
     private final int port;
+    private final WaitingSockets waiting = new WaitingSockets(BACKLOG);
     private EventLoop.@Nullable Watch watch;
 
     // out of descriptors: without a pause the waiting socket would keep this loop busy for nothing
@@ -32,6 +38,15 @@ final class PeerListener {
         protected void expired() {
             if (watch != null) {
                 watch.interest(true, false);
+            }
+        }
+    };
+
+    private final Deadline crowd = new Deadline() {
+        @Override
+        protected void expired() {
+            if (watch != null) {
+                crowded();
             }
         }
     };
@@ -87,6 +102,10 @@ final class PeerListener {
         if (current != null) {
             watch = null;
             loop.disarm(pause);
+            loop.disarm(crowd);
+            for (int each = waiting.dropOne(); each != WaitingSockets.NONE; each = waiting.dropOne()) {
+                Sockets.close(each);
+            }
             current.cancel();
             Sockets.close(descriptor);
         }
@@ -102,12 +121,6 @@ final class PeerListener {
 
     private void accept() {
         for (int i = 0; i < ACCEPTS_A_CYCLE; i++) {
-            if (!engine.handshakes().hasRoom()) {
-                // they wait in the kernel's backlog, and are not turned away
-                engine.handshakes().makeRoom(loop.now());
-                rest(CROWDED_NANOS);
-                return;
-            }
             int accepted = Sockets.accept(descriptor);
             if (accepted == -Errno.EAGAIN) {
                 return;
@@ -117,27 +130,90 @@ final class PeerListener {
                 continue;
             }
             if (accepted < 0) {
-                LOG.warn(
-                        "cannot accept connections now: {}{}",
-                        Errno.message(-accepted),
-                        accepted == -Errno.EMFILE || accepted == -Errno.ENFILE
-                                ? "; raise the limit of open files (ulimit -n)"
-                                : "");
-                rest(EXHAUSTED_NANOS);
+                exhausted(accepted);
                 return;
             }
-            begin(accepted);
+            arrived(accepted);
         }
     }
 
-    private void begin(int accepted) {
-        engine.handshakes().accepted();
+    private void exhausted(int error) {
+        boolean descriptors = error == -Errno.EMFILE || error == -Errno.ENFILE;
+        engine.handshakes()
+                .log()
+                .log(
+                        Level.WARN,
+                        "cannot accept connections now: " + Errno.message(-error)
+                                + (descriptors ? "; raise the limit of open files (ulimit -n)" : ""),
+                        null);
+        // what only waits must not keep descriptors from what goes on
+        int dropped = waiting.dropOne();
+        for (int i = 0; i < DROPPED_WHEN_EXHAUSTED && dropped != WaitingSockets.NONE; i++) {
+            turnAway(dropped);
+            dropped = i + 1 < DROPPED_WHEN_EXHAUSTED ? waiting.dropOne() : WaitingSockets.NONE;
+        }
+        rest(EXHAUSTED_NANOS);
+    }
+
+    private void arrived(int accepted) {
+        long source = SourceAddress.of(accepted);
+        // behind those of its own that wait
+        if (!waiting.hasOf(source) && begin(source, accepted)) {
+            return;
+        }
+        int dropped;
+        try {
+            dropped = waiting.add(source, accepted);
+        } catch (OutOfMemoryError e) {
+            dropped = accepted;
+        }
+        if (dropped != WaitingSockets.NONE) {
+            turnAway(dropped);
+        }
+        if (crowd.place() == Deadline.NOT_ARMED) {
+            loop.arm(crowd, loop.now() + CROWDED_NANOS);
+        }
+    }
+
+    private void crowded() {
+        engine.handshakes().makeRoom(loop.now(), waiting::hasOf);
+        waiting.offer(this::begin);
+        if (!waiting.isEmpty()) {
+            loop.arm(crowd, loop.now() + CROWDED_NANOS);
+        }
+    }
+
+    /** False if there is no place for it yet. */
+    private boolean begin(long source, int accepted) {
+        SourceShare share = engine.handshakes().takeSlot(source, loop.now());
+        if (share == null) {
+            return false;
+        }
         try {
             Poller home = engine.nextPoller();
-            home.execute(() -> IncomingBootstrap.begin(engine, home, accepted));
+            home.execute(() -> IncomingBootstrap.begin(engine, home, accepted, share));
         } catch (RuntimeException | Error e) {
-            LOG.debug("an accepted socket could not be handed over", e);
-            engine.handshakes().neverBegan();
+            engine.handshakes().log().log(Level.WARN, "an accepted socket could not be handed over: " + e, null);
+            engine.handshakes().neverBegan(share);
+            Sockets.close(accepted);
+        }
+        return true;
+    }
+
+    /** More wait than may: the peer is told, as far as that is possible at once. */
+    private void turnAway(int accepted) {
+        engine.handshakes().refused(RefusalReason.HALF_OPEN);
+        engine.handshakes().log().log(Level.DEBUG, "a connection was rejected: " + CROWDED, null);
+        try {
+            Frame.sendLast(
+                    accepted,
+                    engine.credentials().tls() == null
+                            ? Frame.of(MessageType.REJECT, Rejection.write(Rejection.HALF_OPEN, CROWDED))
+                            : RefusedBeforeTlsException.sign(),
+                    engine.handshakes().buffers());
+        } catch (OutOfMemoryError e) {
+            // it finds the socket closed
+        } finally {
             Sockets.close(accepted);
         }
     }

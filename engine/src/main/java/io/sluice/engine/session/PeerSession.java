@@ -302,7 +302,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
     void laneArrived(int index, int descriptor, @Nullable TlsStream stream) {
         boolean answered;
         try {
-            answered = FramedSocket.sendAlone(descriptor, stream, MessageType.LANE_ACCEPT);
+            answered = Frame.sendAlone(descriptor, stream, MessageType.LANE_ACCEPT);
         } catch (RuntimeException | Error e) {
             Sockets.close(descriptor);
             laneFailed(index, e);

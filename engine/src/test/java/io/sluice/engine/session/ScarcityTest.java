@@ -106,10 +106,15 @@ class ScarcityTest {
     void socketsThatAreAcceptedWithoutMemory() throws IOException {
         long descriptors = number("descriptors");
         ask("take-memory");
+        List<Socket> strangers = new ArrayList<>();
         for (int i = 0; i < STRANGERS; i++) {
-            try (Socket stranger = saying(BEGINNING)) {
-                MessageSocket.awaitEnd(stranger);
-            }
+            strangers.add(saying(BEGINNING));
+        }
+        for (Socket stranger : strangers) {
+            // there may be memory for one of them, which then waits for more
+            stranger.shutdownOutput();
+            MessageSocket.awaitEnd(stranger);
+            stranger.close();
         }
         ask("give-memory");
         Patience.until("no slot stays taken", () -> number("half-open") == 0);
