@@ -52,7 +52,8 @@ public final class NamedConnections {
      * @param name the engine's
      * @return the connection, which is the caller's to close; or {@link EngineNotFoundException},
      *     {@link DirectoryUnavailableException}, {@link StaleEntryException}, or what
-     *     {@link ReactiveTransferEngine#connect} fails with. After a cancel none stays open
+     *     {@link ReactiveTransferEngine#connect} fails with. After a cancel or a {@code timeout} none stays open, as far as
+     *     is told there
      */
     public Mono<ReactiveConnection> connect(String name) {
         return directory.find(name).flatMap(this::connect);

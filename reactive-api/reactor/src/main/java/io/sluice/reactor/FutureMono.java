@@ -6,29 +6,56 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 
 /**
  * A control operation of the engine, started anew for each subscriber when it asks for the result. A cancel does not
- * cancel the future, which others may share; the value that nobody takes goes to the discard hook.
+ * cancel the future, which others may share; a value that comes after it goes to the discard hook.
  *
  * @param <T> what the operation gives
  */
 final class FutureMono<T> extends Mono<T> implements Scannable {
     private final String name;
     private final Supplier<? extends CompletionStage<? extends @Nullable T>> operation;
+    private final boolean resource;
+    private final @Nullable Scheduler scheduler;
 
-    private FutureMono(String name, Supplier<? extends CompletionStage<? extends @Nullable T>> operation) {
+    private FutureMono(
+            String name,
+            Supplier<? extends CompletionStage<? extends @Nullable T>> operation,
+            boolean resource,
+            @Nullable Scheduler scheduler) {
         this.name = name;
         this.operation = operation;
+        this.resource = resource;
+        this.scheduler = scheduler;
     }
 
     static <T> Mono<T> of(String name, Supplier<? extends CompletionStage<? extends @Nullable T>> operation) {
-        return from(onAssembly(new FutureMono<>(name, operation)));
+        return from(onAssembly(new FutureMono<>(name, operation, false, null)));
+    }
+
+    /**
+     * For a value that has to be given back if it has no taker: it goes to the discard hook also when the cancel comes
+     * while it is handed over.
+     *
+     * @param name what the operation is called
+     * @param operation starts it
+     * @param scheduler where to signal, or {@code null} for the thread that completes the operation
+     */
+    static <T> Mono<T> ofResource(
+            String name,
+            Supplier<? extends CompletionStage<? extends @Nullable T>> operation,
+            @Nullable Scheduler scheduler) {
+        return from(onAssembly(new FutureMono<>(name, operation, true, scheduler)));
     }
 
     @Override
     public void subscribe(CoreSubscriber<? super T> actual) {
-        actual.onSubscribe(new FutureSubscription<>(actual, operation));
+        actual.onSubscribe(
+                resource
+                        ? new ResourceSubscription<>(actual, operation, scheduler)
+                        : new FutureSubscription<>(actual, operation));
     }
 
     @Override

@@ -30,7 +30,7 @@ class FutureSubscription<T> extends SingleSubscription<T> {
             failOrDrop(Operators.onOperatorError(thrown, actual.currentContext()));
             return;
         }
-        stage.whenComplete(this::endedOrReport);
+        stage.whenComplete(this::arrived);
         started(stage);
     }
 
@@ -42,7 +42,7 @@ class FutureSubscription<T> extends SingleSubscription<T> {
     void abandon() {}
 
     /** A future swallows what its listeners throw, so a subscriber that breaks the rules must be reported here. */
-    private void endedOrReport(@Nullable T value, @Nullable Throwable error) {
+    void arrived(@Nullable T value, @Nullable Throwable error) {
         try {
             ended(value, error);
         } catch (Throwable thrown) {
@@ -51,7 +51,7 @@ class FutureSubscription<T> extends SingleSubscription<T> {
         }
     }
 
-    private void ended(@Nullable T value, @Nullable Throwable error) {
+    void ended(@Nullable T value, @Nullable Throwable error) {
         if (error != null) {
             Throwable cause = error instanceof CompletionException ? error.getCause() : null;
             failOrDrop(cause == null ? error : cause);

@@ -109,7 +109,8 @@ public final class ReactiveConnection {
     }
 
     /**
-     * Brings the transport's keys of a peer's region over. A region that is attached after a cancel is detached again.
+     * Brings the transport's keys of a peer's region over. A region that has no taker, as it comes after a cancel or in the
+     * moment of a time-out, is detached again; {@link ReactiveTransferEngine#connect} says how far that reaches.
      *
      * @param descriptor what the peer gave
      * @return the region; or {@link StaleDescriptorException}, {@link InvalidDescriptorException},
@@ -117,19 +118,19 @@ public final class ReactiveConnection {
      */
     public Mono<RemoteRegion> attach(RegionDescriptor descriptor) {
         Objects.requireNonNull(descriptor, "descriptor");
-        return signalled(FutureMono.<RemoteRegion>of("attach", () -> connection.attach(descriptor)))
+        return FutureMono.<RemoteRegion>ofResource("attach", () -> connection.attach(descriptor), scheduler)
                 .doOnDiscard(RemoteRegion.class, this::giveBack);
     }
 
     /**
-     * Attaches many regions at once. Those that are attached after a cancel are detached again.
+     * Attaches many regions at once. Those that have no taker are detached again, as for one region.
      *
      * @param descriptors what the peer gave; copied
      * @return the regions in the same order; if one cannot be attached, its error
      */
     public Mono<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors) {
         List<RegionDescriptor> copy = List.copyOf(descriptors);
-        return signalled(FutureMono.<List<RemoteRegion>>of("attach", () -> connection.attach(copy)))
+        return FutureMono.<List<RemoteRegion>>ofResource("attach", () -> connection.attach(copy), scheduler)
                 .doOnDiscard(List.class, this::giveBackAll);
     }
 

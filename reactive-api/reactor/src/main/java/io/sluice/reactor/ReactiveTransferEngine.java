@@ -126,7 +126,20 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Makes a new connection. One that is made after a cancel is closed again.
+     * Makes a new connection.
+     *
+     * <p><strong>Cancel.</strong> A connection that has no taker is closed again: one that is made after the cancel, one
+     * that is being handed over when another thread cancels, and one that an operator drops as it cancels, as
+     * {@code timeout} does at its limit. So {@code connect(address).timeout(limit)} leaves no connection behind, also with
+     * {@code map}, {@code retry}, {@code onErrorResume} and the like before it; nor do {@code takeUntilOther} and the
+     * {@code dispose} of a {@code subscribe(consumer)}. {@code next} and {@code take}, which cancel as they take, keep it.
+     *
+     * <p>An operator that holds its values, merges sources or changes the thread has taken the connection when
+     * {@code onNext} returns: {@code zip}, {@code firstWithValue}, {@code firstWithSignal}, {@code switchMap} and
+     * {@code flatMap} of a Flux, {@code publishOn}, {@code delayElement}, {@code cache}. What they drop later goes to a
+     * {@code doOnDiscard} behind them; the losers of {@code first...} go nowhere if they come in the moment of the
+     * winner. Put a {@code timeout} before them. {@code Hooks.resetOnNextDropped} hides from this class what
+     * {@code timeout} drops.
      *
      * @param address of the peer
      * @return the connection; or {@link ConnectFailedException} or another {@link SluiceException} within the connect
@@ -134,7 +147,8 @@ public final class ReactiveTransferEngine {
      */
     public Mono<ReactiveConnection> connect(EngineAddress address) {
         Objects.requireNonNull(address, "address");
-        return FutureMono.<ReactiveConnection>of("connect", () -> reactive(engine.connect(address)))
+        return FutureMono.<ReactiveConnection>ofResource(
+                        "connect", () -> reactive(engine.connect(address)), null)
                 .doOnDiscard(
                         ReactiveConnection.class,
                         unwanted -> unwanted.connection().close());

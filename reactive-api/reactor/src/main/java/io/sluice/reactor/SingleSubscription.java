@@ -50,6 +50,17 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
     /** Gives up work that is running, as nobody wants its result any more. Called at most once. */
     abstract void abandon();
 
+    /** Gives the result to the subscriber. */
+    void handOver(T value) {
+        actual.onNext(value);
+    }
+
+    /** A cancel came while the result was being handed over. */
+    void cancelledWhileHandedOver() {}
+
+    /** A cancel came after an earlier cancel or after the end, and changes nothing here. */
+    void cancelledAfterTheEnd() {}
+
     @Override
     public final void request(long n) {
         if (n <= 0) {
@@ -65,10 +76,13 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
             if (STATE.compareAndSet(this, now, CANCELLED)) {
                 if (now == RUNNING) {
                     abandon();
+                } else if (now == EMITTING) {
+                    cancelledWhileHandedOver();
                 }
                 return;
             }
         }
+        cancelledAfterTheEnd();
     }
 
     /**
@@ -92,7 +106,7 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
             return false;
         }
         if (value != null) {
-            actual.onNext(value);
+            handOver(value);
         }
         if (STATE.compareAndSet(this, EMITTING, TERMINATED)) {
             actual.onComplete();

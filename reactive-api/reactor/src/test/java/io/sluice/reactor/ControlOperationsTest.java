@@ -150,7 +150,9 @@ class ControlOperationsTest {
             subscriber.subscription.request(1);
             RaceTestUtils.race(() -> racing.attached.complete(racing.remote()), subscriber.subscription::cancel);
             assertThat(subscriber.breaches).isEmpty();
-            assertThat(subscriber.items.size() + racing.detaches.get()).isEqualTo(1);
+            // a subscriber that takes what comes though it has cancelled sees a region that is detached
+            assertThat(subscriber.items.size() + racing.detaches.get()).isBetween(1, 2);
+            assertThat(subscriber.completions.get() + racing.detaches.get()).isEqualTo(1);
         }
     }
 

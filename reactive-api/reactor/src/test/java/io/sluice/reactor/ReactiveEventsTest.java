@@ -30,6 +30,7 @@ class ReactiveEventsTest {
     void resetHooks() {
         Hooks.resetOnErrorDropped();
         Hooks.resetOnNextDropped();
+        ResourceSubscription.watchDroppedValues();
     }
 
     @Test

@@ -40,6 +40,7 @@ class VectoredTransferFluxTest {
     void resetHooks() {
         Hooks.resetOnErrorDropped();
         Hooks.resetOnNextDropped();
+        ResourceSubscription.watchDroppedValues();
     }
 
     private static List<TransferElement> elements(FakeConnection connection, int count) {

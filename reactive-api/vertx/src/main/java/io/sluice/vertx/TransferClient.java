@@ -100,7 +100,9 @@ public interface TransferClient {
     Future<Void> close(MemoryRegion region);
 
     /**
-     * Makes a new connection, which is closed with this client, if not before.
+     * Makes a new connection, which is closed with this client, if not before. {@link Future#timeout} only gives up waiting: a
+     * connection that comes later stays open until then. {@link TransferClientOptions#setConnectTimeout} bounds the connect
+     * itself.
      *
      * @param address of the peer
      * @return the connection; or {@link io.sluice.engine.ConnectFailedException},

@@ -54,7 +54,8 @@ public interface TransferConnection {
     }
 
     /**
-     * Brings the transport's keys of a peer's region over.
+     * Brings the transport's keys of a peer's region over. After {@link Future#timeout} a region that is attached later stays so
+     * until the connection ends.
      *
      * @param descriptor what the peer gave
      * @return the region; or {@link io.sluice.engine.StaleDescriptorException},

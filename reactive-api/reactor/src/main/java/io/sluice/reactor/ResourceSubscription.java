@@ -1,0 +1,172 @@
+package io.sluice.reactor;
+
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.CoreSubscriber;
+import reactor.core.Scannable;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Scheduler;
+import reactor.util.Logger;
+import reactor.util.Loggers;
+
+/**
+ * One subscriber's control operation whose value has to be given back if it has no taker. Given back means: it goes to the
+ * discard hook, once.
+ *
+ * <p>A cancel from within {@code onNext} does not say whether the value was taken: {@code next()} cancels and takes,
+ * {@code timeout} cancels and drops. Dropping operators tell Reactor's hook, so that is where this learns of it: what was
+ * dropped and cancelled, in either order, is given back. So is what was handed to a chain that said by then that it was
+ * cancelled, once that cancel arrives. A cancel by another thread during {@code onNext} always counts.
+ *
+ * @param <T> the resource
+ */
+final class ResourceSubscription<T> extends FutureSubscription<T> {
+    private static final int DROPPED = 1;
+    private static final int CANCELLED = 2;
+    private static final int GIVEN_BACK = 4;
+
+    private static final Logger LOG = Loggers.getLogger(Operators.class);
+
+    /** The innermost hand-over that this thread is in. */
+    private static final ThreadLocal<@Nullable ResourceSubscription<?>> CURRENT = new ThreadLocal<>();
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicIntegerFieldUpdater<ResourceSubscription> FATE =
+            AtomicIntegerFieldUpdater.newUpdater(ResourceSubscription.class, "fate");
+
+    static {
+        watchDroppedValues();
+    }
+
+    private final @Nullable Scheduler scheduler;
+    private volatile int fate;
+
+    /** Written before the state says that the value is being handed over, and read after. */
+    private @Nullable T value;
+
+    /** The two are of use to the thread that hands over. To another one any value says that it is another. */
+    private @Nullable Thread handingOver;
+
+    private @Nullable ResourceSubscription<?> outer;
+
+    ResourceSubscription(
+            CoreSubscriber<? super T> actual,
+            Supplier<? extends CompletionStage<? extends @Nullable T>> operation,
+            @Nullable Scheduler scheduler) {
+        super(actual, operation);
+        this.scheduler = scheduler;
+    }
+
+    /** Done once; again where the hooks have been reset. */
+    static void watchDroppedValues() {
+        Hooks.onNextDropped(ResourceSubscription::dropped);
+    }
+
+    /** Not by {@code publishOn} behind this, which would take the value before its subscriber can. */
+    @Override
+    void arrived(@Nullable T result, @Nullable Throwable error) {
+        if (scheduler == null) {
+            super.arrived(result, error);
+            return;
+        }
+        try {
+            scheduler.schedule(() -> super.arrived(result, error));
+        } catch (RejectedExecutionException disposed) {
+            if (result != null) {
+                Operators.onDiscard(result, actual.currentContext());
+            }
+            if (error != null) {
+                disposed.addSuppressed(error);
+            }
+            super.arrived(null, disposed);
+        }
+    }
+
+    @Override
+    void ended(@Nullable T result, @Nullable Throwable error) {
+        value = result;
+        super.ended(result, error);
+    }
+
+    @Override
+    void handOver(T resource) {
+        handingOver = Thread.currentThread();
+        outer = CURRENT.get();
+        CURRENT.set(this);
+        try {
+            actual.onNext(resource);
+            if (isBeingCancelled()) {
+                mark(DROPPED);
+            }
+        } catch (Throwable thrown) {
+            // by the rules a subscriber that throws has cancelled
+            mark(DROPPED | CANCELLED);
+            throw thrown;
+        } finally {
+            if (outer == null) {
+                CURRENT.remove();
+            } else {
+                CURRENT.set(outer);
+            }
+            outer = null;
+            handingOver = null;
+        }
+    }
+
+    @Override
+    void cancelledWhileHandedOver() {
+        mark(Thread.currentThread() == handingOver ? CANCELLED : CANCELLED | DROPPED);
+    }
+
+    @Override
+    void cancelledAfterTheEnd() {
+        mark(CANCELLED);
+    }
+
+    /** Whether a cancel that has not come here yet is on its way: an operator that was told of it discards the value. */
+    private boolean isBeingCancelled() {
+        for (Scannable each = Scannable.from(actual);
+                each.isScanAvailable();
+                each = Scannable.from(each.scanUnsafe(Attr.ACTUAL))) {
+            // a subscriber that has all it wants may say that it is both
+            if (Boolean.TRUE.equals(each.scanUnsafe(Attr.CANCELLED))
+                    && !Boolean.TRUE.equals(each.scanUnsafe(Attr.TERMINATED))) {
+                return (fate & CANCELLED) == 0;
+            }
+        }
+        return false;
+    }
+
+    /** An operator on this thread has dropped something. */
+    private static void dropped(Object item) {
+        ResourceSubscription<?> innermost = CURRENT.get();
+        if (innermost == null && LOG.isDebugEnabled()) {
+            // what Reactor says where it has no hook
+            LOG.debug("onNextDropped: " + item);
+        }
+        for (ResourceSubscription<?> each = innermost; each != null; each = each.outer) {
+            // something else may be what an operator between has made of the value, if a cancel came with it
+            if (item == each.value || (each.fate & CANCELLED) != 0) {
+                each.mark(DROPPED);
+            }
+        }
+    }
+
+    private void mark(int what) {
+        for (int now = fate; (now & GIVEN_BACK) == 0; now = fate) {
+            int next = now | what;
+            boolean unwanted = next == (DROPPED | CANCELLED);
+            if (FATE.compareAndSet(this, now, unwanted ? next | GIVEN_BACK : next)) {
+                T resource = value;
+                if (unwanted && resource != null) {
+                    Operators.onDiscard(resource, actual.currentContext());
+                }
+                return;
+            }
+        }
+    }
+}

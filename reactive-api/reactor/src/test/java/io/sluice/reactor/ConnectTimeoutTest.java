@@ -1,0 +1,68 @@
+package io.sluice.reactor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.testkit.Patience;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.test.StepVerifier;
+
+/** A time-out of a connect between two real engines leaves no connection on either side. */
+class ConnectTimeoutTest {
+    private static final EngineOptions OPTIONS =
+            EngineOptions.builder().transports(List.of("tcp")).build();
+
+    private final ReactiveTransferEngine here = ReactiveTransferEngine.open(OPTIONS);
+    private final ReactiveTransferEngine there = ReactiveTransferEngine.open(OPTIONS);
+
+    @AfterEach
+    void close() {
+        here.close().then(there.close()).block(Patience.BOUND);
+    }
+
+    private void bothSidesHave(int connections) {
+        Patience.until(
+                "both sides have " + connections + " connections",
+                () -> here.engine().connections().size() == connections
+                        && there.engine().connections().size() == connections);
+    }
+
+    @Test
+    void aTimeOutInTheMomentOfTheConnectionLeavesNone() {
+        for (int round = 0; round < 50; round++) {
+            Sinks.Empty<Void> limit = Sinks.empty();
+            StepVerifier.create(here.connect(there.address())
+                            .doOnNext(connection -> limit.tryEmitEmpty())
+                            .timeout(limit.asMono()))
+                    .expectError(TimeoutException.class)
+                    .verify(Patience.BOUND);
+        }
+        bothSidesHave(0);
+    }
+
+    @Test
+    void timeOutsAboutAsLongAsAConnectLeaveWhatWasSeen() {
+        long began = System.nanoTime();
+        ReactiveConnection first = here.connect(there.address()).block(Patience.BOUND);
+        long nanos = System.nanoTime() - began;
+        Random random = new Random(1);
+        int seen = 1;
+        for (int round = 0; round < 300; round++) {
+            Boolean connected = here.connect(there.address())
+                    .timeout(Duration.ofNanos(random.nextLong(nanos)))
+                    .hasElement()
+                    .onErrorResume(TimeoutException.class, late -> Mono.just(false))
+                    .block(Patience.BOUND);
+            seen += Boolean.TRUE.equals(connected) ? 1 : 0;
+        }
+        assertThat(first).isNotNull();
+        bothSidesHave(seen);
+    }
+}
