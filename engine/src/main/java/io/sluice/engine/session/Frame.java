@@ -36,7 +36,8 @@ final class Frame {
 
     /** Sends a message without a body on a socket that nobody else writes to and on which nothing is queued. */
     static boolean sendAlone(int descriptor, @Nullable SecureStream stream, int type) {
-        ByteBuffer frame = put(ByteBuffer.allocateDirect(HEADER), type, new byte[0]).flip();
+        ByteBuffer frame =
+                put(ByteBuffer.allocateDirect(HEADER), type, new byte[0]).flip();
         if (stream == null) {
             long sent = Sockets.send(descriptor, MemorySegment.ofBuffer(frame).address(), HEADER);
             // the address alone does not keep the memory

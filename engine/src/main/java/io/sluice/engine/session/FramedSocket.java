@@ -615,7 +615,8 @@ final class FramedSocket {
                 throw new ProtocolException("these bytes are not of this protocol");
             }
             if (bytes.get(at + 2) != Frame.VERSION) {
-                throw new ProtocolException("the peer speaks version " + bytes.get(at + 2) + ", this is " + Frame.VERSION);
+                throw new ProtocolException(
+                        "the peer speaks version " + bytes.get(at + 2) + ", this is " + Frame.VERSION);
             }
             int type = Byte.toUnsignedInt(bytes.get(at + 3));
             int length = bytes.getInt(at + 4);

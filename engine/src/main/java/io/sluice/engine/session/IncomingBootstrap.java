@@ -355,9 +355,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private void reject(int code, String message) {
         boolean common =
                 code == Rejection.RATE || code == Rejection.HALF_OPEN || code == Rejection.MALFORMED || !greeted;
-        engine.handshakes()
-                .log()
-                .log(common ? Level.DEBUG : Level.INFO, "a connection was rejected: " + message, null);
+        engine.handshakes().log().log(common ? Level.DEBUG : Level.INFO, "a connection was rejected: " + message, null);
         engine.handshakes().refused(Rejection.reason(code));
         try {
             tell(code, message);

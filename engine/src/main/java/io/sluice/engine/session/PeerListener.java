@@ -23,7 +23,8 @@ final class PeerListener {
     private static final long CROWDED_NANOS = 5_000_000L;
     private static final long EXHAUSTED_NANOS = 100_000_000L;
     private static final int DROPPED_WHEN_EXHAUSTED = 64;
-    private static final String CROWDED = "too many peers are connecting at once (maxHalfOpen), most of them from one address";
+    private static final String CROWDED =
+            "too many peers are connecting at once (maxHalfOpen), most of them from one address";
 
     private final LocalEngine engine;
     private final Poller loop;

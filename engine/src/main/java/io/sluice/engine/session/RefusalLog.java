@@ -31,7 +31,7 @@ final class RefusalLog {
         if (before >= 0) {
             LoggingEventBuilder event = log.atLevel(level);
             if (cause != null) {
-                event.setCause(cause);
+                event = event.setCause(cause);
             }
             event.log(before == 0 ? message : message + " (" + before + " more such lines before it were left out)");
         }

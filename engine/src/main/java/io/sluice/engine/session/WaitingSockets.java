@@ -59,7 +59,8 @@ final class WaitingSockets {
         boolean some = true;
         while (some && count > 0) {
             some = false;
-            Iterator<Map.Entry<Long, ArrayDeque<Integer>>> each = bySource.entrySet().iterator();
+            Iterator<Map.Entry<Long, ArrayDeque<Integer>>> each =
+                    bySource.entrySet().iterator();
             while (each.hasNext()) {
                 Map.Entry<Long, ArrayDeque<Integer>> next = each.next();
                 if (taker.takes(next.getKey(), next.getValue().getFirst())) {

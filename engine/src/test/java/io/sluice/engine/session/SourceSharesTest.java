@@ -85,7 +85,8 @@ class SourceSharesTest {
     @Test
     void sourcesByAddress() {
         byte[] four = {127, 0, 0, 2, 1, 1};
-        byte[] mapped = ByteBuffer.allocate(18).putLong(0).putInt(0xFFFF).put(four).array();
+        byte[] mapped =
+                ByteBuffer.allocate(18).putLong(0).putInt(0xFFFF).put(four).array();
         byte[] six = ByteBuffer.allocate(18)
                 .putLong(0x20010db800000001L)
                 .putLong(7)

@@ -117,7 +117,8 @@ class StrangersTest {
         }
         assertHonestIsServed(RATE / 2);
         assertThat(target.metrics().handshakesRefused(RefusalReason.RATE)).isZero();
-        assertThat(target.metrics().handshakesRefused(RefusalReason.AUTHENTICATION)).isEqualTo(HELLOS);
+        assertThat(target.metrics().handshakesRefused(RefusalReason.AUTHENTICATION))
+                .isEqualTo(HELLOS);
         assertThat(log.lines().stream().filter(line -> line.contains("the token is wrong")))
                 .as("a few a second")
                 .hasSizeLessThan(HELLOS / 2);
@@ -130,8 +131,7 @@ class StrangersTest {
         for (int i = 0; i < HELLOS; i++) {
             stranger(ELSEWHERE).getOutputStream().write(unmarked);
         }
-        Patience.until(
-                "some are refused", () -> target.metrics().handshakesRefused(RefusalReason.RATE) > 0);
+        Patience.until("some are refused", () -> target.metrics().handshakesRefused(RefusalReason.RATE) > 0);
         assertHonestIsServed(RATE / 10);
     }
 
@@ -143,7 +143,9 @@ class StrangersTest {
             stranger(ELSEWHERE);
         }
         Patience.until("they have their places", () -> target.metrics().halfOpen() >= PLACES / 2);
-        assertThat(buffers()).as("of silent ones").isLessThanOrEqualTo(target.options().pollers());
+        assertThat(buffers())
+                .as("of silent ones")
+                .isLessThanOrEqualTo(target.options().pollers());
         for (Socket silent : sockets) {
             silent.getOutputStream().write(header);
         }
@@ -161,7 +163,8 @@ class StrangersTest {
             stranger.close();
         }
         Patience.until("they are gone", () -> target.metrics().halfOpen() == 0);
-        assertThat(buffers()).isLessThanOrEqualTo(Math.max(before, PLACES + target.options().pollers()));
+        assertThat(buffers())
+                .isLessThanOrEqualTo(Math.max(before, PLACES + target.options().pollers()));
         assertHonestIsServed(1);
     }
 

@@ -147,8 +147,7 @@ public final class ReactiveTransferEngine {
      */
     public Mono<ReactiveConnection> connect(EngineAddress address) {
         Objects.requireNonNull(address, "address");
-        return FutureMono.<ReactiveConnection>ofResource(
-                        "connect", () -> reactive(engine.connect(address)), null)
+        return FutureMono.<ReactiveConnection>ofResource("connect", () -> reactive(engine.connect(address)), null)
                 .doOnDiscard(
                         ReactiveConnection.class,
                         unwanted -> unwanted.connection().close());

@@ -24,6 +24,7 @@ import reactor.util.Loggers;
  *
  * @param <T> the resource
  */
+@SuppressWarnings("ReferenceEquality") // a thread and a resource are their own identities
 final class ResourceSubscription<T> extends FutureSubscription<T> {
     private static final int DROPPED = 1;
     private static final int CANCELLED = 2;

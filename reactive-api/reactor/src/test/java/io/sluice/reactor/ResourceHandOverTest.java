@@ -271,8 +271,8 @@ class ResourceHandOverTest {
     @Test
     void whatElseIsDroppedMeanwhileClosesNothing() {
         connecting.complete(made);
-        RecordingSubscriber<ReactiveConnection> subscriber = new RecordingSubscriber<>(
-                connection -> Operators.onNextDropped("something else", Context.empty()));
+        RecordingSubscriber<ReactiveConnection> subscriber =
+                new RecordingSubscriber<>(connection -> Operators.onNextDropped("something else", Context.empty()));
         engine(connecting).connect(ADDRESS).subscribe(subscriber);
         subscriber.subscription.request(1);
         subscriber.subscription.cancel();
@@ -309,8 +309,8 @@ class ResourceHandOverTest {
         Mono<RemoteRegion> attach =
                 ReactiveConnection.from(made).withScheduler(scheduler).attach(DESCRIPTOR);
         try {
-            StepVerifier.create(attach.doOnNext(attached -> limit.tryEmitEmpty())
-                            .timeout(limit.asMono()))
+            StepVerifier.create(
+                            attach.doOnNext(attached -> limit.tryEmitEmpty()).timeout(limit.asMono()))
                     .then(() -> made.attached.complete(made.remote()))
                     .expectError(TimeoutException.class)
                     .verify(Patience.BOUND);
@@ -323,7 +323,9 @@ class ResourceHandOverTest {
         } finally {
             scheduler.dispose();
         }
-        StepVerifier.create(attach).expectError(RejectedExecutionException.class).verify(Patience.BOUND);
+        StepVerifier.create(attach)
+                .expectError(RejectedExecutionException.class)
+                .verify(Patience.BOUND);
         assertThat(made.detaches).hasValue(2);
     }
 }
