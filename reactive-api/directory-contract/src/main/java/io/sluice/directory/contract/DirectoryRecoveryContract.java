@@ -116,7 +116,7 @@ public abstract class DirectoryRecoveryContract {
         return answer;
     }
 
-    /** The network has forgotten the connections: both ends think that they have them. What is made anew may share that fate. */
+    /** The network has forgotten the connections: both ends think that they have them. New ones may share that fate. */
     @Test
     void aDirectoryWhoseConnectionsFallSilentMakesOthers() {
         for (String time : List.of("first", "second")) {

@@ -9,8 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
@@ -22,7 +20,6 @@ import reactor.core.publisher.Sinks;
  * minute that the network drops a connection, and after a long absence pauses for up to two minutes before it connects again.
  */
 final class EtcdClients {
-    private static final Logger LOG = LoggerFactory.getLogger(EtcdClients.class);
     private static final Duration PULSE = Duration.ofSeconds(1);
     /** Of no lease. To renew it needs no right and no data, and is answered by the cluster's leader. */
     private static final long NO_LEASE = 0;
@@ -91,7 +88,6 @@ final class EtcdClients {
             }
             current = null;
         }
-        LOG.debug("etcd does not answer, so its client is replaced", error);
         dead.end(new IllegalStateException("etcd does not answer", error));
     }
 

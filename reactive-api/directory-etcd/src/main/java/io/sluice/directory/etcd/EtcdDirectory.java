@@ -11,7 +11,7 @@ import java.util.Objects;
 /**
  * Directories in etcd (version 3.4 or later), by its own leases, transactions and watches.
  *
- * <p>A directory that is opened here asks etcd every second whether it is alive, and connects anew when there was no answer
+ * <p>A directory that is opened here asks etcd every second whether it is alive, and makes a new connection when there was no answer
  * within {@link DirectoryOptions#requestTimeout()}. With the default times it is back within five seconds of etcd.
  */
 public final class EtcdDirectory {

@@ -11,8 +11,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
@@ -21,8 +19,6 @@ import reactor.core.publisher.Mono;
  * makes another: the client's own reconnecting pauses for half a minute after a long absence, and never misses an answer.
  */
 final class CommandConnection {
-    private static final Logger LOG = LoggerFactory.getLogger(CommandConnection.class);
-
     private final RedisClient client;
     private final RedisURI address;
     private final Duration silence;
@@ -74,21 +70,19 @@ final class CommandConnection {
     private void watch(
             StatefulRedisConnection<byte[], byte[]> connection,
             CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made) {
-        Disposable pulse = Pulse.of(
-                connection.reactive().ping(), silence, error -> replace(connection, made, "does not answer: " + error));
+        Disposable pulse = Pulse.of(connection.reactive().ping(), silence, dead -> replace(connection, made));
         connection.addListener(new RedisConnectionStateListener() {
             @Override
             public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
                 pulse.dispose();
-                replace(connection, made, "was lost");
+                replace(connection, made);
             }
         });
     }
 
     private void replace(
             StatefulRedisConnection<byte[], byte[]> connection,
-            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made,
-            String why) {
+            CompletableFuture<StatefulRedisConnection<byte[], byte[]>> made) {
         synchronized (lock) {
             if (!made.equals(current)) {
                 // It is being closed already.
@@ -96,7 +90,6 @@ final class CommandConnection {
             }
             current = null;
         }
-        LOG.debug("The connection to Redis {}", why);
         // What waits for its answer ends with that.
         connection.closeAsync();
     }
