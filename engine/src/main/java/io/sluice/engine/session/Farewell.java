@@ -3,7 +3,6 @@ package io.sluice.engine.session;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +25,7 @@ final class Farewell extends Deadline implements FramedSocket.Handler, Unfinishe
     static void say(LocalEngine engine, Poller loop, FramedSocket control, String reason) {
         Farewell farewell = new Farewell(engine, loop, control);
         control.handler(farewell, 1 << 21, false);
-        control.send(MessageType.GOODBYE, reason.getBytes(StandardCharsets.UTF_8));
+        control.send(MessageType.GOODBYE, PeerText.write(reason));
         control.flushNow();
         if (!control.isClosed()) {
             loop.arm(farewell, loop.now() + PATIENCE_NANOS);

@@ -114,7 +114,7 @@ final class NotificationInbox {
                     LOG.error("a notification listener has thrown", e);
                 }
             }
-            if (to != null && ended && waiting.isEmpty()) {
+            if (to != null && to.isActive() && ended && waiting.isEmpty()) {
                 listener = null;
                 try {
                     to.ended(error);

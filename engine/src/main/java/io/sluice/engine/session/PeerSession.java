@@ -814,10 +814,10 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
             control.reset();
         } else {
             if (!open && why.cause() instanceof TransportUnavailableException) {
-                control.send(MessageType.REJECT, why.reason().getBytes(StandardCharsets.UTF_8));
+                control.send(MessageType.REJECT, PeerText.write(why.reason()));
             } else if (why.kind() == ConnectionEnd.Kind.LOST) {
                 // so that both sides can tell what happened; if the path is broken for it as well, nothing is lost
-                control.send(MessageType.GIVE_UP, why.reason().getBytes(StandardCharsets.UTF_8));
+                control.send(MessageType.GIVE_UP, PeerText.write(why.reason()));
             }
             control.close();
         }

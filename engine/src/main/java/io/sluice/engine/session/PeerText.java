@@ -2,12 +2,24 @@ package io.sluice.engine.session;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
-/** What a peer says in words, made fit for messages and logs: short, and nothing that is not printable. */
+/**
+ * Words from a peer, made fit for messages and logs: short, and nothing that is not printable. And words for a peer, without
+ * addresses of memory, which texts of the platform's own errors may carry.
+ */
 final class PeerText {
     private static final int MAX_BYTES = 512;
 
+    /** As {@code MemorySegment} prints itself, and as faults are printed. */
+    private static final Pattern ADDRESS = Pattern.compile("(?i)\\baddress: ?(0x)?[0-9a-f]+|\\b0x[0-9a-f]{6,}");
+
     private PeerText() {}
+
+    /** What this side may say to the peer. */
+    static byte[] write(String text) {
+        return ADDRESS.matcher(text).replaceAll("(an address)").getBytes(StandardCharsets.UTF_8);
+    }
 
     static String read(ByteBuffer body) {
         byte[] bytes = new byte[Math.min(body.remaining(), MAX_BYTES)];

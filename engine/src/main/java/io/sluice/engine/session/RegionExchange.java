@@ -273,13 +273,33 @@ final class RegionExchange {
             refuse(answer, NOT_AUTHORIZED);
             return;
         }
+        // it may have been closed since it was looked up, such as by the authorizer
+        if (!region.acquire()) {
+            refuse(answer, REGION_CLOSED);
+            return;
+        }
+        try {
+            attach(region, descriptor, answer);
+        } finally {
+            region.release();
+        }
+    }
+
+    /** Of a region that stays until this returns. */
+    private void attach(LocalRegion region, RegionDescriptor descriptor, ByteArrayOutputStream answer) {
         Exposure exposure = new Exposure(region, descriptor, transport);
         long handle = exposures.add(exposure);
         if (handle < 0) {
             refuse(answer, TOO_MANY);
             return;
         }
-        answer(answer, OK, handle, endpoint.keysOf(handle, exposure));
+        byte[] keys = endpoint.keysOf(handle, exposure);
+        if (keys == null) {
+            exposures.remove(handle);
+            refuse(answer, REGION_CLOSED);
+            return;
+        }
+        answer(answer, OK, handle, keys);
     }
 
     private static void refuse(ByteArrayOutputStream answer, int status) {

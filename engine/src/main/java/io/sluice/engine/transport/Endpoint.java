@@ -66,9 +66,9 @@ public interface Endpoint {
      *
      * @param handle this side's number for the attachment
      * @param region what it attaches
-     * @return at most 1 KiB
+     * @return at most 1 KiB; null if the region is closing and could not be leased, which refuses the attachment
      */
-    default byte[] keysOf(long handle, ExposedRegion region) {
+    default byte @Nullable [] keysOf(long handle, ExposedRegion region) {
         return NO_KEYS;
     }
 

@@ -21,6 +21,14 @@ import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.FreePort;
+import io.sluice.engine.PeerAuthorizer;
+import io.sluice.engine.PeerIdentity;
+import java.lang.foreign.Arena;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
@@ -195,6 +203,45 @@ interface DescriptorContract extends Contract {
                 assertThat(await(connection.attach(region.descriptor())).length())
                         .isEqualTo(64);
             }
+        }
+    }
+
+    /** A transport may let the peer's processor reach the memory: it must not learn how once nothing keeps it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    default void regionThatClosesWhileItsAttachIsAuthorizedIsRefused(boolean attachedBefore) {
+        AtomicReference<MemoryRegion> closing = new AtomicReference<>();
+        PeerAuthorizer authorizer = new PeerAuthorizer() {
+            @Override
+            public boolean mayConnect(PeerIdentity peer) {
+                return true;
+            }
+
+            @Override
+            public Set<Access> access(PeerIdentity peer, String region) {
+                MemoryRegion now = closing.get();
+                if (now != null) {
+                    now.close();
+                }
+                return EnumSet.allOf(Access.class);
+            }
+        };
+        try (EnginePair pair = EnginePair.open(transport(), initiator -> {}, target -> target.authorizer(authorizer))) {
+            // from the engine, and the caller's own memory: a transport reaches them in different ways
+            for (MemoryRegion region : List.of(
+                    pair.served(4096),
+                    pair.target().register(Arena.global().allocate(4096, 4096), RegionOptions.readWrite()))) {
+                closing.set(null);
+                RegionDescriptor descriptor = region.descriptor();
+                if (attachedBefore) {
+                    await(pair.connection().attach(descriptor));
+                }
+                closing.set(region);
+                failure(pair.connection().attach(descriptor), StaleDescriptorException.class);
+                await(region.close());
+            }
+            closing.set(null);
+            pair.write(pair.local(64), 0, pair.attach(pair.served(64)), 0, 64).awaitSuccess();
         }
     }
 

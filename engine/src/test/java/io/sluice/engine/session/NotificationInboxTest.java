@@ -233,4 +233,13 @@ class NotificationInboxTest {
             assertThat(log.lines()).hasSize(2);
         }
     }
+
+    @Test
+    void listenerThatHasLeftIsNotToldOfTheEnd() {
+        inbox.listen(recorder);
+        // on its own thread: the poller has not been told yet
+        recorder.active = false;
+        inbox.end(null);
+        assertThat(recorder.ends).isEmpty();
+    }
 }

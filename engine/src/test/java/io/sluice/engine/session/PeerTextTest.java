@@ -1,7 +1,11 @@
 package io.sluice.engine.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
@@ -35,5 +39,19 @@ class PeerTextTest {
         assertThat(Transports.reachOf(new FieldReader(ByteBuffer.wrap(hello)))).isEqualTo("shm=here\nother=there");
         assertThat(Transports.reachOf(new FieldReader(ByteBuffer.wrap(new FieldWriter().toBytes()))))
                 .isEmpty();
+    }
+
+    @Test
+    void addressesOfMemoryAreNotToldToThePeer() {
+        MemorySegment segment = Arena.global().allocate(64);
+        assertThatThrownBy(() -> segment.get(ValueLayout.JAVA_LONG, 64)).satisfies(error -> {
+            String said = new String(PeerText.write(String.valueOf(error.getMessage())), StandardCharsets.UTF_8);
+            assertThat(said)
+                    .doesNotContain(Long.toString(segment.address()))
+                    .doesNotContainIgnoringCase(Long.toHexString(segment.address()))
+                    .contains("Out of bound access");
+        });
+        assertThat(new String(PeerText.write("a fault at 0x7f12ab34cd56 of lane 0x1"), StandardCharsets.UTF_8))
+                .isEqualTo("a fault at (an address) of lane 0x1");
     }
 }

@@ -21,6 +21,7 @@ final class OwnRegions {
     private final PeerCapabilities peer;
     private final Map<Long, Exposed> exposed = new HashMap<>();
     private final ArrayDeque<long[]> unanswered = new ArrayDeque<>();
+    private boolean stopped;
 
     OwnRegions(EndpointContext context, PeerCapabilities peer) {
         this.context = context;
@@ -46,10 +47,12 @@ final class OwnRegions {
         }
     }
 
-    byte[] keysOf(long handle, ExposedRegion region) {
+    /** What the peer needs to reach a region, which is leased from now on; null if it is closing. */
+    byte @Nullable [] keysOf(long handle, ExposedRegion region) {
         RegisteredMemory registration = region.registration();
         boolean processors = region.atomicDomain() == AtomicDomain.TARGET_CPU;
         RegionKeys keys;
+        Exposed leased;
         if (registration instanceof SharedFile.Registration(SharedFile file)) {
             long start = region.segment().address() - file.segment().address();
             keys = new RegionKeys(
@@ -60,7 +63,7 @@ final class OwnRegions {
                     file.fileBytes(),
                     file.hasHugePages(),
                     start);
-            expose(handle, new Exposed(region, false, file));
+            leased = new Exposed(region, false, file);
         } else if (registration instanceof ForeignMemory && peer.crossMemoryAttach()) {
             keys = new RegionKeys(
                     RegionKeys.Way.CROSS_MEMORY,
@@ -70,18 +73,16 @@ final class OwnRegions {
                     0,
                     false,
                     region.segment().address());
-            expose(handle, new Exposed(region, true, null));
+            leased = new Exposed(region, true, null);
         } else {
-            keys = RegionKeys.byWire();
+            return RegionKeys.byWire().toBytes();
         }
+        // without a lease nothing would keep the memory: the peer must not learn how to reach it
+        if (!region.lease()) {
+            return null;
+        }
+        exposed.put(handle, leased);
         return keys.toBytes();
-    }
-
-    private void expose(long handle, Exposed region) {
-        // without a lease its region is closing: its file is not sent, and what the peer wants of it is refused there
-        if (region.region.lease()) {
-            exposed.put(handle, region);
-        }
     }
 
     /** The attachment must not be used any more; the lease ends when the peer has said so. */
@@ -111,6 +112,10 @@ final class OwnRegions {
     // ---- files ----
 
     void wanted(ByteBuffer handles) {
+        if (stopped) {
+            // the socket that the files would go through is closed
+            return;
+        }
         int count = handles.remaining() / Long.BYTES;
         if (count < 1 || count > Message.MOST_FILES || handles.remaining() != count * Long.BYTES) {
             throw new ProtocolException("the peer wants files in a damaged message");
@@ -171,6 +176,8 @@ final class OwnRegions {
 
     /** The peer has stopped. */
     void peerStopped() {
+        stopped = true;
+        unanswered.clear();
         exposed.values().forEach(region -> region.region.release());
         exposed.clear();
     }

@@ -72,10 +72,13 @@ final class PeerLink implements AutoCloseable {
     /**
      * Sends a message with descriptors, which stay the caller's.
      *
-     * @return false if the socket is full, or its peer gone, which reading tells
+     * @return false if the socket is full, closed, or its peer gone, which reading tells
      * @throws ProtocolException if the descriptors cannot be passed on
      */
     boolean send(ByteBuffer bytes, int... passed) {
+        if (closed) {
+            return false;
+        }
         int length = bytes.remaining();
         message.asByteBuffer().put(bytes);
         for (int i = 0; i < passed.length; i++) {

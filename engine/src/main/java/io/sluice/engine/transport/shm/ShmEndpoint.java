@@ -162,7 +162,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     // ---- regions ----
 
     @Override
-    public byte[] keysOf(long handle, ExposedRegion region) {
+    public byte @Nullable [] keysOf(long handle, ExposedRegion region) {
         return ownRegions.keysOf(handle, region);
     }
 

@@ -688,7 +688,7 @@ final class VerbsLane {
     /** The lane's connection ends, and no other: the lanes of its group belong to other connections. */
     void unexpected(Throwable error) {
         LOG.error("an unexpected error on lane {} of {}", index, endpoint, error);
-        endpoint.failed("an unexpected error on lane " + index + ": " + error);
+        endpoint.failed("an unexpected error on lane " + index + "; it is in the log of the engine that met it");
     }
 
     void railEvent(RailEvent event) {

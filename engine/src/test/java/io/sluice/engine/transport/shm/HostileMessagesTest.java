@@ -3,6 +3,7 @@ package io.sluice.engine.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Access;
+import io.sluice.engine.CapturedLog;
 import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.ProtocolException;
 import io.sluice.jni.SharedMemory;
@@ -131,6 +132,29 @@ class HostileMessagesTest {
         }
         assertThat(endpoint.hasFailed()).isTrue();
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
+    }
+
+    /** Until the connection has ended, nothing may be written to the socket that is gone. */
+    @Test
+    void socketThatEndsWhileFilesAreOwedIsLeftAlone() {
+        endpoint.keepWhenFailed();
+        long[] many =
+                LongStream.generate(() -> HANDLE).limit(Message.MOST_FILES).toArray();
+        // the second of two that wait is refused: from then on files are owed
+        for (int i = 0; i < 10_000 && !endpoint.hasFailed(); i++) {
+            endpoint.received(wanted(many));
+        }
+        endpoint.nextFailure();
+        try (CapturedLog log = CapturedLog.warnings()) {
+            peer.close();
+            assertThat(endpoint.nextFailure()).hasMessageContaining("closed its end");
+            endpoint.received(wanted(HANDLE));
+            // a few cycles, in each of which it would be written to
+            for (int i = 0; i < 5; i++) {
+                endpoint.settle();
+            }
+            log.assertNoErrors();
+        }
     }
 
     @Test

@@ -48,6 +48,8 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private final BlockingQueue<SluiceException> failures = new LinkedBlockingQueue<>();
     private final AtomicInteger wordsChanged = new AtomicInteger();
 
+    private volatile boolean keptWhenFailed;
+
     private LoneEndpoint(boolean initiator, ShmOptions shm) {
         this.initiator = initiator;
         transport = new ShmTransport(shm, new TcpTransportProvider().open(options));
@@ -84,6 +86,11 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     ShmTransport transport() {
         return transport;
+    }
+
+    /** As in an engine that waits for the peer's goodbye, a failure does not close it. */
+    void keepWhenFailed() {
+        keptWhenFailed = true;
     }
 
     /** Memory that the endpoint's engine would have allocated. */
@@ -255,7 +262,9 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     @Override
     public void failed(SluiceException error) {
         failures.add(error);
-        endpoint.close();
+        if (!keptWhenFailed) {
+            endpoint.close();
+        }
     }
 
     @Override
