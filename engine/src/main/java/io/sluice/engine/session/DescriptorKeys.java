@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.Set;
+import javax.crypto.Mac;
 
 /**
  * Issues descriptors and recognises them. The key of a descriptor is the head of a MAC over what it grants, under a secret
@@ -15,12 +16,15 @@ import java.util.Set;
  * remember what it issued.
  */
 final class DescriptorKeys {
-    private final byte[] secret = new byte[32];
+    // to make one takes longer than to use it, and a peer may have thousands of descriptors looked at
+    private final Mac mac;
     private final EngineId engineId;
     private final long epoch;
 
     DescriptorKeys(EngineId engineId, long epoch) {
+        byte[] secret = new byte[32];
         new SecureRandom().nextBytes(secret);
+        mac = SessionSecret.keyed(secret);
         this.engineId = engineId;
         this.epoch = epoch;
     }
@@ -49,7 +53,10 @@ final class DescriptorKeys {
                 .put((byte) kind.ordinal())
                 .put((byte) Access.toBits(access))
                 .array();
-        return ByteBuffer.wrap(SessionSecret.mac(secret, "descriptor", granted)).getLong();
+        synchronized (mac) {
+            return ByteBuffer.wrap(SessionSecret.mac(mac, "descriptor", granted))
+                    .getLong();
+        }
     }
 
     private static byte[] toBytes(long value) {

@@ -31,6 +31,8 @@ final class FramedSocket {
     private static final int MAX_QUEUED_ANSWER_BYTES = 4 << 20;
     private static final int ENOUGH_QUEUED_BYTES = 1 << 20;
     private static final int MAX_READS_A_CYCLE = 64;
+    // what a peer may ask for in one cycle: other connections of the loop have their turn in between
+    private static final int BYTES_A_CYCLE = 128 << 10;
 
     private final EventLoop loop;
     private final int descriptor;
@@ -552,10 +554,12 @@ final class FramedSocket {
     }
 
     private void receive() throws IOException {
-        for (int i = 0; i < MAX_READS_A_CYCLE && !closed; i++) {
+        long left = BYTES_A_CYCLE;
+        for (int i = 0; i < MAX_READS_A_CYCLE && left > 0 && !closed; i++) {
             int wanted = wanted();
             ByteBuffer into = buffer();
-            long received = receive(into, exact ? wanted : into.remaining());
+            int most = exact ? wanted : (int) Math.min(into.remaining(), Math.max(wanted, left));
+            long received = receive(into, most);
             if (received == -Errno.EAGAIN) {
                 return;
             }
@@ -563,6 +567,7 @@ final class FramedSocket {
                 breakOff(received == 0 ? "the peer closed the socket" : Errno.message((int) -received), null);
                 return;
             }
+            left -= received;
             into.position(into.position() + (int) received);
             lastReceived = System.nanoTime();
             if (sniffing) {

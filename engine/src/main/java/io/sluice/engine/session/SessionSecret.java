@@ -76,14 +76,24 @@ final class SessionSecret {
 
     /** Each part is preceded by its length, so that no two lists of parts give the same input. */
     static byte[] mac(byte[] key, String purpose, byte[]... parts) {
+        return mac(keyed(key), purpose, parts);
+    }
+
+    /** The same with a MAC that is kept for many, and which one thread uses at a time. */
+    static byte[] mac(Mac keyed, String purpose, byte[]... parts) {
+        update(keyed, purpose.getBytes(StandardCharsets.US_ASCII));
+        for (byte[] part : parts) {
+            update(keyed, part);
+        }
+        return keyed.doFinal();
+    }
+
+    /** A MAC under a key, to be used again and again. */
+    static Mac keyed(byte[] key) {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(new SecretKeySpec(key, ALGORITHM));
-            update(mac, purpose.getBytes(StandardCharsets.US_ASCII));
-            for (byte[] part : parts) {
-                update(mac, part);
-            }
-            return mac.doFinal();
+            return mac;
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
         }
