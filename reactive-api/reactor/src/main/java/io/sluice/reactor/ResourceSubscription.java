@@ -14,11 +14,11 @@ import reactor.util.Logger;
 import reactor.util.Loggers;
 
 /**
- * One subscriber's control operation whose value has to be given back if it has no taker. Given back means: it goes to the
- * discard hook, once.
+ * One subscriber's control operation whose value has to be given back if it has no taker. Given back means: it goes to
+ * the discard hook, once.
  *
  * <p>A cancel from within {@code onNext} does not say whether the value was taken: {@code next()} cancels and takes,
- * {@code timeout} cancels and drops. Dropping operators tell Reactor's hook, so that is where this learns of it: what was
+ * {@code timeout} cancels and drops. Dropping operators tell Reactor's hook, so that is where this learns of it: what is
  * dropped and cancelled, in either order, is given back. So is what was handed to a chain that said by then that it was
  * cancelled, once that cancel arrives. A cancel by another thread during {@code onNext} always counts.
  *
@@ -128,7 +128,7 @@ final class ResourceSubscription<T> extends FutureSubscription<T> {
         mark(CANCELLED);
     }
 
-    /** Whether a cancel that has not come here yet is on its way: an operator that was told of it discards the value. */
+    /** Whether a cancel is on its way that has not come here yet: an operator that has it discards the value. */
     private boolean isBeingCancelled() {
         for (Scannable each = Scannable.from(actual);
                 each.isScanAvailable();
