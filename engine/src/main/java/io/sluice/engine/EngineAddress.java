@@ -3,7 +3,6 @@ package io.sluice.engine;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Text form: {@code host:port} or {@code host:port#engine-id}; an IPv6 literal stands in brackets.
  *
- * @param host a host name or a literal address, without brackets
+ * @param host a host name or a literal address, without brackets; an IPv6 address may have a scope ({@code fe80::1%eth0})
  * @param port the TCP port of the bootstrap, 1 to 65535
  * @param engineId the engine that must answer there, or {@code null} for whichever does
  */
@@ -22,13 +21,9 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
 
     /** Checks the ranges. */
     public EngineAddress {
-        Objects.requireNonNull(host, "host");
-        int bytes = host.getBytes(StandardCharsets.UTF_8).length;
-        if (bytes == 0
-                || bytes > MAX_HOST_BYTES
-                // brackets belong to the text form, and would not be read back as they were
-                || host.chars().anyMatch(c -> c <= ' ' || c == '#' || c == '[' || c == ']')) {
-            throw new IllegalArgumentException("'" + host + "' is not a host name or address");
+        HostAndPort.checkHost(host);
+        if (host.getBytes(StandardCharsets.UTF_8).length > MAX_HOST_BYTES) {
+            throw new IllegalArgumentException("a host has at most " + MAX_HOST_BYTES + " bytes; '" + host + "' has more");
         }
         if (port < 1 || port > 65_535) {
             throw new IllegalArgumentException("a port is 1 to 65535, not " + port);
@@ -61,20 +56,8 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
             id = EngineId.parse(rest.substring(hash + 1));
             rest = rest.substring(0, hash);
         }
-        int colon = rest.lastIndexOf(':');
-        String host = colon < 0 ? "" : rest.substring(0, colon);
-        boolean bracketed = host.startsWith("[") && host.endsWith("]");
-        if (colon < 0 || (!bracketed && host.indexOf(':') >= 0)) {
-            throw new IllegalArgumentException("'" + text
-                    + "' is not an address; write HOST:PORT, and an IPv6 address in brackets, as [::1]:7000");
-        }
-        int port;
-        try {
-            port = Integer.parseInt(rest.substring(colon + 1));
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("'" + text + "' has no port number after the last colon", e);
-        }
-        return new EngineAddress(bracketed ? host.substring(1, host.length() - 1) : host, port, id);
+        HostAndPort where = HostAndPort.parse(rest);
+        return new EngineAddress(where.host(), where.port(), id);
     }
 
     /**
@@ -136,7 +119,6 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
     /** Returns the text form that {@link #parse(String)} reads. */
     @Override
     public String toString() {
-        String name = host.indexOf(':') >= 0 ? "[" + host + "]" : host;
-        return name + ":" + port + (engineId == null ? "" : "#" + engineId);
+        return HostAndPort.text(host, port) + (engineId == null ? "" : "#" + engineId);
     }
 }

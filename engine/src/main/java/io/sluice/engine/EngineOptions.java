@@ -426,7 +426,7 @@ public final class EngineOptions {
     /** Leaves the token out. */
     @Override
     public String toString() {
-        return "EngineOptions[listen=" + settings.listenHost + ":" + settings.listenPort + ", transports="
+        return "EngineOptions[listen=" + HostAndPort.text(String.valueOf(settings.listenHost), settings.listenPort) + ", transports="
                 + settings.transports + ", window=" + settings.windowOperations + " operations/" + settings.windowBytes
                 + " bytes, lanes=" + settings.lanes + ", token=" + (settings.tokens != null) + ", tls=" + settings.tls
                 + "]";
@@ -554,12 +554,13 @@ public final class EngineOptions {
          * Where to listen. Default 127.0.0.1 and any free port; {@code SLUICE_LISTEN=HOST:PORT}. Beyond loopback a
          * {@linkplain #token token} or {@linkplain #tls TLS} is needed.
          *
-         * @param host a name or literal address; {@code 0.0.0.0} and {@code ::} are all interfaces
+         * @param host a name or literal address, without brackets; {@code 0.0.0.0} and {@code ::} are all interfaces
          * @param port 0 (any free one) to 65535
          * @return this
+         * @throws IllegalArgumentException if the host has the form of neither, or the port is out of range
          */
         public Builder listen(String host, int port) {
-            this.listenHost = Objects.requireNonNull(host, "host");
+            this.listenHost = HostAndPort.checkHost(host);
             this.listenPort = (int) between("port", port, 0, 65_535);
             return this;
         }
@@ -578,12 +579,13 @@ public final class EngineOptions {
          * The host and port that {@link TransferEngine#address()} tells peers, where they differ from the bound ones (NAT,
          * Kubernetes). Default: the bound ones; {@code SLUICE_ADVERTISE=HOST:PORT}.
          *
-         * @param host what peers can resolve
+         * @param host what peers can resolve, without brackets
          * @param port 0 for the bound port, to 65535
          * @return this
+         * @throws IllegalArgumentException if the host is no name or address, or the port is out of range
          */
         public Builder advertise(String host, int port) {
-            this.advertisedHost = Objects.requireNonNull(host, "host");
+            this.advertisedHost = HostAndPort.checkHost(host);
             this.advertisedPort = (int) between("port", port, 0, 65_535);
             return this;
         }

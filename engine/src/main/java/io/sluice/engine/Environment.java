@@ -37,7 +37,7 @@ public final class Environment {
     }
 
     /** Takes a host and a port. */
-    interface HostAndPort {
+    interface Address {
         void set(String host, int port);
     }
 
@@ -112,25 +112,14 @@ public final class Environment {
         text(name, value -> setter.accept(duration(value)));
     }
 
-    void address(String name, HostAndPort setter, @Nullable Runnable none) {
+    void address(String name, Address setter, @Nullable Runnable none) {
         text(name, value -> {
             if (none != null && value.equals("none")) {
                 none.run();
                 return;
             }
-            int colon = value.lastIndexOf(':');
-            if (colon <= 0) {
-                throw new IllegalArgumentException("'" + value + "' is not HOST:PORT");
-            }
-            String host = value.substring(0, colon);
-            if (host.startsWith("[") && host.endsWith("]")) {
-                host = host.substring(1, host.length() - 1);
-            }
-            try {
-                setter.set(host, Integer.parseInt(value.substring(colon + 1)));
-            } catch (NumberFormatException e) {
-                throw new IllegalArgumentException("'" + value + "' has no port number after the last colon", e);
-            }
+            HostAndPort address = HostAndPort.parse(value);
+            setter.set(address.host(), address.port());
         });
     }
 

@@ -119,6 +119,7 @@ class EngineOptionsTest {
         "SLUICE_LISTEN, host:x",
         "SLUICE_LISTEN, host:65536",
         "SLUICE_LISTEN, :7000",
+        "SLUICE_LISTEN, ::1:7000",
         "SLUICE_ADVERTISE, none",
         "SLUICE_POLLERS, 0",
         "SLUICE_POLLERS, many",

@@ -1,5 +1,6 @@
 package io.sluice.samples.command;
 
+import io.sluice.engine.HostAndPort;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -14,35 +15,15 @@ record ListenAddress(String host, int port) {
     /** Any free port, reachable from this machine alone. */
     static final ListenAddress LOOPBACK = new ListenAddress("127.0.0.1", 0);
 
-    private static final int MAX_PORT = 65_535;
-
     /** The address that a text stands for: {@code HOST:PORT}, an IPv6 address in brackets. */
     static ListenAddress parse(String text) {
-        int colon = text.lastIndexOf(':');
-        String host = colon < 0 ? "" : text.substring(0, colon);
-        boolean bracketed = host.startsWith("[") && host.endsWith("]") && host.length() > 2;
-        if (host.isBlank() || (!bracketed && (host.indexOf(':') >= 0 || host.indexOf('[') >= 0))) {
-            throw new IllegalArgumentException("'" + text
-                    + "' is no address to listen on: give HOST:PORT, an IPv6 address in brackets, as [::1]:7000");
-        }
-        return new ListenAddress(bracketed ? host.substring(1, host.length() - 1) : host, port(text, colon + 1));
-    }
-
-    private static int port(String text, int from) {
-        try {
-            int port = Integer.parseInt(text.substring(from));
-            if (port >= 0 && port <= MAX_PORT) {
-                return port;
-            }
-        } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("'" + text + "' has no port number after the last colon", e);
-        }
-        throw new IllegalArgumentException("'" + text + "': a port is 0, for any free one, to " + MAX_PORT);
+        HostAndPort address = HostAndPort.parse(text);
+        return new ListenAddress(address.host(), address.port());
     }
 
     @Override
     public String toString() {
-        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+        return HostAndPort.text(host, port);
     }
 
     /** For options that take such an address. */

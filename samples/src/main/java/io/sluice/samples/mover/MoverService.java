@@ -1,5 +1,6 @@
 package io.sluice.samples.mover;
 
+import io.sluice.engine.HostAndPort;
 import io.sluice.engine.TransferEngine;
 import io.sluice.samples.mover.move.Moves;
 import io.sluice.samples.mover.peer.MoverRole;
@@ -107,7 +108,7 @@ final class MoverService {
         return new JsonObject()
                 .put("name", options.directoryName())
                 .put("role", options.role().text())
-                .put("address", client.address().host() + ":" + client.address().port())
+                .put("address", HostAndPort.text(client.address().host(), client.address().port()))
                 .put("engine", engine.id().toString())
                 .put("epoch", Long.toHexString(engine.epoch()));
     }

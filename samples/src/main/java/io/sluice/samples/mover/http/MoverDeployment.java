@@ -1,5 +1,6 @@
 package io.sluice.samples.mover.http;
 
+import io.sluice.engine.HostAndPort;
 import io.sluice.samples.mover.MoverClient;
 import io.sluice.samples.mover.MoverOptions;
 import io.sluice.samples.mover.MoverVerticle;
@@ -39,7 +40,7 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
 
     /** Where the HTTP server is. */
     public String url() {
-        return "http://" + (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+        return "http://" + HostAndPort.text(host, port);
     }
 
     /**

@@ -5,6 +5,7 @@ import io.sluice.directory.DirectoryEvent;
 import io.sluice.directory.EngineEntry;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
+import io.sluice.engine.HostAndPort;
 import io.sluice.engine.TransferEngine;
 import io.vertx.core.Context;
 import io.vertx.core.json.JsonArray;
@@ -105,7 +106,7 @@ public final class Peers {
         JsonObject json = new JsonObject()
                 .put("name", entry.name())
                 .put("role", MoverRole.of(entry.name()).map(MoverRole::text).orElse(""))
-                .put("address", entry.address().host() + ":" + entry.address().port())
+                .put("address", HostAndPort.text(entry.address().host(), entry.address().port()))
                 .put("engine", entry.engineId().toString())
                 .put("epoch", Long.toHexString(entry.epoch()))
                 .put("regions", entry.regionCount());
