@@ -577,7 +577,9 @@ public final class EngineOptions {
 
         /**
          * The host and port that {@link TransferEngine#address()} tells peers, where they differ from the bound ones (NAT,
-         * Kubernetes). Default: the bound ones; {@code SLUICE_ADVERTISE=HOST:PORT}.
+         * Kubernetes). Default: the bound ones; {@code SLUICE_ADVERTISE=HOST:PORT}. An engine that listens on all interfaces
+         * tells the address of the machine's name if an interface has it, else the one that the default route leaves by, else
+         * an interface's; the log says which, and warns where only loopback is left.
          *
          * @param host what peers can resolve, without brackets
          * @param port 0 for the bound port, to 65535

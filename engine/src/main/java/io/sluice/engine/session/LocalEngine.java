@@ -100,7 +100,7 @@ public final class LocalEngine implements TransferEngine {
     // for what may block: host names, giving memory back
     private final ExecutorService housekeeping;
     private @Nullable PeerListener listener;
-    private @Nullable String boundHost;
+    private @Nullable String advertisedHost;
 
     /** The pollers that it makes are added to a list, so that they can be given back if it is not completed. */
     private LocalEngine(EngineOptions options, Credentials credentials, Transports transports, List<Poller> made) {
@@ -204,21 +204,9 @@ public final class LocalEngine implements TransferEngine {
         }
         PeerListener bound = PeerListener.bind(this, pollers.getFirst(), address, options.listenPort());
         listener = bound;
-        boundHost = advertisable(address);
+        String advertised = options.advertisedHost();
+        advertisedHost = advertised != null ? advertised : AdvertisedHost.of(host, address, LocalNetwork.system());
         pollers.getFirst().execute(bound::start);
-    }
-
-    /** A wildcard address is none that a peer could connect to. */
-    private static String advertisable(InetAddress address) {
-        if (!address.isAnyLocalAddress()) {
-            return address.getHostAddress();
-        }
-        try {
-            return InetAddress.getLocalHost().getHostAddress();
-        } catch (UnknownHostException e) {
-            LOG.warn("this host's name does not resolve; advertising loopback. Set the advertised address", e);
-            return InetAddress.getLoopbackAddress().getHostAddress();
-        }
     }
 
     // ---- what the other classes of this package need ----
@@ -435,7 +423,7 @@ public final class LocalEngine implements TransferEngine {
     @Override
     public EngineAddress address() {
         PeerListener bound = listener;
-        String host = options.advertisedHost() != null ? options.advertisedHost() : boundHost;
+        String host = advertisedHost;
         if (bound == null || host == null) {
             throw new IllegalStateException("the engine does not listen, so it has no address");
         }
