@@ -23,7 +23,8 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
     public EngineAddress {
         HostAndPort.checkHost(host);
         if (host.getBytes(StandardCharsets.UTF_8).length > MAX_HOST_BYTES) {
-            throw new IllegalArgumentException("a host has at most " + MAX_HOST_BYTES + " bytes; '" + host + "' has more");
+            throw new IllegalArgumentException(
+                    "a host has at most " + MAX_HOST_BYTES + " bytes; '" + host + "' has more");
         }
         if (port < 1 || port > 65_535) {
             throw new IllegalArgumentException("a port is 1 to 65535, not " + port);

@@ -426,7 +426,8 @@ public final class EngineOptions {
     /** Leaves the token out. */
     @Override
     public String toString() {
-        return "EngineOptions[listen=" + HostAndPort.text(String.valueOf(settings.listenHost), settings.listenPort) + ", transports="
+        return "EngineOptions[listen=" + HostAndPort.text(String.valueOf(settings.listenHost), settings.listenPort)
+                + ", transports="
                 + settings.transports + ", window=" + settings.windowOperations + " operations/" + settings.windowBytes
                 + " bytes, lanes=" + settings.lanes + ", token=" + (settings.tokens != null) + ", tls=" + settings.tls
                 + "]";

@@ -57,8 +57,8 @@ public record HostAndPort(String host, int port) {
         }
         String port = stripped.substring(colon + 1);
         if (!DIGITS.matcher(port).matches()) {
-            throw new IllegalArgumentException("'" + text + "' has no port number after the last colon; write "
-                    + text(host, EXAMPLE_PORT));
+            throw new IllegalArgumentException(
+                    "'" + text + "' has no port number after the last colon; write " + text(host, EXAMPLE_PORT));
         }
         try {
             return new HostAndPort(host, Integer.parseInt(port));

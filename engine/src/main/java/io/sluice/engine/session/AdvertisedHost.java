@@ -81,10 +81,8 @@ record AdvertisedHost(InetAddress address, String origin) {
                     .forEach(ordered::add);
         }
         if (!ordered.isEmpty()) {
-            List<String> others = ordered.stream()
-                    .skip(1)
-                    .map(InetAddress::getHostAddress)
-                    .toList();
+            List<String> others =
+                    ordered.stream().skip(1).map(InetAddress::getHostAddress).toList();
             return new AdvertisedHost(
                     ordered.getFirst(),
                     "an interface's address, as there is no default route"

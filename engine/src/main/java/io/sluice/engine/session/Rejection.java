@@ -28,7 +28,10 @@ final class Rejection {
     private Rejection() {}
 
     static byte[] write(int code, String message) {
-        return new FieldWriter().put(Tag.CODE, code).put(Tag.MESSAGE, PeerText.write(message)).toBytes();
+        return new FieldWriter()
+                .put(Tag.CODE, code)
+                .put(Tag.MESSAGE, PeerText.write(message))
+                .toBytes();
     }
 
     /** What a rejection counts as. */

@@ -12,6 +12,8 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InvalidDescriptorException;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PeerAuthorizer;
+import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
@@ -21,18 +23,16 @@ import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.FreePort;
-import io.sluice.engine.PeerAuthorizer;
-import io.sluice.engine.PeerIdentity;
 import java.lang.foreign.Arena;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A descriptor opens exactly what its owner gave it for, and nothing once that is over. */
 interface DescriptorContract extends Contract {

@@ -99,7 +99,8 @@ class AdvertisedHostTest {
     void anAddressThatWasAskedForIsTold() {
         Machine machine = Machine.of("127.0.1.1", "10.1.2.3", "127.0.0.1 10.1.2.3");
         for (String bound : List.of("127.0.0.1", "127.0.1.1", "10.9.9.9")) {
-            assertThat(AdvertisedHost.of("some-name", InetAddress.ofLiteral(bound), machine)).isEqualTo(bound);
+            assertThat(AdvertisedHost.of("some-name", InetAddress.ofLiteral(bound), machine))
+                    .isEqualTo(bound);
         }
     }
 
@@ -139,8 +140,8 @@ class AdvertisedHostTest {
         boolean others = LocalNetwork.system().addresses().stream()
                 .anyMatch(address -> address instanceof Inet4Address && !address.isLoopbackAddress());
         try (TransferEngine engine = TransferEngine.open(options.build());
-                TransferEngine told = TransferEngine.open(
-                        options.advertise("node.example", 0).build())) {
+                TransferEngine told =
+                        TransferEngine.open(options.advertise("node.example", 0).build())) {
             assertThat(InetAddress.ofLiteral(engine.address().host()).isLoopbackAddress())
                     .isNotEqualTo(others);
             Patience.await(engine.connect(engine.address()));

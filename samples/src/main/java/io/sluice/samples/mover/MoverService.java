@@ -108,7 +108,10 @@ final class MoverService {
         return new JsonObject()
                 .put("name", options.directoryName())
                 .put("role", options.role().text())
-                .put("address", HostAndPort.text(client.address().host(), client.address().port()))
+                .put(
+                        "address",
+                        HostAndPort.text(
+                                client.address().host(), client.address().port()))
                 .put("engine", engine.id().toString())
                 .put("epoch", Long.toHexString(engine.epoch()));
     }

@@ -20,7 +20,18 @@ class OptionTextsTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"", ":7000", "localhost", "localhost:", "localhost:x", "h:65536", "h:-1", "::1:7000", "::1", "[]:7"})
+            strings = {
+                "",
+                ":7000",
+                "localhost",
+                "localhost:",
+                "localhost:x",
+                "h:65536",
+                "h:-1",
+                "::1:7000",
+                "::1",
+                "[]:7"
+            })
     void otherTextsAreNoAddressesToListenOn(String text) {
         assertThatThrownBy(() -> new ListenAddress.Converter().convert(text))
                 .isInstanceOf(TypeConversionException.class)

@@ -106,7 +106,9 @@ public final class Peers {
         JsonObject json = new JsonObject()
                 .put("name", entry.name())
                 .put("role", MoverRole.of(entry.name()).map(MoverRole::text).orElse(""))
-                .put("address", HostAndPort.text(entry.address().host(), entry.address().port()))
+                .put(
+                        "address",
+                        HostAndPort.text(entry.address().host(), entry.address().port()))
                 .put("engine", entry.engineId().toString())
                 .put("epoch", Long.toHexString(entry.epoch()))
                 .put("regions", entry.regionCount());
