@@ -181,12 +181,21 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
             chunks.add(chunk);
         }
         try {
-            fill(slot, chunk.at, chunk.bytes);
+            fillOpen(slot, chunk.at, chunk.bytes);
             TransferOptions ofChunk = new TransferOptions(null, options.priority(), null, null);
             chunk.submitted(submit(connection, slot, remote, remoteOffset + chunk.at, chunk.bytes, ofChunk, chunk));
         } catch (RuntimeException refused) {
             released(slot);
             chunkEnded(chunk, refused);
+        }
+    }
+
+    /** The staging memory may have been closed since the slot was taken, with the client. */
+    private void fillOpen(StagingSlot slot, int at, int bytes) {
+        try {
+            fill(slot, at, bytes);
+        } catch (IllegalStateException gone) {
+            throw slot.region().isOpen() ? gone : TransfersUnderWay.closed();
         }
     }
 
