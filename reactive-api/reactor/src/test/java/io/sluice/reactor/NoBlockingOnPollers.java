@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import reactor.blockhound.BlockHound;
 import reactor.blockhound.BlockingOperationError;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Fails a test in which a thread blocked that must not. The error is thrown in that thread, too; but an engine that survives
@@ -16,9 +18,16 @@ import reactor.blockhound.BlockingOperationError;
  */
 final class NoBlockingOnPollers implements BeforeAllCallback, AfterEachCallback {
     private static final Queue<BlockingOperationError> SEEN = new ConcurrentLinkedQueue<>();
+    private static final AtomicBoolean INSTALLED = new AtomicBoolean();
 
     @Override
     public void beforeAll(ExtensionContext context) {
+        if (INSTALLED.compareAndSet(false, true)) {
+            // A worker that waits for its queue while BlockHound redefines the queue's classes may die of it, and the
+            // tasks
+            // of its scheduler then wait for ever: those that exist are given up, and new ones begin afterwards.
+            Schedulers.shutdownNow();
+        }
         // Once for the JVM's life. It finds by itself which threads are pollers.
         BlockHound.install(builder -> builder.blockingMethodCallback(method -> {
             BlockingOperationError error = new BlockingOperationError(method);
