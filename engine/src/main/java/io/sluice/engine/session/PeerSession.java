@@ -646,10 +646,19 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
     }
 
     void regionClosing(LocalRegion region) {
-        exposures.removeAll(region, over == null ? endpoint::exposureEnded : handle -> {});
-        if (over == null) {
-            endpoint.regionClosing();
+        if (over != null) {
+            exposures.removeAll(region, handle -> {});
+            return;
+        }
+        try {
             closingRegions.put(region, loop.now());
+            exposures.removeAll(region, endpoint::exposureEnded);
+            endpoint.regionClosing();
+        } catch (RuntimeException | Error e) {
+            // the peer may not know, and would go on with the region: only the end of the connection keeps it off
+            LOG.error("{} ends, since its peer could not be told that {} is closed", connection, region, e);
+            end(new ConnectionEnd(
+                    ConnectionEnd.Kind.LOST, "this side could not say that one of its regions is closed", e));
         }
     }
 

@@ -49,6 +49,10 @@ final class OwnRegions {
 
     /** What the peer needs to reach a region, which is leased from now on; null if it is closing. */
     byte @Nullable [] keysOf(long handle, ExposedRegion region) {
+        if (stopped) {
+            // no word of the peer would end a lease any more
+            return RegionKeys.byWire().toBytes();
+        }
         RegisteredMemory registration = region.registration();
         boolean processors = region.atomicDomain() == AtomicDomain.TARGET_CPU;
         RegionKeys keys;
@@ -89,13 +93,17 @@ final class OwnRegions {
     void ended(long handle) {
         Exposed region = exposed.get(handle);
         if (region != null && !region.ended) {
-            region.ended = true;
             context.send(Message.of(Message.ENDED, handle));
+            region.ended = true;
         }
     }
 
     /** The peer does not use it any more. */
     void released(long handle) {
+        if (stopped) {
+            // the end of its socket was heard first, and has ended the lease
+            return;
+        }
         Exposed region = exposed.get(handle);
         if (region == null || !region.ended) {
             throw new ProtocolException("the peer gives back a region that it was not asked for");

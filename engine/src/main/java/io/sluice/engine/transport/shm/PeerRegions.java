@@ -173,12 +173,13 @@ final class PeerRegions {
     }
 
     private void end(ShmRemoteKey key) {
-        boolean first = !key.hasEnded();
         key.end();
-        if (first || !lingering.contains(key)) {
-            if (!letGo(key)) {
-                lingering.add(key);
-            }
+        // first, so that it is tried again if this fails: the target's region waits for the word
+        if (!lingering.contains(key)) {
+            lingering.add(key);
+        }
+        if (letGo(key)) {
+            lingering.remove(key);
         }
     }
 
@@ -190,10 +191,12 @@ final class PeerRegions {
         if (file != null && file.leave()) {
             files.remove(key.keys().number());
         }
-        keys.remove(key.handle());
-        if (key.takeOwedWord() && !closed) {
+        if (key.owesWord() && !closed) {
             context.send(Message.of(Message.RELEASED, key.handle()));
         }
+        // only now: the word is owed until it is said
+        key.saidWord();
+        keys.remove(key.handle());
         return true;
     }
 

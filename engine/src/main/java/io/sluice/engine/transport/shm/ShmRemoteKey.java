@@ -108,10 +108,11 @@ final class ShmRemoteKey extends RemoteKey {
         wordOwed = true;
     }
 
-    /** Whether the word is owed, which is told once. */
-    boolean takeOwedWord() {
-        boolean owed = wordOwed;
+    boolean owesWord() {
+        return wordOwed;
+    }
+
+    void saidWord() {
         wordOwed = false;
-        return owed;
     }
 }

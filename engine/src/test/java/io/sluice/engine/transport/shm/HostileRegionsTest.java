@@ -261,6 +261,21 @@ class HostileRegionsTest {
         assertThat(endpoint.hasFailed()).isFalse();
     }
 
+    /** The target's region cannot be closed without the word. */
+    @Test
+    void wordThatCouldNotBeSaidIsSaidLater() throws InterruptedException {
+        ShmRemoteKey key = key(true);
+        wanted(key);
+        endpoint.keepWhenFailed();
+        endpoint.failToSend();
+        endpoint.received(Message.of(Message.ENDED, HANDLE));
+        assertThat(endpoint.nextFailure()).hasMessageContaining("no memory");
+        peer.link().wake();
+        assertThat(endpoint.nextSent()).isEqualTo(Message.of(Message.RELEASED, HANDLE));
+        endpoint.settle();
+        assertThat(endpoint.hasSent()).isFalse();
+    }
+
     @Test
     void attachmentThatEndsTwiceAndOneThatNeverWasAreAnswered() throws InterruptedException {
         ShmRemoteKey key = key(true);

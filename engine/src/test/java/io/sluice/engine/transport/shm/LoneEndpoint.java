@@ -49,6 +49,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private final AtomicInteger wordsChanged = new AtomicInteger();
 
     private volatile boolean keptWhenFailed;
+    private volatile boolean failsToSend;
 
     private LoneEndpoint(boolean initiator, ShmOptions shm) {
         this.initiator = initiator;
@@ -91,6 +92,11 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     /** As in an engine that waits for the peer's goodbye, a failure does not close it. */
     void keepWhenFailed() {
         keptWhenFailed = true;
+    }
+
+    /** Its next message over the control channel does not leave. */
+    void failToSend() {
+        failsToSend = true;
     }
 
     /** Memory that the endpoint's engine would have allocated. */
@@ -232,6 +238,10 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     @Override
     public void send(byte[] message) {
+        if (failsToSend) {
+            failsToSend = false;
+            throw new SluiceException("there is no memory for the message");
+        }
         sent.add(message);
     }
 
