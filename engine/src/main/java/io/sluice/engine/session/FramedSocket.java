@@ -33,6 +33,8 @@ final class FramedSocket {
     private static final int MAX_READS_A_CYCLE = 64;
     // what a peer may ask for in one cycle: other connections of the loop have their turn in between
     private static final int BYTES_A_CYCLE = 128 << 10;
+    // small ones cost more than their bytes: a look-up has a MAC made, and asks the user
+    static final int MESSAGES_A_CYCLE = 128;
 
     private final EventLoop loop;
     private final int descriptor;
@@ -54,6 +56,12 @@ final class FramedSocket {
     private @Nullable HandshakeBuffers lender;
     private boolean proven;
     private boolean receiving;
+    private final CycleBudget bytes;
+    private final CycleBudget messages;
+    // whether no more may be handed out in this cycle; the next one goes on, also if the descriptor is not ready
+    private boolean held;
+    private boolean owesTurn;
+    private final Runnable takeTurn = this::takeTurn;
     private final FrameQueue queued = new FrameQueue();
     private boolean full;
     private volatile long lastReceived = System.nanoTime();
@@ -78,6 +86,16 @@ final class FramedSocket {
 
         /** A whole message. The body is valid during the call. */
         void message(int type, ByteBuffer body);
+
+        /**
+         * Goes on with what the last message has asked for, if that is more than one cycle's work. It is asked at least
+         * once a cycle.
+         *
+         * @return true once nothing is left of it: before that no further message is handed out
+         */
+        default boolean goOn() {
+            return true;
+        }
 
         /** After {@link #hasRoom()} was false: what was queued has left. */
         default void drained() {}
@@ -132,6 +150,8 @@ final class FramedSocket {
         this.connectingTls = connectingTls;
         this.sniffing = !connecting;
         this.loop = loop;
+        this.bytes = new CycleBudget(loop, BYTES_A_CYCLE);
+        this.messages = new CycleBudget(loop, MESSAGES_A_CYCLE);
         this.descriptor = descriptor;
         this.connecting = connecting;
         this.exact = exact;
@@ -553,12 +573,30 @@ final class FramedSocket {
         }
     }
 
+    private void takeTurn() {
+        if (owesTurn) {
+            owesTurn = false;
+            tryReceive();
+        }
+    }
+
+    private void oweTurn() {
+        if (!owesTurn && !closed) {
+            owesTurn = true;
+            loop.execute(takeTurn);
+        }
+    }
+
     private void receive() throws IOException {
-        long left = BYTES_A_CYCLE;
-        for (int i = 0; i < MAX_READS_A_CYCLE && left > 0 && !closed; i++) {
+        boolean leftSome = held;
+        held = !mayHandOut();
+        if (leftSome && !held) {
+            takeMessages(buffer());
+        }
+        for (int i = 0; i < MAX_READS_A_CYCLE && bytes.left() > 0 && !held && !closed; i++) {
             int wanted = wanted();
             ByteBuffer into = buffer();
-            int most = exact ? wanted : (int) Math.min(into.remaining(), Math.max(wanted, left));
+            int most = exact ? wanted : (int) Math.min(into.remaining(), Math.max(wanted, bytes.left()));
             long received = receive(into, most);
             if (received == -Errno.EAGAIN) {
                 return;
@@ -567,7 +605,7 @@ final class FramedSocket {
                 breakOff(received == 0 ? "the peer closed the socket" : Errno.message((int) -received), null);
                 return;
             }
-            left -= received;
+            bytes.spend(received);
             into.position(into.position() + (int) received);
             lastReceived = System.nanoTime();
             if (sniffing) {
@@ -578,15 +616,18 @@ final class FramedSocket {
                 }
             }
             if (!takeMessages(into) && !exact && into.hasRemaining() && tls == null) {
-                return;
+                break;
             }
         }
-        if (!closed && tls != null) {
-            // the descriptor does not tell of what the stream holds already
-            if (tls.hasReceived()) {
-                loop.execute(this::tryReceive);
-            }
+        // the descriptor does not tell of what the buffer or the stream holds already
+        if (!closed && (held || (tls != null && tls.hasReceived()))) {
+            oweTurn();
         }
+    }
+
+    /** Whether this cycle may hand out one more message. */
+    private boolean mayHandOut() {
+        return messages.left() > 0 && handler.goOn();
     }
 
     /** How many bytes the current message lacks; makes room for them. */
@@ -611,39 +652,41 @@ final class FramedSocket {
     }
 
     /** Hands out the whole messages; true if there was one. */
-    private boolean takeMessages(ByteBuffer bytes) {
-        bytes.flip();
+    private boolean takeMessages(ByteBuffer from) {
+        from.flip();
         boolean some = false;
-        while (!closed && bytes.remaining() >= HEADER) {
-            int at = bytes.position();
-            if (bytes.getShort(at) != Frame.MAGIC) {
+        while (!closed && !held && from.remaining() >= HEADER) {
+            int at = from.position();
+            if (from.getShort(at) != Frame.MAGIC) {
                 throw new ProtocolException("these bytes are not of this protocol");
             }
-            if (bytes.get(at + 2) != Frame.VERSION) {
+            if (from.get(at + 2) != Frame.VERSION) {
                 throw new ProtocolException(
-                        "the peer speaks version " + bytes.get(at + 2) + ", this is " + Frame.VERSION);
+                        "the peer speaks version " + from.get(at + 2) + ", this is " + Frame.VERSION);
             }
-            int type = Byte.toUnsignedInt(bytes.get(at + 3));
-            int length = bytes.getInt(at + 4);
+            int type = Byte.toUnsignedInt(from.get(at + 3));
+            int length = from.getInt(at + 4);
             if (length < 0 || length > maxBody) {
                 throw new ProtocolException("a message of type " + type + " claims " + Integer.toUnsignedString(length)
                         + " bytes; at most " + maxBody + " are allowed");
             }
-            if (bytes.remaining() < HEADER + length) {
+            if (from.remaining() < HEADER + length) {
                 break;
             }
-            ByteBuffer body = bytes.slice(at + HEADER, length);
-            bytes.position(at + HEADER + length);
+            ByteBuffer body = from.slice(at + HEADER, length);
+            from.position(at + HEADER + length);
             some = true;
+            messages.spend(1);
             if (exact) {
                 // the handler may give the descriptor on, so nothing may be left in the buffer
-                bytes.clear();
+                from.clear();
                 handler.message(type, body);
                 return true;
             }
             handler.message(type, body);
+            held = !closed && !mayHandOut();
         }
-        bytes.compact();
+        from.compact();
         return some;
     }
 }

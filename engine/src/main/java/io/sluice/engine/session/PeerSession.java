@@ -159,7 +159,14 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
         this.transfers = new TransferFactory(flow);
         this.exposures = new ExposureTable(options.maxAttachedRegions());
         this.regions = new RegionExchange(
-                engine, connection, transport.index(), endpoint, exposures, control, engine.rightsOf(terms.identity()));
+                engine,
+                connection,
+                transport.index(),
+                endpoint,
+                exposures,
+                control,
+                engine.rightsOf(terms.identity()),
+                loop);
         this.askedChecksums = new AskedChecksums(control);
         this.servedChecksums = new ServedChecksums(loop, exposures, control);
         this.inbox = new NotificationInbox(options.notificationCredits(), this::notifyProgress);
@@ -472,6 +479,11 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
             case MessageType.REJECT -> rejected(body);
             default -> throw new ProtocolException("a control message of unknown type " + type);
         }
+    }
+
+    @Override
+    public boolean goOn() {
+        return over != null || regions.goOn();
     }
 
     /** What a peer may say while the path is set up: that it is ready, or why nothing will come of it. */

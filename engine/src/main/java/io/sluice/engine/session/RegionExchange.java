@@ -12,7 +12,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.transport.Endpoint;
-import java.io.ByteArrayOutputStream;
+import io.sluice.engine.transport.EventLoop;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -32,24 +32,24 @@ final class RegionExchange {
     static final int BATCH = 1000;
 
     /** Of one descriptor: a status, a handle, and the length of the keys that follow. */
-    private static final int ANSWER_BYTES = 11;
+    static final int ANSWER_BYTES = 11;
 
-    private static final int OK = 0;
-    private static final int STALE_EPOCH = 1;
-    private static final int REGION_CLOSED = 2;
-    private static final int NOT_GENUINE = 3;
-    private static final int WRONG_ENGINE = 4;
-    private static final int TOO_MANY = 5;
+    static final int OK = 0;
+    static final int STALE_EPOCH = 1;
+    static final int REGION_CLOSED = 2;
+    static final int NOT_GENUINE = 3;
+    static final int WRONG_ENGINE = 4;
+    static final int TOO_MANY = 5;
     private static final int NOT_FOUND = 6;
-    private static final int NOT_AUTHORIZED = 7;
+    static final int NOT_AUTHORIZED = 7;
 
     private final LocalEngine engine;
     private final Connection connection;
-    private final int transport;
     private final Endpoint endpoint;
     private final ExposureTable exposures;
     private final FramedSocket control;
     private final RegionRights rights;
+    private final ServedAttach servedAttach;
     private final Map<Long, PendingRequest> pending = new LinkedHashMap<>();
     private long nextRequest;
 
@@ -60,14 +60,15 @@ final class RegionExchange {
             Endpoint endpoint,
             ExposureTable exposures,
             FramedSocket control,
-            RegionRights rights) {
+            RegionRights rights,
+            EventLoop loop) {
         this.engine = engine;
         this.connection = connection;
-        this.transport = transport;
         this.endpoint = endpoint;
         this.exposures = exposures;
         this.control = control;
         this.rights = rights;
+        this.servedAttach = new ServedAttach(engine, transport, endpoint, exposures, control, rights, loop);
     }
 
     // ---- asking ----
@@ -229,90 +230,12 @@ final class RegionExchange {
     // ---- answering ----
 
     void attachAsked(ByteBuffer body) {
-        long request = need(body, 8).getLong();
-        int count = body.remaining() / RegionDescriptor.BYTES;
-        if (body.remaining() != count * RegionDescriptor.BYTES || count > BATCH) {
-            throw new ProtocolException("an attach of " + body.remaining() + " bytes");
-        }
-        ByteArrayOutputStream answer = new ByteArrayOutputStream(8 + count * ANSWER_BYTES);
-        answer.writeBytes(ByteBuffer.allocate(8).putLong(request).array());
-        byte[] bytes = new byte[RegionDescriptor.BYTES];
-        for (int i = 0; i < count; i++) {
-            body.get(bytes);
-            expose(bytes, answer);
-        }
-        control.answer(MessageType.ATTACH_RESULT, answer.toByteArray());
+        servedAttach.asked(body);
     }
 
-    private void expose(byte[] bytes, ByteArrayOutputStream answer) {
-        RegionDescriptor descriptor;
-        try {
-            descriptor = RegionDescriptor.fromBytes(bytes);
-        } catch (InvalidDescriptorException e) {
-            refuse(answer, NOT_GENUINE);
-            return;
-        }
-        if (!descriptor.engineId().equals(engine.id())) {
-            refuse(answer, WRONG_ENGINE);
-            return;
-        }
-        if (descriptor.epoch() != engine.epoch()) {
-            refuse(answer, STALE_EPOCH);
-            return;
-        }
-        if (!engine.descriptorKeys().isGenuine(descriptor)) {
-            refuse(answer, NOT_GENUINE);
-            return;
-        }
-        LocalRegion region = engine.region(descriptor.regionId());
-        if (region == null || !region.isOpen()) {
-            refuse(answer, REGION_CLOSED);
-            return;
-        }
-        if (!rights.of(region.name(), descriptor.access()).containsAll(descriptor.access())) {
-            refuse(answer, NOT_AUTHORIZED);
-            return;
-        }
-        // it may have been closed since it was looked up, such as by the authorizer
-        if (!region.acquire()) {
-            refuse(answer, REGION_CLOSED);
-            return;
-        }
-        try {
-            attach(region, descriptor, answer);
-        } finally {
-            region.release();
-        }
-    }
-
-    /** Of a region that stays until this returns. */
-    private void attach(LocalRegion region, RegionDescriptor descriptor, ByteArrayOutputStream answer) {
-        Exposure exposure = new Exposure(region, descriptor, transport);
-        long handle = exposures.add(exposure);
-        if (handle < 0) {
-            refuse(answer, TOO_MANY);
-            return;
-        }
-        byte[] keys = endpoint.keysOf(handle, exposure);
-        if (keys == null) {
-            exposures.remove(handle);
-            refuse(answer, REGION_CLOSED);
-            return;
-        }
-        answer(answer, OK, handle, keys);
-    }
-
-    private static void refuse(ByteArrayOutputStream answer, int status) {
-        answer(answer, status, 0, Endpoint.NO_KEYS);
-    }
-
-    private static void answer(ByteArrayOutputStream answer, int status, long handle, byte[] keys) {
-        answer.writeBytes(ByteBuffer.allocate(ANSWER_BYTES)
-                .put((byte) status)
-                .putLong(handle)
-                .putShort((short) keys.length)
-                .array());
-        answer.writeBytes(keys);
+    /** Whether an attach that the peer has asked for is answered; if not, goes on with it. */
+    boolean goOn() {
+        return servedAttach.goOn();
     }
 
     void detachAsked(ByteBuffer body) {
@@ -360,7 +283,7 @@ final class RegionExchange {
         control.answer(MessageType.LOOKUP_RESULT, answer.array());
     }
 
-    private static ByteBuffer need(ByteBuffer body, int bytes) {
+    static ByteBuffer need(ByteBuffer body, int bytes) {
         if (body.remaining() < bytes) {
             throw new ProtocolException("a control message is cut short");
         }

@@ -36,6 +36,8 @@ final class ServedChecksums extends Deadline {
     private long at;
     private long end;
     private long lastWord;
+    // the time of the cycle in which a piece was summed
+    private long workedAt = System.nanoTime();
 
     ServedChecksums(Poller loop, ExposureTable exposures, FramedSocket control) {
         this.loop = loop;
@@ -78,7 +80,12 @@ final class ServedChecksums extends Deadline {
             sum = known;
         }
         known.reset();
-        work(exposed, known);
+        if (workedAt == loop.now()) {
+            // a peer that asks for many short ones gets no more of a cycle
+            loop.arm(this, loop.now() + 1);
+        } else {
+            work(exposed, known);
+        }
     }
 
     @Override
@@ -92,6 +99,7 @@ final class ServedChecksums extends Deadline {
 
     private void work(ExposedRegion exposed, MemoryChecksum running) {
         CompletionStatus status = CompletionStatus.SUCCESS;
+        workedAt = loop.now();
         if (!exposed.isOpen()) {
             status = CompletionStatus.UNKNOWN_REGION;
         } else {

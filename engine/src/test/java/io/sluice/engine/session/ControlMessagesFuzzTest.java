@@ -176,8 +176,8 @@ class ControlMessagesFuzzTest {
                 new FramedSocket(new StillLoop(), descriptorOfSocket, false, false, 1 << 20, new NobodyCares());
         try {
             ExposureTable exposures = new ExposureTable(4);
-            RegionExchange exchange =
-                    new RegionExchange(engine, connection, 0, endpoint, exposures, control, EVERYTHING);
+            RegionExchange exchange = new RegionExchange(
+                    engine, connection, 0, endpoint, exposures, control, EVERYTHING, new StillLoop());
             CompletableFuture<RegionDescriptor> found = new CompletableFuture<>();
             ByteBuffer body = ByteBuffer.wrap(input);
             switch (body.hasRemaining() ? body.get() & 3 : 0) {

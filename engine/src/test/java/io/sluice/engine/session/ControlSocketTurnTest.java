@@ -15,7 +15,8 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A peer that sends without a pause gets a part of each cycle of its loop, and the loop's other connections theirs. */
 class ControlSocketTurnTest {
@@ -49,12 +50,12 @@ class ControlSocketTurnTest {
         public void broken(String reason, @Nullable Throwable cause) {}
     }
 
-    private static byte[] frames(int count) {
-        byte[] frame = ByteBuffer.allocate(Frame.HEADER + BODY_BYTES)
+    private static byte[] frames(int count, int bodyBytes) {
+        byte[] frame = ByteBuffer.allocate(Frame.HEADER + bodyBytes)
                 .putShort(Frame.MAGIC)
                 .put(Frame.VERSION)
                 .put((byte) MessageType.ATTACH)
-                .putInt(BODY_BYTES)
+                .putInt(bodyBytes)
                 .array();
         ByteArrayOutputStream frames = new ByteArrayOutputStream();
         for (int i = 0; i < count; i++) {
@@ -63,8 +64,10 @@ class ControlSocketTurnTest {
         return frames.toByteArray();
     }
 
-    @Test
-    void messagesWithoutAPauseAreTakenAFewACycle() throws Exception {
+    /** Long ones by their bytes: two at most, and one that had been received in part. Short ones by their number. */
+    @ParameterizedTest
+    @CsvSource({MESSAGES + "," + BODY_BYTES + ",4", "20000,1," + FramedSocket.MESSAGES_A_CYCLE})
+    void messagesWithoutAPauseAreTakenAFewACycle(int messages, int bodyBytes, int most) throws Exception {
         Poller loop = new Poller("turns", 0, EngineOptions.builder().build(), failed -> {});
         loop.start();
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -81,7 +84,7 @@ class ControlSocketTurnTest {
                 });
                 Thread sender = Thread.ofPlatform().daemon().start(() -> {
                     try {
-                        peer.getOutputStream().write(frames(MESSAGES));
+                        peer.getOutputStream().write(frames(messages, bodyBytes));
                     } catch (IOException e) {
                         throw new AssertionError(e);
                     } finally {
@@ -91,9 +94,8 @@ class ControlSocketTurnTest {
                 Patience.until("the sender waits for the loop", () -> sender.getState() != Thread.State.NEW);
                 held.countDown();
                 Patience.await(done);
-                Patience.until("all messages are taken", () -> counting.all.get() == MESSAGES);
-                // two at most, and one that had been received in part
-                assertThat(counting.mostInACycle).hasPositiveValue().hasValueLessThanOrEqualTo(4);
+                Patience.until("all messages are taken", () -> counting.all.get() == messages);
+                assertThat(counting.mostInACycle).hasPositiveValue().hasValueLessThanOrEqualTo(most);
             }
         } finally {
             Patience.await(loop.stop());

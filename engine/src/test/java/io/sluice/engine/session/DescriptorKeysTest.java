@@ -6,10 +6,14 @@ import io.sluice.engine.Access;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionDescriptor;
+import java.security.NoSuchAlgorithmException;
+import java.security.Provider;
+import java.security.Security;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class DescriptorKeysTest {
@@ -105,5 +109,45 @@ class DescriptorKeysTest {
         assertThat(genuine.toString())
                 .doesNotContain(Long.toString(genuine.key()))
                 .doesNotContain(Long.toHexString(genuine.key()));
+    }
+
+    /** Counts what this thread makes of it, and has the platform make it. */
+    private static final class CountingMacs extends Provider {
+        private static final String ALGORITHM = "HmacSHA256";
+
+        private final AtomicInteger made = new AtomicInteger();
+
+        CountingMacs() {
+            super("CountingMacs", "1", "counts MACs");
+            Provider.Service real = Security.getProvider("SunJCE").getService("Mac", ALGORITHM);
+            Thread counted = Thread.currentThread();
+            putService(new Service(this, "Mac", ALGORITHM, real.getClassName(), null, null) {
+                @Override
+                public Object newInstance(Object parameter) throws NoSuchAlgorithmException {
+                    if (Thread.currentThread() == counted) {
+                        made.incrementAndGet();
+                    }
+                    return real.newInstance(parameter);
+                }
+            });
+        }
+    }
+
+    /** A peer may have a thousand descriptors looked at with one message. */
+    @Test
+    void macIsMadeOnceAndNotForEachDescriptor() {
+        CountingMacs macs = new CountingMacs();
+        Security.insertProviderAt(macs, 1);
+        try {
+            DescriptorKeys counted = new DescriptorKeys(ENGINE, EPOCH);
+            for (int i = 0; i < 100; i++) {
+                RegionDescriptor issued = counted.issue(i, MemoryKind.HOST, Set.of(Access.REMOTE_READ), 0, 64);
+                assertThat(counted.isGenuine(issued)).isTrue();
+                assertThat(counted.isGenuine(genuine)).isFalse();
+            }
+            assertThat(macs.made).hasValue(1);
+        } finally {
+            Security.removeProvider(macs.getName());
+        }
     }
 }
