@@ -460,6 +460,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
         private final OutgoingMessages messages;
         private final IncomingMessages notifications;
         private boolean armed;
+        private boolean failed;
 
         Path(PeerLink link, ControlSegment segment) {
             this.link = link;
@@ -477,7 +478,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
 
         @Override
         public int poll() {
-            if (closed) {
+            if (closed || failed) {
                 return 0;
             }
             if (armed) {
@@ -511,7 +512,10 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
                     work++;
                 }
             } catch (SluiceException e) {
+                // what is damaged stays so, and would fail in every cycle until the connection has ended
+                failed = true;
                 context.failed(e);
+                return 1;
             }
             bytesLeft = BYTES_A_TURN;
             if (owesPostable && !closed) {
@@ -524,7 +528,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
 
         @Override
         public boolean arm() {
-            if (closed) {
+            if (closed || failed) {
                 return true;
             }
             armed = true;

@@ -76,6 +76,20 @@ class HostileRingTest {
         assertFailsTyped();
     }
 
+    /** The connection may go on for a moment, to hear the peer's goodbye. */
+    @Test
+    void damagedRingIsLookedAtOnce() {
+        endpoint.keepWhenFailed();
+        toEndpoint.produced(-1);
+        peer.link().wake();
+        assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
+        // a few cycles
+        for (int i = 0; i < 5; i++) {
+            endpoint.settle();
+        }
+        assertThat(endpoint.hasFailed()).isFalse();
+    }
+
     @Test
     void producersPositionBackwards() throws InterruptedException {
         message(new byte[] {1, 2, 3});
