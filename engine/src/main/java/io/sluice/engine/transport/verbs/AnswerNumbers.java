@@ -12,6 +12,10 @@ final class AnswerNumbers {
         return size == 0;
     }
 
+    int size() {
+        return size;
+    }
+
     /** The one that was added first; there must be one. */
     long first() {
         return numbers[head];

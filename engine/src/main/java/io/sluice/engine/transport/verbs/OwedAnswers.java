@@ -19,6 +19,11 @@ final class OwedAnswers {
         waiting.add(number);
     }
 
+    /** How many answers wait to be sent. */
+    int waiting() {
+        return waiting.size();
+    }
+
     /** The answer that has waited longest is being sent. */
     void answerLeaves() {
         waiting.removeFirst();

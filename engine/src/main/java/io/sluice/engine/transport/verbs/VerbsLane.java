@@ -28,6 +28,8 @@ import org.slf4j.LoggerFactory;
  */
 @SuppressWarnings("ReferenceEquality") // requests and messages are their own identities
 final class VerbsLane {
+    // an honest peer has a few times its credits of them
+    private static final int MOST_WAITING_ANSWERS = 8_192;
     private static final Logger LOG = LoggerFactory.getLogger(VerbsLane.class);
     private static final int CREDITS = LaneGroup.CREDITS;
     // kept for messages, and for the reads that make writes visible
@@ -614,8 +616,17 @@ final class VerbsLane {
         owed.handled();
     }
 
-    /** A request has been carried out, and the peer must know more than that. */
+    /**
+     * A request has been carried out, and the peer must know more than that.
+     *
+     * @throws ProtocolException if too many answers wait: the peer says to have received a few messages now and then, so that
+     *     it gets credits for more requests than it takes answers
+     */
     void handled(CompletionStatus status, long value) {
+        if (owed.waiting() >= MOST_WAITING_ANSWERS) {
+            throw new ProtocolException("the peer asks on a lane and does not take its answers: " + owed.waiting()
+                    + " wait, and no more may");
+        }
         long number = owed.handled();
         standIn()
                 .enqueue(shared.message(Message.ANSWER, this)

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.CompletionStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -180,6 +181,23 @@ class HostileEndpointTest {
                     .allSatisfy(error -> assertThat(error)
                             .isInstanceOf(ProtocolException.class)
                             .hasMessageContaining("credits"));
+        }
+    }
+
+    /** As those of a peer that acknowledges a message now and then, and so gets credits for ever more requests. */
+    @Test
+    void answersThatThePeerDoesNotTakeAreBounded() {
+        try (LoneEndpoint one = new LoneEndpoint(on(0), 4096);
+                LoneEndpoint other = new LoneEndpoint(on(1), 4096)) {
+            one.connect(other);
+            one.onLane(lane -> {
+                assertThatExceptionOfType(ProtocolException.class).isThrownBy(() -> {
+                    for (int i = 0; i < 100_000; i++) {
+                        lane.handled(CompletionStatus.SUCCESS, 1);
+                    }
+                });
+                assertThat(lane.waitingMessages()).isLessThan(10_000);
+            });
         }
     }
 }
