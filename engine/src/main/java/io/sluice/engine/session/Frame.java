@@ -34,7 +34,7 @@ final class Frame {
                 .put(body);
     }
 
-    /** Sends a message without a body on a socket that nobody else writes to and on which nothing is queued. */
+    /** Sends a message without a body on a socket that no other code writes to and on which nothing is queued. */
     static boolean sendAlone(int descriptor, @Nullable SecureStream stream, int type) {
         ByteBuffer frame =
                 put(ByteBuffer.allocateDirect(HEADER), type, new byte[0]).flip();

@@ -280,7 +280,7 @@ final class FramedSocket {
         } catch (RuntimeException | Error e) {
             LOG.debug("the last words to a peer could not be sent", e);
         } finally {
-            // the descriptor must not outlive it, whatever fails
+            // the descriptor must not outlive it, also where a step fails
             discard();
         }
     }

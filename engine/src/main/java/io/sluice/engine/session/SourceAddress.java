@@ -20,7 +20,7 @@ final class SourceAddress {
         return address == null ? UNKNOWN : of(address);
     }
 
-    /** Of an address with its port. Whoever has one IPv6 address has all that share its first half. */
+    /** Of an address with its port. The owner of one IPv6 address has all that share its first half. */
     static long of(byte[] addressAndPort) {
         ByteBuffer bytes = ByteBuffer.wrap(addressAndPort);
         if (addressAndPort.length == V4_BYTES + PORT_BYTES) {

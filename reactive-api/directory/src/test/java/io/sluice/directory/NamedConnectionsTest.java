@@ -138,22 +138,22 @@ class NamedConnectionsTest {
 
     @Test
     void itGivesUpAfterAsManyFailuresAsItMay() throws Exception {
-        try (Refusing nobody = new Refusing()) {
-            publish(nobody.address(), 1);
+        try (Refusing refusing = new Refusing()) {
+            publish(refusing.address(), 1);
             assertThatThrownBy(() -> connections(3).connections(NAME).blockLast(BOUND))
                     .isInstanceOf(ConnectFailedException.class);
-            assertThat(nobody.calls).hasValue(3);
+            assertThat(refusing.calls).hasValue(3);
         }
     }
 
     @Test
     void withoutALimitItTriesForEver() throws Exception {
-        try (Refusing nobody = new Refusing()) {
-            publish(nobody.address(), 1);
+        try (Refusing refusing = new Refusing()) {
+            publish(refusing.address(), 1);
             List<Throwable> errors = new CopyOnWriteArrayList<>();
             List<ReactiveConnection> made = new CopyOnWriteArrayList<>();
             Disposable staying = connections(0).connections(NAME).subscribe(made::add, errors::add);
-            await().atMost(BOUND).until(() -> nobody.calls.get() >= 10);
+            await().atMost(BOUND).until(() -> refusing.calls.get() >= 10);
             publish(there.address(), there.engine().epoch());
             await().atMost(BOUND).until(() -> made.size() == 1);
             assertThat(errors).isEmpty();
@@ -204,12 +204,12 @@ class NamedConnectionsTest {
             staying.dispose();
             once.dispose();
             wire.open();
-            // Both go on to their end, where nobody wants them. The other side may not hear that they were open:
+            // Both go on to their end, where no one wants them. The other side may not hear that they were open:
             // they end at once, and a lane's end may overtake what is said on the control channel.
             await().atMost(BOUND).until(() -> openedHere() == 2);
             nothingIsOpen();
             assertThat(made).isEmpty();
-            assertThat(openedHere()).as("nobody tries again").isEqualTo(2);
+            assertThat(openedHere()).as("no attempt follows").isEqualTo(2);
         }
     }
 
@@ -289,11 +289,11 @@ class NamedConnectionsTest {
 
     @Test
     void anEngineThatIsClosedEndsIt() throws Exception {
-        try (Refusing nobody = new Refusing()) {
-            publish(nobody.address(), 1);
+        try (Refusing refusing = new Refusing()) {
+            publish(refusing.address(), 1);
             List<Throwable> errors = new CopyOnWriteArrayList<>();
             connections(0).connections(NAME).subscribe(any -> {}, errors::add);
-            Patience.until("it tries again", () -> nobody.calls.get() >= 2);
+            Patience.until("it tries again", () -> refusing.calls.get() >= 2);
             here.close().block(BOUND);
             Patience.until("it ends", () -> !errors.isEmpty());
             assertThat(errors).singleElement().isInstanceOf(ConnectionClosedException.class);
@@ -302,9 +302,9 @@ class NamedConnectionsTest {
 
     @Test
     void failuresThatRepeatAreLoggedWithTheirReason() throws Exception {
-        try (Refusing nobody = new Refusing();
+        try (Refusing refusing = new Refusing();
                 LoggedMessages messages = LoggedMessages.of(NamedTarget.class)) {
-            publish(nobody.address(), 1);
+            publish(refusing.address(), 1);
             Disposable staying = connections(0).connections(NAME).subscribe();
             Patience.until("it is told", () -> !messages.at(Level.WARN).isEmpty());
             assertThat(messages.at(Level.WARN).getFirst())
