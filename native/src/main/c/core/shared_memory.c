@@ -2,9 +2,7 @@
 #include "sluice.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/magic.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -41,30 +39,13 @@
 /* How often another thread may take the addresses that were found for a mapping. */
 #define MAP_ATTEMPTS 100
 
-/* Gives a number of kB of /proc/meminfo in bytes, or -errno. */
-static int64_t memory_fact(const char *format) {
-    FILE *file = fopen("/proc/meminfo", "re");
-    if (file == NULL) {
-        return -errno;
-    }
-    char line[128];
-    int64_t kilobytes = -ENOSYS;
-    while (kilobytes < 0 && fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, format, &kilobytes) != 1) {
-            kilobytes = -ENOSYS;
-        }
-    }
-    fclose(file);
-    return kilobytes < 0 ? kilobytes : kilobytes * 1024;
-}
-
 /*
  * Allocates all pages. The kernel rather ends a process than refuses it a small page, so it is asked for no more than
- * it says is available; huge pages it refuses.
+ * it and the control groups say is available; huge pages it refuses.
  */
 static int prefault_pages(int fd, int64_t bytes, bool huge_pages) {
     for (int64_t done = 0; done < bytes;) {
-        int64_t available = huge_pages ? -ENOSYS : memory_fact("MemAvailable: %" SCNd64);
+        int64_t available = huge_pages ? -ENOSYS : sluice_memory_available("");
         if (available >= 0 && available < bytes - done) {
             return -ENOMEM;
         }
@@ -273,5 +254,5 @@ int sluice_shared_memory_unmap(void *address, int64_t bytes) {
 }
 
 int64_t sluice_shared_memory_huge_page_size(void) {
-    return memory_fact("Hugepagesize: %" SCNd64);
+    return sluice_memory_information("", "Hugepagesize:");
 }

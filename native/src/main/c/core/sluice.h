@@ -78,6 +78,15 @@ int64_t sluice_memory_map(int64_t bytes, bool prefault);
 int sluice_memory_unmap(void *address, int64_t bytes);
 int sluice_memory_page_size(void);
 
+/*
+ * The bytes that this process may still use: what the machine has available, or less where a control group of the process or
+ * one above it leaves less. Page cache that can be dropped counts as available, swap does not. -ENOSYS if nothing tells. The
+ * root is put before every path: "", but in tests.
+ */
+int64_t sluice_memory_available(const char *root);
+/* The bytes that /proc/meminfo tells under a name that ends with a colon, or -ENOSYS. */
+int64_t sluice_memory_information(const char *root, const char *name);
+
 /* The longest name of shared memory. */
 #define SLUICE_SHARED_MEMORY_NAME_BYTES 200
 

@@ -7,7 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Facts about the machine and its kernel. All but {@link #pageSize} and {@link #setAffinity} are read in Java. */
+/** Facts about the machine and its kernel. All but {@link #pageSize},
+ * {@link #availableMemory} and {@link #setAffinity} are read in Java. */
 public final class MachineFacts {
     private static final Path PROC = Path.of("/proc");
 
@@ -79,6 +80,25 @@ public final class MachineFacts {
     public static long totalMemory() {
         return ProcFiles.totalMemory(lines(PROC.resolve("meminfo")));
     }
+
+    /**
+     * Tells how much memory this process may still use: what the machine has available, or less where the limit of a control
+     * group, such as a container's, leaves less. Page cache that can be dropped counts as available, swap does not. Any thread.
+     *
+     * @return bytes, 0 or more, or {@code -errno}: {@code -ENOSYS} where the kernel does not tell
+     * @throws IllegalStateException if the native library is not available
+     */
+    public static long availableMemory() {
+        return availableMemory(Path.of(""));
+    }
+
+    /** As {@link #availableMemory()}, with the kernel's files below another folder. */
+    static long availableMemory(Path root) {
+        NativeLibrary.ensureAvailable();
+        return availableMemoryBelow(root.toString().getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static native long availableMemoryBelow(byte[] root);
 
     /**
      * Tells the model of the processor.

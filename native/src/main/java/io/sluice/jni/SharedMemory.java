@@ -19,7 +19,7 @@ public final class SharedMemory {
      * be made executable, where the kernel knows how to prevent that (Linux 6.3 and newer).
      *
      * <p>With {@code prefault} memory that is short is an error here rather than the end of whoever touches it first.
-     * What the machine has available is asked for; a control group's limit is not.
+     * What the machine has available is asked for, and what the limits of the process's control groups leave.
      *
      * @param name 0 to 200 printable ASCII bytes, which {@code /proc/PID/maps} shows; it need not be unique
      * @param bytes how many bytes, at least 1; with huge pages a multiple of {@link #hugePageSize}

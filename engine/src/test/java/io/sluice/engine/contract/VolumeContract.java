@@ -13,12 +13,9 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.jni.MachineFacts;
 import io.sluice.testkit.Patience;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -169,14 +166,7 @@ interface VolumeContract extends Contract {
     }
 
     private static long availableMemory() {
-        try {
-            return Files.readAllLines(Path.of("/proc/meminfo")).stream()
-                    .filter(line -> line.startsWith("MemAvailable:"))
-                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
-                    .findFirst()
-                    .orElse(0);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        // nothing where the kernel does not tell
+        return Math.max(0, MachineFacts.availableMemory());
     }
 }

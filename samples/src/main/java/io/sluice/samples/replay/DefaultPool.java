@@ -1,11 +1,8 @@
 package io.sluice.samples.replay;
 
+import io.sluice.jni.MachineFacts;
 import io.sluice.samples.kvcache.ModelPreset;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,8 +10,6 @@ import org.slf4j.LoggerFactory;
 public final class DefaultPool {
 
     private static final Logger LOG = LoggerFactory.getLogger(DefaultPool.class);
-    private static final Path MEMORY = Path.of("/proc/meminfo");
-    private static final String AVAILABLE = "MemAvailable:";
 
     /** The longest conversations that most models are made for. */
     private static final long LONGEST_TOKENS = 131_072;
@@ -46,26 +41,12 @@ public final class DefaultPool {
     }
 
     private static long availableMemory() {
-        // What a container allows may be less than what its machine has free.
-        long allowed = ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class)
-                .getTotalMemorySize();
-        try {
-            return Math.min(allowed, available(Files.readString(MEMORY, StandardCharsets.ISO_8859_1), allowed));
-        } catch (IOException e) {
-            LOG.debug("the kernel does not tell how much memory is free", e);
-            return allowed;
+        long available = MachineFacts.availableMemory();
+        if (available >= 0) {
+            return available;
         }
-    }
-
-    /** Bytes of {@code MemAvailable} in the text of {@code /proc/meminfo}. */
-    static long available(String memoryInformation, long otherwise) {
-        return memoryInformation
-                .lines()
-                .filter(line -> line.startsWith(AVAILABLE))
-                .findFirst()
-                .map(line ->
-                        line.substring(AVAILABLE.length()).replace("kB", "").strip())
-                .map(kibibytes -> Long.parseLong(kibibytes) * 1024)
-                .orElse(otherwise);
+        LOG.debug("the kernel does not tell how much memory is free");
+        return ManagementFactory.getPlatformMXBean(com.sun.management.OperatingSystemMXBean.class)
+                .getTotalMemorySize();
     }
 }
