@@ -1,7 +1,11 @@
 #define _GNU_SOURCE
 #include "sluice.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
 
 int sluice_thread_set_affinity(int cpu) {
     if (cpu < 0 || cpu >= CPU_SETSIZE) {
@@ -12,4 +16,21 @@ int sluice_thread_set_affinity(int cpu) {
     CPU_SET(cpu, &set);
     /* 0 is the calling thread, not the process. */
     return sluice_result(sched_setaffinity(0, sizeof set, &set));
+}
+
+int sluice_thread_schedule(struct sluice_thread_schedule *record) {
+    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return -errno;
+    }
+    char text[128];
+    ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0) {
+        return -ENOSYS;
+    }
+    text[length] = '\0';
+    int numbers = sscanf(text, "%" SCNd64 " %" SCNd64, &record->ran, &record->waited);
+    /* A kernel that counts nothing shows zeros. */
+    return numbers == 2 && record->ran > 0 ? 0 : -ENOSYS;
 }

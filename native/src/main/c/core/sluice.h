@@ -146,4 +146,11 @@ void sluice_copy_streaming(enum sluice_streaming streaming, void *to, const void
 
 int sluice_thread_set_affinity(int cpu);
 
+/* What the scheduler has counted of the calling thread, in nanoseconds: on a processor, and waiting for one. */
+struct sluice_thread_schedule {
+    int64_t ran;
+    int64_t waited;
+};
+int sluice_thread_schedule(struct sluice_thread_schedule *record);
+
 #endif

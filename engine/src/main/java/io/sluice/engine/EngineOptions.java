@@ -841,8 +841,9 @@ public final class EngineOptions {
         }
 
         /**
-         * A poller's duty cycle that takes longer than this is reported: in a callback something blocked or worked too
-         * long. Default 200 ms; {@code SLUICE_STALL_THRESHOLD}.
+         * A poller's duty cycle that takes longer than this is reported: a callback blocked or worked too long, code was
+         * loaded, or the thread had no processor. The log says how long it ran, waited and had none. Default
+         * 200 ms; {@code SLUICE_STALL_THRESHOLD}.
          *
          * @param time 1 ms or more
          * @return this

@@ -19,6 +19,7 @@ final class EveryNativeMethod {
             SharedMemory.class,
             Shim.class,
             Sockets.class,
+            ThreadSchedule.class,
             VerbsCompletionQueue.class,
             VerbsDevice.class,
             VerbsLibrary.class,

@@ -64,6 +64,7 @@ public final class Poller implements EventLoop {
     private final PollerThread thread;
     private final IdleStrategy idleStrategy;
     private final long stallNanos;
+    private final StallCause stallCause;
     private final Consumer<Poller> onFailure;
     private final CompletableFuture<Void> terminated = new CompletableFuture<>();
     private final Arena arena = Arena.ofShared();
@@ -108,6 +109,7 @@ public final class Poller implements EventLoop {
         int madeEpoll = -1;
         int event = -1;
         try {
+            stallCause = new StallCause(ThreadTimes.ofKernel(arena), stallNanos);
             events = arena.allocate((long) MAX_EVENTS * Epoll.RECORD_BYTES, Epoll.RECORD_BYTES);
             thread = new PollerThread(this, this::run, name);
             madeEpoll = checked(Epoll.create(), "create an epoll descriptor");
@@ -283,6 +285,7 @@ public final class Poller implements EventLoop {
     private void run() {
         try {
             now = System.nanoTime();
+            stallCause.sample(now);
             while (state == State.RUNNING) {
                 cycle();
             }
@@ -303,6 +306,7 @@ public final class Poller implements EventLoop {
             park();
         } else {
             now = System.nanoTime();
+            stallCause.cycleEnded(now);
         }
     }
 
@@ -325,6 +329,8 @@ public final class Poller implements EventLoop {
         counters.add(PollerCounters.Counter.BUSY_NANOS, took);
         if (took > stallNanos) {
             stalled(took);
+        } else {
+            stallCause.cycleEnded(now);
         }
         return true;
     }
@@ -535,6 +541,7 @@ public final class Poller implements EventLoop {
     }
 
     private void stalled(long took) {
+        String cause = stallCause.of(took, now);
         counters.add(PollerCounters.Counter.STALLS, 1);
         Observers told = observers;
         if (told != null) {
@@ -543,10 +550,7 @@ public final class Poller implements EventLoop {
         if (now - lastStallReport >= STALL_REPORT_NANOS) {
             lastStallReport = now;
             LOG.warn(
-                    "{} was held up for {} ms in one duty cycle: a callback blocks or works too long (move the work to"
-                            + " another thread), or the machine has no processor to spare",
-                    thread.getName(),
-                    took / 1_000_000);
+                    "{} was held up for {} ms in one duty cycle: {}", thread.getName(), took / 1_000_000, cause);
         }
     }
 

@@ -2,6 +2,7 @@ package io.sluice.engine.progress;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
@@ -13,6 +14,7 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.jni.EventDescriptor;
 import io.sluice.jni.Sockets;
 import io.sluice.testkit.Patience;
+import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -632,5 +635,28 @@ class PollerTest {
                 "the threads have ended",
                 () -> Thread.getAllStackTraces().keySet().stream()
                         .noneMatch(thread -> thread.getName().equals("tested poller")));
+    }
+
+    @Test
+    void aLongDutyCycleIsReportedWithWhereItsTimeWent() {
+        try (Arena arena = Arena.ofConfined();
+                CapturedLog log = CapturedLog.warnings()) {
+            assumeTrue(ThreadTimes.ofKernel(arena).read(), "this kernel counts nothing of threads");
+            Poller poller = new Poller(
+                    "tested poller",
+                    0,
+                    EngineOptions.builder().stallThreshold(Duration.ofMillis(20)).build(),
+                    failed -> failures.incrementAndGet());
+            pollers.add(poller);
+            poller.start();
+            on(poller, () -> {
+                LockSupport.parkNanos(Duration.ofMillis(60).toNanos());
+                return true;
+            });
+            Patience.until("it is reported", () -> !log.lines().isEmpty());
+            assertThat(log.lines().getFirst())
+                    .containsPattern("tested poller was held up for \\d+ ms in one duty cycle: its thread had no"
+                            + " processor for \\d+ ms of \\d+, ran for \\d+ ms and waited for \\d+ ms: ");
+        }
     }
 }

@@ -1,0 +1,39 @@
+package io.sluice.engine.progress;
+
+import io.sluice.jni.ThreadSchedule;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/** What the kernel counts of a poller's thread. On that thread alone. */
+interface ThreadTimes {
+    /** Reads the counts; false if the kernel does not tell, and then they mean nothing. */
+    boolean read();
+
+    /** How long the thread has run on a processor until the last reading, nanoseconds. */
+    long ranNanos();
+
+    /** How long it could have run but had no processor, nanoseconds. */
+    long withoutProcessorNanos();
+
+    /** Those of the thread that reads. */
+    static ThreadTimes ofKernel(Arena arena) {
+        MemorySegment record = arena.allocate(ThreadSchedule.RECORD_BYTES, Long.BYTES);
+        return new ThreadTimes() {
+            @Override
+            public boolean read() {
+                return ThreadSchedule.read(record.address()) == 0;
+            }
+
+            @Override
+            public long ranNanos() {
+                return record.get(ValueLayout.JAVA_LONG, ThreadSchedule.RECORD_RAN_OFFSET);
+            }
+
+            @Override
+            public long withoutProcessorNanos() {
+                return record.get(ValueLayout.JAVA_LONG, ThreadSchedule.RECORD_WAITED_OFFSET);
+            }
+        };
+    }
+}
