@@ -14,6 +14,8 @@ import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -23,6 +25,13 @@ final class HttpMetricsEndpoint implements MetricsEndpoint {
 
     private static final int MOST_PEERS = 64;
     private static final int MILLIS_DIGITS = 3;
+
+    /** Of the JDK's HTTP server, which has neither bound by itself; what the user has set counts. */
+    private static final Map<String, String> BOUNDS = Map.of(
+            "jdk.httpserver.maxConnections", "64",
+            // seconds until a request is whole, and until its answer is taken
+            "sun.net.httpserver.maxReqTime", "10",
+            "sun.net.httpserver.maxRspTime", "30");
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics collections = new JvmGcMetrics();
@@ -37,10 +46,17 @@ final class HttpMetricsEndpoint implements MetricsEndpoint {
         this.host = host;
         this.linger = linger;
         this.err = err;
+        BOUNDS.forEach((name, value) -> {
+            if (System.getProperty(name) == null) {
+                System.setProperty(name, value);
+            }
+        });
         this.server = HTTPServer.builder()
                 .hostname(host)
                 .port(port)
                 .registry(registry.getPrometheusRegistry())
+                // a thread for each request: a few that come slowly would hold all threads of a pool
+                .executorService(Executors.newVirtualThreadPerTaskExecutor())
                 .defaultHandler(new HealthHandler(health::get))
                 .buildAndStart();
         new JvmMemoryMetrics().bindTo(registry);

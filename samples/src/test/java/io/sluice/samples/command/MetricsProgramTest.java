@@ -7,7 +7,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.metrics.EngineMeter;
 import io.sluice.samples.dashboard.Promtool;
+import io.sluice.samples.mover.http.TricklingClients;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -16,6 +18,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -79,6 +83,38 @@ class MetricsProgramTest {
             replay.signal("TERM");
             assertThat(replay.awaitEnd()).as(replay::toString).isEqualTo(143);
         }
+    }
+
+    @Test
+    void clientsWhoseRequestsNeverEndKeepNoneFromTheFiguresAndAreBounded() throws Exception {
+        try (SluiceProcess serve = SluiceProcess.start(
+                folder,
+                Map.of("JAVA_TOOL_OPTIONS", "-Dsun.net.httpserver.maxReqTime=86400"),
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--memory",
+                "1MiB",
+                "--metrics-port",
+                "0")) {
+            String url = url(serve);
+            String unfinished = "GET /metrics HTTP/1.1\r\nX-Slow: ";
+            // more than a pool of threads has
+            try (TricklingClients slow = new TricklingClients(url, 16, unfinished)) {
+                assertThat(get(url + "/metrics").statusCode()).isEqualTo(200);
+                // 64 is the most
+                slow.connect(64);
+                slow.awaitCut(16);
+            }
+        }
+    }
+
+    @Test
+    void requestsHaveABoundInTime() {
+        HttpMetricsEndpoint.open("127.0.0.1", 0, Duration.ZERO, new PrintWriter(System.err))
+                .close();
+        assertThat(System.getProperty("sun.net.httpserver.maxReqTime")).isEqualTo("10");
+        assertThat(System.getProperty("sun.net.httpserver.maxRspTime")).isEqualTo("30");
     }
 
     @Test

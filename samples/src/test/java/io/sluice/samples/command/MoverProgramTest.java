@@ -14,7 +14,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -60,6 +62,24 @@ class MoverProgramTest {
                     .contains("sluice_transfer_bytes_total{engine=\"decode/b\"", "jvm_memory_used_bytes{");
             mover.signal("TERM");
             assertThat(mover.awaitEnd()).as(mover::toString).isEqualTo(143);
+        }
+    }
+
+    @Test
+    void whatLiesInTheWorkingDirectoryIsNotServed() throws Exception {
+        Path directory = Files.createDirectory(folder.resolve("cwd"));
+        Path mover = Files.createDirectories(directory.resolve("io/sluice/samples/mover"));
+        Files.createDirectory(mover.resolve("page"));
+        for (String name : List.of("openapi.yaml", "page/index.html", "page/page.js", "page/secret.txt")) {
+            Files.writeString(mover.resolve(name), "planted");
+        }
+        try (SluiceProcess program = SluiceProcess.startIn(
+                directory, folder, "mover", "--http-port", "0", "--name", "b", "--pool", "48MiB")) {
+            String decode = url(program, DECODE);
+            assertThat(get(decode + "/").body()).startsWith("<!DOCTYPE html>");
+            assertThat(get(decode + "/page.js").body()).doesNotContain("planted").contains("EventSource");
+            assertThat(get(decode + "/openapi.yaml").body()).startsWith("openapi:");
+            assertThat(get(decode + "/secret.txt").statusCode()).isEqualTo(404);
         }
     }
 

@@ -9,9 +9,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 
 /** The program in a process of its own. It is gone once this is closed. */
@@ -41,6 +43,14 @@ final class SluiceProcess implements AutoCloseable {
         return startOn(System.getProperty("java.class.path"), folder, environment, arguments);
     }
 
+    /** The same in another working directory. */
+    static SluiceProcess startIn(Path directory, Path folder, String... arguments) throws IOException {
+        String classPath = Arrays.stream(System.getProperty("java.class.path").split(":"))
+                .map(entry -> Path.of(entry).toAbsolutePath().toString())
+                .collect(Collectors.joining(":"));
+        return start(builder(folder, BRIEF, classPath, arguments).directory(directory.toFile()), folder);
+    }
+
     /** The same on another class path. */
     static SluiceProcess startOn(String classPath, Path folder, Map<String, String> environment, String... arguments)
             throws IOException {
@@ -50,6 +60,12 @@ final class SluiceProcess implements AutoCloseable {
     private static SluiceProcess start(
             List<String> options, String classPath, Path folder, Map<String, String> environment, String... arguments)
             throws IOException {
+        ProcessBuilder builder = builder(folder, options, classPath, arguments);
+        builder.environment().putAll(environment);
+        return start(builder, folder);
+    }
+
+    private static ProcessBuilder builder(Path folder, List<String> options, String classPath, String... arguments) {
         List<String> command = new ArrayList<>();
         if (Files.isExecutable(Path.of("/usr/bin/env"))) {
             // Tests that run in the background may ignore SIGINT, and a process inherits that.
@@ -67,14 +83,28 @@ final class SluiceProcess implements AutoCloseable {
                 classPath,
                 SluiceCommand.class.getName()));
         command.addAll(List.of(arguments));
+        return new ProcessBuilder(command);
+    }
+
+    private static SluiceProcess start(ProcessBuilder builder, Path folder) throws IOException {
         Path out = Files.createTempFile(folder, "out", ".txt");
+        return start(builder, out, folder);
+    }
+
+    private static SluiceProcess start(ProcessBuilder builder, Path out, Path folder) throws IOException {
         Path err = Files.createTempFile(folder, "err", ".txt");
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+        builder.redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
                 .redirectOutput(out.toFile())
                 .redirectError(err.toFile());
-        builder.environment().putAll(environment);
         return new SluiceProcess(builder.start(), out, err);
+    }
+
+    /** Runs it to its end, where all that it prints is lost. */
+    static SluiceProcess runOnFullDisk(Path folder, String... arguments) throws IOException {
+        SluiceProcess program = start(
+                builder(folder, BRIEF, System.getProperty("java.class.path"), arguments), Path.of("/dev/full"), folder);
+        program.awaitEnd();
+        return program;
     }
 
     /** Runs it to its end. */
@@ -160,7 +190,8 @@ final class SluiceProcess implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "status " + (process.isAlive() ? "none yet" : process.exitValue()) + "\nout: " + out() + "\nerr: "
+        String printed = Files.isRegularFile(out) ? out() : "lost";
+        return "status " + (process.isAlive() ? "none yet" : process.exitValue()) + "\nout: " + printed + "\nerr: "
                 + err();
     }
 

@@ -27,8 +27,7 @@ record Contract(Buffer text, OpenAPIContract contract) {
 
     /** Reads it. */
     static Future<Contract> read(Vertx vertx) {
-        return vertx.fileSystem()
-                .readFile(PLACE)
+        return vertx.executeBlocking(() -> Buffer.buffer(Packaged.read(PLACE)))
                 .compose(text ->
                         OpenAPIContract.from(vertx, validated(text)).map(contract -> new Contract(text, contract)));
     }

@@ -1,5 +1,8 @@
 package io.sluice.samples.mover.http;
 
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param metricsRegistry the name of the registry of Vert.x' metrics that {@code /metrics} shows; {@code null} for none
  * @param maxEventStreams how many clients may listen for events at a time
  * @param maxBodyBytes the largest request
+ * @param maxConnections the most at a time, 2 or more, half of which one address may have
+ * @param requestTimeout until the head of a request has come, from the opening of its connection or the end of the answer
+ *     before it, and again until its body has; positive. A connection that waits longer is closed
  * @param isLocal whether the mover runs on the same Vert.x, so that none of its name elsewhere in a cluster is meant
  */
 public record MoverHttpOptions(
@@ -22,6 +28,8 @@ public record MoverHttpOptions(
         @Nullable String metricsRegistry,
         int maxEventStreams,
         long maxBodyBytes,
+        int maxConnections,
+        Duration requestTimeout,
         boolean isLocal) {
 
     /** The port that is taken unless another is told. */
@@ -30,6 +38,13 @@ public record MoverHttpOptions(
     private static final String LOOPBACK = "127.0.0.1";
     private static final int DEFAULT_EVENT_STREAMS = 128;
 
+    private static final int DEFAULT_CONNECTIONS = 512;
+    private static final int LEAST_CONNECTIONS = 16;
+    private static final Duration DEFAULT_REQUEST_TIMEOUT = Duration.ofSeconds(30);
+
+    // the rest is for the engine, for another mover in the process and for the JVM itself
+    private static final int PART_OF_DESCRIPTORS = 4;
+
     /** 4,096 hashes in quotes, three times over. */
     private static final long DEFAULT_BODY_BYTES = 256 << 10;
 
@@ -37,6 +52,11 @@ public record MoverHttpOptions(
     public MoverHttpOptions {
         Objects.requireNonNull(mover, "mover");
         Objects.requireNonNull(host, "host");
+        Objects.requireNonNull(requestTimeout, "requestTimeout");
+        if (maxConnections < 2 || !requestTimeout.isPositive()) {
+            throw new IllegalArgumentException("there is room for 2 connections and time for a request at least, not "
+                    + maxConnections + " connections and " + requestTimeout);
+        }
         if (maxEventStreams < 1 || maxBodyBytes < 1) {
             throw new IllegalArgumentException("limits are positive");
         }
@@ -48,31 +68,87 @@ public record MoverHttpOptions(
      * @param mover the mover's name in the directory
      */
     public static MoverHttpOptions of(String mover) {
-        return new MoverHttpOptions(mover, LOOPBACK, 0, null, DEFAULT_EVENT_STREAMS, DEFAULT_BODY_BYTES, false);
+        return new MoverHttpOptions(
+                mover,
+                LOOPBACK,
+                0,
+                null,
+                DEFAULT_EVENT_STREAMS,
+                DEFAULT_BODY_BYTES,
+                defaultConnections(),
+                DEFAULT_REQUEST_TIMEOUT,
+                false);
+    }
+
+    private static int defaultConnections() {
+        long part = ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system
+                ? system.getMaxFileDescriptorCount() / PART_OF_DESCRIPTORS
+                : DEFAULT_CONNECTIONS;
+        return Math.clamp(part, LEAST_CONNECTIONS, DEFAULT_CONNECTIONS);
     }
 
     /** The same for another mover. */
     public MoverHttpOptions serving(String directoryName) {
-        return new MoverHttpOptions(directoryName, host, port, metricsRegistry, maxEventStreams, maxBodyBytes, isLocal);
+        return new MoverHttpOptions(
+                directoryName,
+                host,
+                port,
+                metricsRegistry,
+                maxEventStreams,
+                maxBodyBytes,
+                maxConnections,
+                requestTimeout,
+                isLocal);
     }
 
     /** The same at another place. */
     public MoverHttpOptions listening(String onHost, int onPort) {
-        return new MoverHttpOptions(mover, onHost, onPort, metricsRegistry, maxEventStreams, maxBodyBytes, isLocal);
+        return new MoverHttpOptions(
+                mover,
+                onHost,
+                onPort,
+                metricsRegistry,
+                maxEventStreams,
+                maxBodyBytes,
+                maxConnections,
+                requestTimeout,
+                isLocal);
     }
 
     /** The same with metrics. */
     public MoverHttpOptions withMetricsRegistry(@Nullable String registry) {
-        return new MoverHttpOptions(mover, host, port, registry, maxEventStreams, maxBodyBytes, isLocal);
+        return new MoverHttpOptions(
+                mover, host, port, registry, maxEventStreams, maxBodyBytes, maxConnections, requestTimeout, isLocal);
     }
 
     /** The same with more or fewer clients that listen. */
     public MoverHttpOptions withMaxEventStreams(int most) {
-        return new MoverHttpOptions(mover, host, port, metricsRegistry, most, maxBodyBytes, isLocal);
+        return new MoverHttpOptions(
+                mover, host, port, metricsRegistry, most, maxBodyBytes, maxConnections, requestTimeout, isLocal);
+    }
+
+    /**
+     * The same with other bounds on what clients hold.
+     *
+     * @param most connections at a time, 2 or more; unless told, 512, and no more than a quarter of the process' descriptors
+     * @param timeout for the head of a request, and again for its body; positive; unless told, 30 seconds
+     */
+    public MoverHttpOptions withConnections(int most, Duration timeout) {
+        return new MoverHttpOptions(
+                mover, host, port, metricsRegistry, maxEventStreams, maxBodyBytes, most, timeout, isLocal);
     }
 
     /** The same for the mover of that name on the same Vert.x, and no other. */
     public MoverHttpOptions local() {
-        return new MoverHttpOptions(mover, host, port, metricsRegistry, maxEventStreams, maxBodyBytes, true);
+        return new MoverHttpOptions(
+                mover,
+                host,
+                port,
+                metricsRegistry,
+                maxEventStreams,
+                maxBodyBytes,
+                maxConnections,
+                requestTimeout,
+                true);
     }
 }

@@ -7,8 +7,6 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.handler.BodyHandler;
-import io.vertx.ext.web.handler.FileSystemAccess;
-import io.vertx.ext.web.handler.StaticHandler;
 import io.vertx.ext.web.openapi.router.RequestExtractor;
 import io.vertx.ext.web.openapi.router.RouterBuilder;
 import java.util.Objects;
@@ -19,9 +17,6 @@ import org.jspecify.annotations.Nullable;
  * has no state but the clients that listen, so any number of it can serve one mover.
  */
 public final class MoverHttpVerticle extends VerticleBase {
-
-    /** The page that shows moves, on the class path. */
-    static final String PAGE = "io/sluice/samples/mover/page";
 
     private static final int IDLE_SECONDS = 60;
 
@@ -51,12 +46,13 @@ public final class MoverHttpVerticle extends VerticleBase {
         streams = listeners;
         listeners.begin();
         return Contract.read(vertx)
-                .map(contract -> router(contract, mover, listeners))
+                .compose(contract ->
+                        PackagedPage.read(vertx).map(page -> router(contract, page, mover, listeners)))
                 .compose(this::listen)
                 .onSuccess(server -> port = server.actualPort());
     }
 
-    private Router router(Contract contract, MoverClient mover, EventStreams listeners) {
+    private Router router(Contract contract, PackagedPage page, MoverClient mover, EventStreams listeners) {
         RouterBuilder builder = RouterBuilder.create(vertx, contract.contract(), RequestExtractor.withBodyHandler());
         builder.rootHandler(new KnownHosts(options.host()))
                 .rootHandler(new OwnOrigin())
@@ -72,20 +68,22 @@ public final class MoverHttpVerticle extends VerticleBase {
                 .handler(context -> context.response()
                         .putHeader("Content-Type", "application/yaml")
                         .end(contract.text()));
-        router.get("/*")
-                .handler(StaticHandler.create(FileSystemAccess.RELATIVE, PAGE)
-                        .setIncludeHidden(false)
-                        .setCachingEnabled(false));
+        router.get("/*").handler(page);
         ProblemResponse.addTo(router);
         return router;
     }
 
     private Future<HttpServer> listen(Router router) {
+        ConnectionGate gate = new ConnectionGate(options.maxConnections(), options.requestTimeout());
+        gate.begin(vertx);
         return vertx.createHttpServer(new HttpServerOptions()
                         .setHost(options.host())
                         .setPort(options.port())
+                        // what a connection of HTTP/2 holds is not bounded by request
+                        .setHttp2ClearTextEnabled(false)
                         .setIdleTimeout(IDLE_SECONDS))
-                .requestHandler(router)
+                .connectionHandler(gate::admit)
+                .requestHandler(gate.watching(router))
                 .listen();
     }
 

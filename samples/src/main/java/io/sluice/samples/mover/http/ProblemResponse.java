@@ -2,6 +2,7 @@ package io.sluice.samples.mover.http;
 
 import io.sluice.samples.mover.problem.Problem;
 import io.sluice.samples.mover.problem.Problems;
+import io.vertx.core.http.HttpClosedException;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -44,6 +45,10 @@ final class ProblemResponse {
     }
 
     private static void failed(RoutingContext context) {
+        if (context.failure() instanceof HttpClosedException) {
+            // the client has gone, so there is no answer, and it is no fault of the mover's to be logged
+            return;
+        }
         send(context, problem(context.statusCode(), context.failure(), context));
     }
 
