@@ -2,8 +2,8 @@ package io.sluice.engine;
 
 import io.sluice.engine.security.Reloaded;
 import io.sluice.engine.security.SecretFile;
+import io.sluice.engine.security.TextFile;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,11 +28,16 @@ final class TokenFile implements TokenSource {
     private List<Token> read() throws IOException {
         List<Token> found = new ArrayList<>();
         int number = 0;
-        String text = new String(SecretFile.read(path, MAX_BYTES), StandardCharsets.UTF_8);
+        String text = TextFile.decoded(SecretFile.read(path, MAX_BYTES), path);
         for (String line : text.lines().map(String::strip).toList()) {
             number++;
             if (line.isEmpty() || line.startsWith("#")) {
                 continue;
+            }
+            int hidden = line.codePoints().filter(TokenFile::isHidden).findFirst().orElse(-1);
+            if (hidden >= 0) {
+                throw new IOException("%s, line %d: it has the character U+%04X, which cannot be seen; take it out"
+                        .formatted(path, number, hidden));
             }
             if (found.size() == MAX_TOKENS) {
                 throw new IOException(path + " has more than " + MAX_TOKENS + " tokens");
@@ -47,6 +52,15 @@ final class TokenFile implements TokenSource {
             throw new IOException(path + " has no token");
         }
         return List.copyOf(found);
+    }
+
+    /** With one of these before its #, a comment would be a token that lets peers in. */
+    private static boolean isHidden(int character) {
+        return switch (Character.getType(character)) {
+            case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;
+            case Character.SPACE_SEPARATOR -> character != ' ';
+            default -> false;
+        };
     }
 
     @Override

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.testkit.Patience;
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,6 +50,34 @@ class TokenFileTest {
         TokenSource source =
                 write("# rotated in November\n\n  decode-7:" + FIRST + "  \n" + SECOND + "\r\n:a:" + FIRST);
         assertThat(secrets(source)).containsExactly("decode-7=" + FIRST, "null=" + SECOND, "null=a:" + FIRST);
+    }
+
+    @Test
+    void aByteOrderMarkMakesNoTokenOfAComment() throws IOException {
+        assertThat(secrets(write("\uFEFF# rotated in November, by hand\r\n" + FIRST))).containsExactly("null=" + FIRST);
+        assertThat(secrets(write("\uFEFF" + FIRST))).containsExactly("null=" + FIRST);
+    }
+
+    /** The mark again where files were put together, a no-break and a zero-width space, a bell, a colour. */
+    @ParameterizedTest
+    @ValueSource(strings = {"\uFEFF", "\u00A0", "\u200B", "\u0007", "\u001B[0m"})
+    void whatCannotBeSeenIsRefusedInATokenAndNamed(String hidden) throws IOException {
+        TokenSource source = write(FIRST + "\n" + hidden + "# rotated in November, by hand");
+        assertThatThrownBy(source::tokens)
+                .isInstanceOf(SluiceException.class)
+                .hasMessageContaining(file + ", line 2: it has the character U+%04X".formatted((int) hidden.charAt(0)));
+    }
+
+    @Test
+    void whatIsNotUtf8IsRefused() throws IOException {
+        for (Charset charset :
+                List.of(StandardCharsets.UTF_16, StandardCharsets.UTF_16LE, StandardCharsets.ISO_8859_1)) {
+            Files.write(file, ("schlüssel:" + FIRST).getBytes(charset));
+            assertThatThrownBy(TokenSource.file(file)::tokens)
+                    .isInstanceOf(SluiceException.class)
+                    .hasMessageContainingAll(file.toString(), "UTF-8")
+                    .hasMessageNotContaining(FIRST);
+        }
     }
 
     @Test

@@ -28,7 +28,7 @@ final class PemFiles {
     private PemFiles() {}
 
     static List<X509Certificate> certificates(Path path) throws IOException, GeneralSecurityException {
-        byte[] text = SecretFile.bounded(path, MAX_BYTES);
+        byte[] text = TextFile.unmarked(SecretFile.bounded(path, MAX_BYTES), path);
         List<X509Certificate> found = new ArrayList<>();
         try {
             for (Certificate each :
@@ -46,7 +46,8 @@ final class PemFiles {
 
     /** The key of a certificate; that it is the right one is checked. */
     static PrivateKey key(Path path, PublicKey of) throws IOException, GeneralSecurityException {
-        String text = new String(SecretFile.read(path, MAX_BYTES), StandardCharsets.US_ASCII);
+        String text = new String(
+                TextFile.unmarked(SecretFile.read(path, MAX_BYTES), path), StandardCharsets.US_ASCII);
         int begin = text.indexOf(BEGIN);
         int end = text.indexOf(END);
         if (begin < 0 || end < begin) {
