@@ -16,7 +16,8 @@ import picocli.CommandLine.ScopeType;
         exitCodeListHeading = "%nExit status:%n",
         exitCodeList = {
             "0:all went well",
-            "1:it was tried and went wrong: a connection was lost, a page was corrupted or not accounted for",
+            "1:it was tried and went wrong: a connection was lost, a page was corrupted or not accounted for, what was"
+                    + " printed could not be written",
             "2:the command line, the trace or a size makes no sense",
             "130:ended by SIGINT (Ctrl-C)",
             "143:ended by SIGTERM"
@@ -31,8 +32,10 @@ public final class SluiceCommand {
      * @param arguments the command and its options
      */
     public static void main(String[] arguments) {
-        if (!ProgramCommands.showedBareInfo(arguments)) {
-            System.exit(ProgramCommands.run(new SluiceCommand(), arguments));
+        boolean shown = ProgramCommands.showedBareInfo(arguments);
+        int status = ProgramCommands.printed(shown ? 0 : ProgramCommands.run(new SluiceCommand(), arguments));
+        if (!shown || status != 0) {
+            System.exit(status);
         }
     }
 }

@@ -1,5 +1,8 @@
 package io.sluice.samples.command;
 
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParseResult;
 import reactor.core.publisher.Hooks;
 
 /** The program's commands under their top-level command. */
@@ -20,8 +23,36 @@ public final class ProgramCommands {
         // After a cancel errors come that nobody waits for any more; they are no news to the user.
         Hooks.onErrorDropped(new DroppedError());
         try (Termination termination = Termination.handle()) {
-            return CommandTree.of(program, termination, arguments).execute(arguments);
+            CommandLine commandLine = CommandTree.of(program, termination, arguments);
+            int status = commandLine.execute(arguments);
+            for (CommandLine each = commandLine; each != null; each = executed(each)) {
+                each.getOut().flush();
+            }
+            return status;
         }
+    }
+
+    private static @Nullable CommandLine executed(CommandLine parent) {
+        ParseResult parsed = parent.getParseResult();
+        return parsed == null || !parsed.hasSubcommand()
+                ? null
+                : parsed.subcommand().commandSpec().commandLine();
+    }
+
+    /**
+     * Looks whether all that a command has printed has arrived, and says so if it has not: streams to standard output keep
+     * such errors to themselves.
+     *
+     * @param status the command's exit status
+     * @return the same, or that of a failure if all went well but this
+     */
+    public static int printed(int status) {
+        if (!System.out.checkError()) {
+            return status;
+        }
+        System.err.println("sluice: what was printed could not be written to standard output, and some of it is lost;"
+                + " see whether its disk is full or its reader has ended");
+        return status == ExitCodes.OK ? ExitCodes.FAILED : status;
     }
 
     /**
