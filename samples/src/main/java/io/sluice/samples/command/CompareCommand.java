@@ -282,7 +282,7 @@ final class CompareCommand implements Callable<Integer> {
         }
         require(Files.isReadable(file), "--from: " + file + " cannot be read");
         try {
-            return CompareDocument.parse(Files.readString(file));
+            return CompareDocument.parse(WrittenText.read("--from", file));
         } catch (IllegalArgumentException e) {
             throw CommandFailure.usage("--from: " + file + ": " + e.getMessage());
         }

@@ -56,8 +56,8 @@ final class ReplayCommand implements Callable<Integer> {
             names = "--trace",
             paramLabel = "FILE",
             description = {
-                "A trace in the Mooncake format: JSON lines with timestamp, input_length, output_length and hash_ids.",
-                "Default: generated."
+                "A trace in the Mooncake format: JSON lines with timestamp, input_length, output_length and hash_ids,"
+                        + " packed by gzip or not. Default: generated."
             })
     private @Nullable Path trace;
 

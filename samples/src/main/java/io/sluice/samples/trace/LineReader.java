@@ -12,6 +12,7 @@ import java.util.Arrays;
 final class LineReader implements Closeable {
 
     private static final int CHUNK_BYTES = 64 << 10;
+    private static final byte[] UTF_8_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
     private final InputStream in;
     private final int maxLineBytes;
@@ -46,10 +47,23 @@ final class LineReader implements Closeable {
             }
             chunkStart = end;
         }
-        if (any) {
-            number++;
+        if (any && ++number == 1) {
+            leaveOutMark();
         }
         return any;
+    }
+
+    /** A byte-order mark is no part of the text, and the rest of its line may be blank. */
+    private void leaveOutMark() {
+        if (begins(UTF_8_MARK)) {
+            length -= UTF_8_MARK.length;
+            System.arraycopy(line, UTF_8_MARK.length, line, 0, length);
+        }
+    }
+
+    /** Whether the current line has these bytes before all others. */
+    boolean begins(byte... bytes) {
+        return length >= bytes.length && Arrays.mismatch(line, 0, bytes.length, bytes, 0, bytes.length) < 0;
     }
 
     /** The current line's bytes, of which the first {@link #length()} count. Overwritten by {@link #next()}. */

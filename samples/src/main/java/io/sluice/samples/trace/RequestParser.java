@@ -9,14 +9,16 @@ import com.fasterxml.jackson.core.json.JsonReadFeature;
 import io.sluice.samples.kvcache.BlockHashes;
 import io.sluice.samples.kvcache.TokenLayout;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
 /**
- * Makes a request of one line of a Mooncake trace: a JSON object with {@code timestamp} (milliseconds),
- * {@code input_length} and {@code output_length} (tokens) and {@code hash_ids}. Other fields are ignored.
+ * Makes a request of one line of a Mooncake trace: a JSON object with {@code timestamp} (milliseconds, with
+ * decimals or without), {@code input_length} and {@code output_length} (tokens) and {@code hash_ids} (of 64 bits, with a sign
+ * or without). Other fields are ignored.
  */
 final class RequestParser {
 
@@ -70,7 +72,7 @@ final class RequestParser {
             String field = json.currentName();
             json.nextToken();
             switch (field) {
-                case "timestamp" -> timestamp = number(json, "timestamp", 0, MAX_TIMESTAMP);
+                case "timestamp" -> timestamp = timestamp(json);
                 case "input_length" -> inputLength = number(json, "input_length", 1, MAX_TOKENS);
                 case "output_length" -> outputLength = number(json, "output_length", 0, MAX_TOKENS);
                 case "hash_ids" -> readHashes(json);
@@ -94,21 +96,52 @@ final class RequestParser {
             if (hashCount == hashes.length) {
                 hashes = Arrays.copyOf(hashes, hashCount * 2);
             }
-            hashes[hashCount] = number(json, "hash_ids", 0, Long.MAX_VALUE);
+            hashes[hashCount] = hash(json);
             hashCount++;
         }
+    }
+
+    /** To the nearest millisecond. */
+    private static long timestamp(JsonParser json) throws IOException, MalformedLineException {
+        if (json.currentToken() != JsonToken.VALUE_NUMBER_FLOAT || json.isNaN()) {
+            return number(json, "timestamp", 0, MAX_TIMESTAMP);
+        }
+        double value = json.getDoubleValue();
+        if (value < 0 || value > MAX_TIMESTAMP) {
+            throw outOfRange(json, "timestamp", "0", Long.toString(MAX_TIMESTAMP));
+        }
+        return Math.round(value);
+    }
+
+    /** The 64 bits of a hash: one above the largest signed number is that of an unsigned one. */
+    private static long hash(JsonParser json) throws IOException, MalformedLineException {
+        if (json.currentToken() == JsonToken.VALUE_NUMBER_INT
+                && json.getNumberType() == JsonParser.NumberType.BIG_INTEGER) {
+            BigInteger value = json.getBigIntegerValue();
+            if (value.signum() < 0 || value.bitLength() > Long.SIZE) {
+                throw outOfRange(json, "hash_ids", Long.toString(Long.MIN_VALUE), Long.toUnsignedString(-1));
+            }
+            return value.longValue();
+        }
+        return number(json, "hash_ids", Long.MIN_VALUE, Long.MAX_VALUE);
+    }
+
+    private static MalformedLineException outOfRange(JsonParser json, String field, String min, String max)
+            throws IOException {
+        return new MalformedLineException(
+                field + " has " + excerpt(json) + ", which is not between " + min + " and " + max);
     }
 
     private static long number(JsonParser json, String field, long min, long max)
             throws IOException, MalformedLineException {
         if (json.currentToken() != JsonToken.VALUE_NUMBER_INT) {
-            throw new MalformedLineException(field + " has " + kind(json) + " where a whole number belongs");
+            throw new MalformedLineException(field + " has " + kind(json) + " where a "
+                    + (field.equals("timestamp") ? "number" : "whole number") + " belongs");
         }
         boolean fits = json.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
         long value = fits ? json.getLongValue() : 0;
         if (!fits || value < min || value > max) {
-            throw new MalformedLineException(
-                    field + " has " + excerpt(json) + ", which is not between " + min + " and " + max);
+            throw outOfRange(json, field, Long.toString(min), Long.toString(max));
         }
         return value;
     }

@@ -2,21 +2,28 @@ package io.sluice.samples.trace;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PushbackInputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.NoSuchElementException;
+import java.util.zip.GZIPInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a trace in the Mooncake format, one JSON object a line, in memory that does not grow with its length. Blank
- * lines are ignored. Requests may arrive together, but a timestamp smaller than the one before it is malformed, and so
+ * lines are ignored, and so is a byte-order mark of UTF-8. Requests may arrive together, but a timestamp smaller than the one before it is malformed, and so
  * is a line of more than {@value #MAX_LINE_BYTES} bytes and a trace without any request.
  */
 public final class TraceReader implements TraceSource {
 
     /** The longest line that is read, in bytes. */
     public static final int MAX_LINE_BYTES = 16 << 20;
+
+    private static final byte[] GZIP = {0x1F, (byte) 0x8B};
+    private static final byte[] UTF_16_BIG_ENDIAN = {(byte) 0xFE, (byte) 0xFF};
+    private static final byte[] UTF_16_LITTLE_ENDIAN = {(byte) 0xFF, (byte) 0xFE};
 
     private final String name;
     private final LineReader lines;
@@ -46,12 +53,25 @@ public final class TraceReader implements TraceSource {
     }
 
     /**
-     * A reader of a file.
+     * A reader of a file, which may be packed by gzip, under any name.
      *
      * @throws IOException if the file cannot be opened
      */
     public static TraceReader open(Path file, TraceMode mode) throws IOException {
-        return new TraceReader(Files.newInputStream(file), file.toString(), mode);
+        InputStream in = Files.newInputStream(file);
+        try {
+            return new TraceReader(unpacked(in), file.toString(), mode);
+        } catch (IOException e) {
+            in.close();
+            throw new IOException(file + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static InputStream unpacked(InputStream in) throws IOException {
+        PushbackInputStream whole = new PushbackInputStream(in, GZIP.length);
+        byte[] first = whole.readNBytes(GZIP.length);
+        whole.unread(first);
+        return Arrays.equals(first, GZIP) ? new GZIPInputStream(whole) : whole;
     }
 
     /**
@@ -98,6 +118,10 @@ public final class TraceReader implements TraceSource {
         }
         try {
             while (lines.next()) {
+                if (lines.number() == 1 && (lines.begins(UTF_16_BIG_ENDIAN) || lines.begins(UTF_16_LITTLE_ENDIAN))) {
+                    throw fail(TraceFormatException.ofWhole(
+                            name, "it begins with the byte-order mark of UTF-16 or UTF-32; save it as UTF-8"));
+                }
                 if (lines.blank()) {
                     continue;
                 }

@@ -3,9 +3,13 @@ package io.sluice.samples.command;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine.Command;
@@ -52,6 +56,18 @@ class CompareUsageTest {
         assertThat(new CpuList("5").single(1)).isEqualTo(new CpuList("5"));
         assertThat(new CpuList("5").isSingle()).isTrue();
         assertThat(new CpuList("5-6").isSingle()).isFalse();
+    }
+
+    @Test
+    void aFileThatAnEditorHasSavedIsReadOrNamed(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("run.json");
+        Files.writeString(file, "\uFEFF{\"format\": 0}");
+        assertThat(run("compare", "--from", file.toString()).err())
+                .contains("it is no result of")
+                .doesNotContain("Unexpected character");
+        Files.write(file, "{}".getBytes(StandardCharsets.UTF_16));
+        assertThat(run("compare", "--from", file.toString()).err())
+                .contains("--from: " + file + " is not text in UTF-8; save it as UTF-8");
     }
 
     private record Outcome(int status, String err) {}

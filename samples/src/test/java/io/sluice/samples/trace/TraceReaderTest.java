@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.sluice.samples.kvcache.BlockHashes;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -20,10 +22,13 @@ import java.util.NoSuchElementException;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 class TraceReaderTest {
@@ -64,6 +69,61 @@ class TraceReaderTest {
     }
 
     @Test
+    void aByteOrderMarkIsNoPartOfTheFirstLine() {
+        assertThat(readAll(reader("\uFEFF\r\n" + GOOD, TraceMode.STRICT))).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(TraceMode.class)
+    void utf16IsNamed(TraceMode mode) {
+        byte[] bytes = GOOD.getBytes(StandardCharsets.UTF_16);
+        assertThatThrownBy(new TraceReader(new ByteArrayInputStream(bytes), "trace.jsonl", mode)::hasNext)
+                .isInstanceOf(TraceFormatException.class)
+                .hasMessage("trace.jsonl: it begins with the byte-order mark of UTF-16 or UTF-32; save it as UTF-8");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.0, 0", "12.5, 13", "12.25, 12", "1e3, 1000", "-0.0, 0", "9007199254740990.0, 9007199254740990"})
+    void timestampsMayHaveDecimals(String written, long millis) {
+        assertThat(readAll(reader(line("timestamp", written), TraceMode.STRICT)))
+                .extracting(TraceRequest::timestampMillis)
+                .containsExactly(millis);
+    }
+
+    @Test
+    void hashesHave64BitsWithASignOrWithout() {
+        assertThat(readAll(reader(
+                        line("hash_ids", "[9223372036854775808, 18446744073709551615]")
+                                + "\n"
+                                + line("hash_ids", "[-9223372036854775808, -2]"),
+                        TraceMode.STRICT)))
+                .extracting(TraceRequest::blockHashes)
+                .containsExactly(BlockHashes.of(Long.MIN_VALUE, -1), BlockHashes.of(Long.MIN_VALUE, -2));
+    }
+
+    @Test
+    void aFilePackedByGzipIsUnpacked(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("trace.jsonl");
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        // two members, as gzip appends
+        for (int i = 0; i < 2; i++) {
+            try (OutputStream out = new GZIPOutputStream(packed)) {
+                out.write(("\uFEFF".repeat(1 - i) + GOOD + "\r\n").getBytes(StandardCharsets.UTF_8));
+            }
+        }
+        Files.write(file, packed.toByteArray());
+        try (TraceReader reader = TraceReader.open(file, TraceMode.STRICT)) {
+            assertThat(readAll(reader)).hasSize(2);
+        }
+        Files.write(file, Arrays.copyOf(packed.toByteArray(), packed.size() - 9));
+        try (TraceReader reader = TraceReader.open(file, TraceMode.STRICT)) {
+            assertThatThrownBy(() -> readAll(reader))
+                    .isInstanceOf(UncheckedIOException.class)
+                    .hasMessageStartingWith(file + ": ");
+        }
+    }
+
+    @Test
     void takesTheLargestValues() {
         String line = "{\"timestamp\":9007199254740991,\"input_length\":512,\"output_length\":16777216,"
                 + "\"hash_ids\":[9223372036854775807]}";
@@ -90,9 +150,11 @@ class TraceReaderTest {
                 Arguments.of(line("timestamp", "-1"), "timestamp has -1, which is not between 0 and"),
                 Arguments.of(line("timestamp", "9007199254740992"), "timestamp has 9007199254740992"),
                 Arguments.of(line("timestamp", "99999999999999999999999"), "timestamp has 99999999999999999999999"),
-                Arguments.of(line("timestamp", "1.5"), "timestamp has 1.5 where a whole number belongs"),
-                Arguments.of(line("timestamp", "1e3"), "timestamp has 1e3 where"),
-                Arguments.of(line("timestamp", "NaN"), "timestamp has NaN where"),
+                Arguments.of(line("timestamp", "-0.5"), "timestamp has -0.5, which is not between 0 and"),
+                Arguments.of(line("timestamp", "1e16"), "timestamp has 1e16, which is not between 0 and"),
+                Arguments.of(line("timestamp", "1e999"), "timestamp has 1e999, which is not between 0 and"),
+                Arguments.of(line("input_length", "600.0"), "input_length has 600.0 where a whole number belongs"),
+                Arguments.of(line("timestamp", "NaN"), "timestamp has NaN where a number belongs"),
                 Arguments.of(line("timestamp", "-Infinity"), "timestamp has -Infinity where"),
                 Arguments.of(line("timestamp", "\"10\""), "timestamp has a string where"),
                 Arguments.of(line("timestamp", "null"), "timestamp has null where"),
@@ -109,11 +171,11 @@ class TraceReaderTest {
                 Arguments.of(line("hash_ids", "[]"), "hash_ids has 0 elements, but an input_length of 600 is 2 blocks"),
                 Arguments.of(line("hash_ids", "[1]"), "hash_ids has 1 elements"),
                 Arguments.of(line("hash_ids", "[1, 2, 3]"), "hash_ids has 3 elements"),
-                Arguments.of(line("hash_ids", "[1, -2]"), "hash_ids has -2"),
                 Arguments.of(line("hash_ids", "[1, 2.0]"), "hash_ids has 2.0 where"),
                 Arguments.of(line("hash_ids", "[1, null]"), "hash_ids has null where"),
                 Arguments.of(line("hash_ids", "[1, [2]]"), "hash_ids has an array where"),
-                Arguments.of(line("hash_ids", "[1, 9223372036854775808]"), "hash_ids has 9223372036854775808"),
+                Arguments.of(line("hash_ids", "[1, 18446744073709551616]"), "hash_ids has 18446744073709551616"),
+                Arguments.of(line("hash_ids", "[1, -9223372036854775809]"), "hash_ids has -9223372036854775809"),
                 Arguments.of(line("hash_ids", "7"), "hash_ids is 7, not an array"),
                 Arguments.of(line("hash_ids", "null"), "hash_ids is null, not an array"),
                 Arguments.of(line("hash_ids", "\"x\""), "hash_ids is a string, not an array"),
