@@ -337,7 +337,7 @@ run_tests() {
   # Three modules at a time, where none needs another: compilers and waits then fill two processors. The tests on a
   # real RDMA driver, and those that are repeated, run without Maven and need its class path.
   run_maven -T 3 --fail-at-end -Dspotless.check.skip=true verify dependency:build-classpath -Dmdep.includeScope=test \
-    -Dmdep.outputFile=target/test-class-path ${arguments[@]+"${arguments[@]}"} || status=$?
+    -DexcludeTypes=pom -Dmdep.outputFile=target/test-class-path ${arguments[@]+"${arguments[@]}"} || status=$?
   if ((status == 0)) && [[ -n $own ]]; then
     end_build packaged
   else

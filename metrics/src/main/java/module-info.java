@@ -9,9 +9,9 @@ module io.sluice.metrics {
     requires transitive micrometer.observation;
     requires micrometer.commons;
     requires jdk.jfr;
-    // only for whoever has a Prometheus registry
+    // Only for those who have a Prometheus registry, and not transitive: all others would have to have them to compile.
     requires static micrometer.registry.prometheus;
-    requires static transitive io.prometheus.metrics.tracer.common;
+    requires static io.prometheus.metrics.tracer.common;
     requires static io.prometheus.metrics.model;
 
     exports io.sluice.metrics;

@@ -5,9 +5,9 @@ import reactor.blockhound.integration.BlockHoundIntegration;
 module io.sluice.reactor {
     requires static org.jspecify;
     requires static reactor.blockhound;
-    // only for whoever observes transfers
-    requires static transitive micrometer.observation;
-    requires static transitive micrometer.commons;
+    // Only for those who observe transfers, and not transitive: all others would have to have them to compile.
+    requires static micrometer.observation;
+    requires static micrometer.commons;
     requires static context.propagation;
     requires transitive io.sluice.engine;
     requires transitive org.reactivestreams;

@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Prometheus asks for exemplars in the OpenMetrics format alone. Any thread.
  */
+@SuppressWarnings("exports") // Who gives a registry of Prometheus requires its module; all others do without.
 public final class TransferExemplars implements ObservationHandler<Observation.Context> {
     private static final long[] BOUNDS = LatencyHistogram.boundsNanos();
     private static final double NANOS_A_SECOND = 1e9;

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** What is known of an observed transfer, for conventions and handlers. Any thread. */
+@SuppressWarnings("exports") // Who observes requires the modules of these types; all others do without.
 public final class TransferContext extends Observation.Context {
     private final Connection connection;
     private final Operation operation;

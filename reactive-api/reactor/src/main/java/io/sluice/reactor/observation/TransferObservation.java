@@ -6,6 +6,7 @@ import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /** The observations of this package, with their keys. */
+@SuppressWarnings("exports") // Who observes requires the modules of these types; all others do without.
 public enum TransferObservation implements ObservationDocumentation {
     /** A transfer, from its subscription to its end. */
     TRANSFER {
