@@ -88,9 +88,7 @@ unpack_package() {
 # Installs Debian packages that cannot be used unpacked, where that is allowed.
 try_install() {
   local package
-  if ! command -v apt-get > /dev/null || ((EUID != 0)) || [[ ${SLUICE_NO_INSTALL:-} == 1 ]]; then
-    return 0
-  fi
+  may_install "apt-get install -y --no-install-recommends $*" || return 0
   mkdir -p "$state"
   say "installing the Debian packages $*"
   # The lists of packages may be missing or old. One that cannot be had does not keep the others away.

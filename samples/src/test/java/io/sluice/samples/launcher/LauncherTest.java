@@ -1,0 +1,136 @@
+package io.sluice.samples.launcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.samples.launcher.Checkout.Launched;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@code ./sluice} does around the program: it builds, it asks before it installs, and it leaves others alone. */
+class LauncherTest {
+    private static final int TOOL_MISSING = 69;
+    private static final int BUILD_FAILED = 70;
+    private static final String QUESTION = "may it? [y/N]";
+
+    @TempDir
+    Path folder;
+
+    private Checkout checkout;
+
+    @BeforeEach
+    void makeCheckout() throws IOException {
+        checkout = new Checkout(folder.resolve("a \"checkout\", it's one"), folder.resolve("tools"));
+        checkout.nextBuildSays("first");
+    }
+
+    @Test
+    void aBuildChangesNoJarUnderAProgramThatRuns() throws IOException, InterruptedException {
+        try (Launched early = checkout.start(Map.of())) {
+            early.awaitPrinted("started");
+            checkout.edit();
+            checkout.nextBuildSays("second");
+            assertThat(say(Map.of())).contains("second");
+            early.type("");
+            assertThat(early.awaitEnd()).isZero();
+            assertThat(early.printed()).contains("first");
+        }
+    }
+
+    @Test
+    void buildsThatNoProgramRunsFromAreRemoved() throws IOException, InterruptedException {
+        try (Launched early = checkout.start(Map.of())) {
+            early.awaitPrinted("started");
+            checkout.edit();
+            say(Map.of());
+            checkout.edit();
+            say(Map.of());
+            assertThat(checkout.keptBuilds()).isEqualTo(2);
+            early.type("");
+            early.awaitEnd();
+        }
+        checkout.edit();
+        say(Map.of());
+        assertThat(checkout.keptBuilds()).isEqualTo(1);
+    }
+
+    @Test
+    void atATerminalItAsksBeforeItInstalls() throws IOException, InterruptedException {
+        assumeRoot();
+        assumeTerminal();
+        try (Launched refused = checkout.startAtTerminal(checkout.withoutCompiler())) {
+            refused.awaitPrinted(QUESTION);
+            assertThat(refused.printed()).contains("apt-get install -y --no-install-recommends gcc libc6-dev");
+            assertThat(checkout.callsOfAptGet()).isEmpty();
+            refused.type("n");
+            assertThat(refused.awaitEnd()).isEqualTo(TOOL_MISSING);
+            assertThat(checkout.callsOfAptGet()).isEmpty();
+        }
+        try (Launched allowed = checkout.startAtTerminal(checkout.withoutCompiler())) {
+            allowed.awaitPrinted(QUESTION);
+            allowed.type("y");
+            allowed.awaitPrinted("started");
+            allowed.type("");
+            assertThat(allowed.awaitEnd()).isZero();
+        }
+        assertThat(checkout.callsOfAptGet())
+                .contains("install -y --no-install-recommends gcc libc6-dev libibverbs-dev");
+    }
+
+    @Test
+    void withoutATerminalItInstallsAsItIs() throws IOException, InterruptedException {
+        assumeRoot();
+        assertThat(say(checkout.withoutCompiler())).contains("first").doesNotContain(QUESTION);
+        assertThat(checkout.callsOfAptGet())
+                .contains("install -y --no-install-recommends gcc libc6-dev libibverbs-dev");
+    }
+
+    @Test
+    void whereItMayNotInstallItDoesNotAsk() throws IOException, InterruptedException {
+        assumeTerminal();
+        Map<String, String> environment = new HashMap<>(checkout.withoutCompiler());
+        environment.put("SLUICE_NO_INSTALL", "1");
+        try (Launched refused = checkout.startAtTerminal(environment)) {
+            assertThat(refused.awaitEnd()).isEqualTo(TOOL_MISSING);
+            assertThat(refused.printed()).contains("As root: apt-get install -y").doesNotContain(QUESTION);
+        }
+        assertThat(checkout.callsOfAptGet()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a:b", "a$b"})
+    void aFolderThatCannotBeBuiltInIsRefusedAtOnce(String name) throws IOException, InterruptedException {
+        Checkout other = new Checkout(folder.resolve(name), folder.resolve("other-tools"));
+        try (Launched refused = other.start(Map.of())) {
+            assertThat(refused.awaitEnd()).isEqualTo(BUILD_FAILED);
+            assertThat(refused.printed()).contains(name).contains("move or rename it");
+        }
+        assertThat(folder.resolve(name).resolve("samples/target")).doesNotExist();
+    }
+
+    /** Runs it to its end. */
+    private String say(Map<String, String> environment) throws IOException, InterruptedException {
+        try (Launched program = checkout.start(environment)) {
+            program.awaitPrinted("started");
+            program.type("");
+            assertThat(program.awaitEnd()).as(program.printed()).isZero();
+            return program.printed();
+        }
+    }
+
+    private static void assumeRoot() {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root installs packages");
+    }
+
+    private static void assumeTerminal() {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/script")), "no program that makes a terminal: bsdutils");
+    }
+}
