@@ -30,9 +30,10 @@ public final class TlsOptions {
     }
 
     /**
-     * Of files in PEM.
+     * Of files in PEM. One file may hold several things, such as the key and its certificates, in any order and with other text
+     * between: what is not asked for is passed over.
      *
-     * @param certificates the engine's certificate, and behind it those that lead to the trusted one
+     * @param certificates the engine's certificate, and those that lead to the trusted one
      * @param key its private key: PKCS#8 without a password, in a file that only its owner and group may read
      * @param trusted the certificates of the authorities that peers' certificates must come from
      * @return options that read them at the first handshake

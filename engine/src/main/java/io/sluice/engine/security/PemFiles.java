@@ -18,22 +18,44 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-/** Certificates and keys in PEM. */
+/**
+ * Certificates and keys in PEM. A file may hold both, in any order and with other text between, as many tools write them: what
+ * is not asked for is passed over.
+ */
 final class PemFiles {
     private static final int MAX_BYTES = 1 << 20;
-    private static final String BEGIN = "-----BEGIN PRIVATE KEY-----";
-    private static final String END = "-----END PRIVATE KEY-----";
+    private static final Pattern BLOCK =
+            Pattern.compile("-----BEGIN ([^\\r\\n-]+)-----([^-]*)-----END \\1-----");
+    private static final Set<String> CERTIFICATE = Set.of("CERTIFICATE", "X509 CERTIFICATE");
+    private static final Set<String> KEY = Set.of("PRIVATE KEY");
+    // In other forms, or with a password; also in one that this does not know.
+    private static final String ANY_KEY = "PRIVATE KEY-----";
+    private static final String BEGIN = "-----BEGIN ";
 
     private PemFiles() {}
 
     static List<X509Certificate> certificates(Path path) throws IOException, GeneralSecurityException {
         byte[] text = TextFile.unmarked(SecretFile.bounded(path, MAX_BYTES), path);
+        List<byte[]> blocks = blocks(path, new String(text, StandardCharsets.ISO_8859_1), CERTIFICATE);
+        if (blocks.isEmpty() && new String(text, StandardCharsets.ISO_8859_1).contains(ANY_KEY)) {
+            throw new IOException(path + " holds a private key and no certificate");
+        }
+        if (blocks.isEmpty()) {
+            // The other forms that the JDK reads.
+            blocks = List.of(text);
+        }
+        CertificateFactory factory = CertificateFactory.getInstance("X.509");
         List<X509Certificate> found = new ArrayList<>();
         try {
-            for (Certificate each :
-                    CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(text))) {
-                found.add((X509Certificate) each);
+            for (byte[] block : blocks) {
+                for (Certificate each : factory.generateCertificates(new ByteArrayInputStream(block))) {
+                    found.add((X509Certificate) each);
+                }
             }
         } catch (CertificateException e) {
             throw new IOException(path + " does not hold certificates in PEM", e);
@@ -44,28 +66,78 @@ final class PemFiles {
         return found;
     }
 
-    /** The key of a certificate; that it is the right one is checked. */
-    static PrivateKey key(Path path, PublicKey of) throws IOException, GeneralSecurityException {
+    /** A private key, its own certificate, and those that lead from it to an authority. */
+    record KeyAndChain(PrivateKey key, X509Certificate[] chain) {}
+
+    /** The key of one of these certificates, with that one in front and those that have issued it behind. */
+    static KeyAndChain keyAndChain(Path path, List<X509Certificate> certificates)
+            throws IOException, GeneralSecurityException {
         String text = new String(
-                TextFile.unmarked(SecretFile.read(path, MAX_BYTES), path), StandardCharsets.US_ASCII);
-        int begin = text.indexOf(BEGIN);
-        int end = text.indexOf(END);
-        if (begin < 0 || end < begin) {
+                TextFile.unmarked(SecretFile.read(path, MAX_BYTES), path), StandardCharsets.ISO_8859_1);
+        List<byte[]> encoded = blocks(path, text, KEY);
+        if (encoded.isEmpty()) {
             throw new IOException(path + " holds no private key in PKCS#8 without a password; make it one by"
                     + " 'openssl pkcs8 -topk8 -nocrypt'");
         }
-        PrivateKey key;
-        try {
-            byte[] encoded = Base64.getMimeDecoder().decode(text.substring(begin + BEGIN.length(), end));
-            key = KeyFactory.getInstance(of.getAlgorithm()).generatePrivate(new PKCS8EncodedKeySpec(encoded));
-        } catch (IllegalArgumentException | InvalidKeySpecException e) {
-            // without the cause, which could quote what it has read
-            throw new IOException(path + " does not hold a private key for a certificate of " + of.getAlgorithm());
+        boolean readable = false;
+        for (X509Certificate certificate : certificates) {
+            PublicKey of = certificate.getPublicKey();
+            for (byte[] each : encoded) {
+                PrivateKey key;
+                try {
+                    key = KeyFactory.getInstance(of.getAlgorithm()).generatePrivate(new PKCS8EncodedKeySpec(each));
+                } catch (InvalidKeySpecException e) {
+                    // It is of another kind of certificate.
+                    continue;
+                }
+                readable = true;
+                if (belongTogether(key, of)) {
+                    return new KeyAndChain(key, chain(certificate, certificates));
+                }
+            }
         }
-        if (!belongTogether(key, of)) {
-            throw new IOException(path + " is the key of another certificate");
+        // Without a cause, which could quote what it has read.
+        throw new IOException(
+                readable
+                        ? path + " is the key of another certificate"
+                        : path + " does not hold a private key for a certificate of "
+                                + certificates.getFirst().getPublicKey().getAlgorithm());
+    }
+
+    private static X509Certificate[] chain(X509Certificate own, List<X509Certificate> certificates) {
+        List<X509Certificate> rest = new ArrayList<>(certificates);
+        List<X509Certificate> chain = new ArrayList<>();
+        Optional<X509Certificate> next = Optional.of(own);
+        while (next.isPresent()) {
+            X509Certificate last = next.get();
+            chain.add(last);
+            rest.remove(last);
+            next = rest.stream()
+                    .filter(each -> each.getSubjectX500Principal().equals(last.getIssuerX500Principal()))
+                    .findFirst();
         }
-        return key;
+        return chain.toArray(X509Certificate[]::new);
+    }
+
+    private static List<byte[]> blocks(Path path, String text, Set<String> labels) throws IOException {
+        List<byte[]> found = new ArrayList<>();
+        Matcher block = BLOCK.matcher(text);
+        while (block.find()) {
+            if (labels.contains(block.group(1))) {
+                try {
+                    found.add(Base64.getMimeDecoder().decode(block.group(2)));
+                } catch (IllegalArgumentException e) {
+                    // Without the cause, as above.
+                    throw new IOException(path + " has a " + block.group(1) + " that is not in Base64");
+                }
+            }
+        }
+        for (String label : labels) {
+            if (found.isEmpty() && text.contains(BEGIN + label + "-----")) {
+                throw new IOException(path + " has a " + label + " without its end: it is cut off or damaged");
+            }
+        }
+        return found;
     }
 
     private static boolean belongTogether(PrivateKey key, PublicKey of) throws GeneralSecurityException {

@@ -8,7 +8,6 @@ import java.security.KeyStore;
 import java.security.cert.X509Certificate;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
@@ -25,8 +24,8 @@ public final class TlsContexts {
     /**
      * Of PEM files.
      *
-     * @param certificates the chain, the engine's own first
-     * @param key of the first one
+     * @param certificates the chain, in any order
+     * @param key of one of them; it may be the same file
      * @param trusted whose certificates are trusted
      * @return the context
      * @throws IOException if a file cannot be used
@@ -34,13 +33,9 @@ public final class TlsContexts {
      */
     public static SSLContext ofPem(Path certificates, Path key, Path trusted)
             throws IOException, GeneralSecurityException {
-        List<X509Certificate> chain = PemFiles.certificates(certificates);
+        PemFiles.KeyAndChain ours = PemFiles.keyAndChain(key, PemFiles.certificates(certificates));
         KeyStore own = empty();
-        own.setKeyEntry(
-                "own",
-                PemFiles.key(key, chain.getFirst().getPublicKey()),
-                IN_MEMORY,
-                chain.toArray(X509Certificate[]::new));
+        own.setKeyEntry("own", ours.key(), IN_MEMORY, ours.chain());
         KeyStore trust = empty();
         int number = 0;
         for (X509Certificate anchor : PemFiles.certificates(trusted)) {
