@@ -18,17 +18,22 @@ import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.TransportMetrics.PathState;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One engine's meters in one registry, of which there is one however often they are bound. */
+/**
+ * One engine's meters in one registry, of which there is one however often they are bound. Of engines with the same name and
+ * tags the first is measured; when it is no longer bound, the next one takes its place.
+ */
 final class EngineBinding {
     /** The most peers that can be told apart. */
     static final int MOST_PEERS = 10_000;
@@ -38,11 +43,16 @@ final class EngineBinding {
     private static final double[] PERCENTILES = {0.5, 0.99};
 
     /** Nothing in a value refers to its registry, so that one that nobody uses any more goes. */
-    private static final Map<MeterRegistry, Map<Tags, EngineBinding>> ALL = new WeakHashMap<>();
+    private static final Map<MeterRegistry, Map<Tags, List<EngineBinding>>> ALL = new WeakHashMap<>();
 
-    private final Map<Tags, EngineBinding> siblings;
+    /** Of this registry. Of those with the same tags the first one's meters are registered. */
+    private final Map<Tags, List<EngineBinding>> bound;
+
+    private final WeakReference<MeterRegistry> registry;
     private final EngineMetrics metrics;
     private final Tags tags;
+    private final int peers;
+    private final @Nullable TransferExemplars exemplars;
     private final RegisteredMeters meters;
     private final List<Runnable> removals = new ArrayList<>();
     // held here, as registries refer weakly to what they read
@@ -50,14 +60,22 @@ final class EngineBinding {
     private int holders = 1;
 
     private EngineBinding(
-            Map<Tags, EngineBinding> siblings, EngineMetrics metrics, Tags tags, RegisteredMeters meters) {
-        this.siblings = siblings;
+            Map<Tags, List<EngineBinding>> bound,
+            MeterRegistry registry,
+            EngineMetrics metrics,
+            Tags tags,
+            int peers,
+            @Nullable TransferExemplars exemplars) {
+        this.bound = bound;
+        this.registry = new WeakReference<>(registry);
         this.metrics = metrics;
         this.tags = tags;
-        this.meters = meters;
+        this.peers = peers;
+        this.exemplars = exemplars;
+        this.meters = new RegisteredMeters(registry);
     }
 
-    /** Registers the meters, unless the same tags have been bound before. */
+    /** Registers the meters, unless the same tags are bound already. */
     static EngineBinding of(
             MeterRegistry registry,
             EngineMetrics metrics,
@@ -65,21 +83,25 @@ final class EngineBinding {
             int peers,
             @Nullable TransferExemplars exemplars) {
         synchronized (ALL) {
-            Map<Tags, EngineBinding> bound = ALL.computeIfAbsent(registry, any -> new HashMap<>());
-            EngineBinding known = bound.get(tags);
-            if (known != null) {
-                known.holders++;
-                if (!known.metrics.equals(metrics)) {
-                    LOG.log(
-                            Level.WARNING,
-                            "two engines are called {0} and have the same tags: only the first one is measured",
-                            metrics.engine());
+            Map<Tags, List<EngineBinding>> bound = ALL.computeIfAbsent(registry, any -> new HashMap<>());
+            List<EngineBinding> siblings = bound.computeIfAbsent(tags, any -> new ArrayList<>());
+            for (EngineBinding known : siblings) {
+                if (known.metrics.equals(metrics)) {
+                    known.holders++;
+                    return known;
                 }
-                return known;
             }
-            EngineBinding binding = new EngineBinding(bound, metrics, tags, new RegisteredMeters(registry));
-            binding.register(registry, peers, exemplars);
-            bound.put(tags, binding);
+            EngineBinding binding = new EngineBinding(bound, registry, metrics, tags, peers, exemplars);
+            if (siblings.isEmpty()) {
+                binding.register(registry);
+            } else {
+                LOG.log(
+                        Level.WARNING,
+                        "two engines are called {0} and have the same tags: the second one is measured when the meters of"
+                                + " the first one are closed",
+                        metrics.engine());
+            }
+            siblings.add(binding);
             return binding;
         }
     }
@@ -88,20 +110,33 @@ final class EngineBinding {
     void release() {
         synchronized (ALL) {
             holders--;
-            if (holders == 0) {
-                siblings.remove(tags, this);
-                meters.removeAll();
-                removals.forEach(Runnable::run);
+            if (holders > 0) {
+                return;
+            }
+            List<EngineBinding> siblings = Objects.requireNonNull(bound.get(tags));
+            boolean measured = siblings.getFirst() == this;
+            siblings.remove(this);
+            if (siblings.isEmpty()) {
+                bound.remove(tags);
+            }
+            if (!measured) {
+                return;
+            }
+            meters.removeAll();
+            removals.forEach(Runnable::run);
+            MeterRegistry there = registry.get();
+            if (!siblings.isEmpty() && there != null) {
+                siblings.getFirst().register(there);
             }
         }
     }
 
-    private void register(MeterRegistry registry, int peers, @Nullable TransferExemplars exemplars) {
+    private void register(MeterRegistry there) {
         registerEngine();
         metrics.transports().forEach(this::registerTransport);
         metrics.pollers().forEach(this::registerPoller);
         metrics.ports().forEach(this::registerPort);
-        registerHistograms(registry, exemplars);
+        registerHistograms(there);
         if (peers > 0) {
             PeerMeters ofPeers = new PeerMeters(metrics, tags, peers, meters);
             read.add(ofPeers);
@@ -249,21 +284,17 @@ final class EngineBinding {
         }
     }
 
-    private void registerHistograms(MeterRegistry registry, @Nullable TransferExemplars exemplars) {
-        for (MeterRegistry leaf : leaves(registry)) {
+    private void registerHistograms(MeterRegistry there) {
+        for (MeterRegistry leaf : leaves(there)) {
             for (TransportMetrics transport : metrics.transports()) {
                 for (Operation operation : Operation.values()) {
-                    registerHistograms(leaf, transport, operation, exemplars);
+                    registerHistograms(leaf, transport, operation);
                 }
             }
         }
     }
 
-    private void registerHistograms(
-            MeterRegistry leaf,
-            TransportMetrics transport,
-            Operation operation,
-            @Nullable TransferExemplars exemplars) {
+    private void registerHistograms(MeterRegistry leaf, TransportMetrics transport, Operation operation) {
         Tags own = tags.and("transport", transport.name(), "operation", lower(operation));
         if (PrometheusRegistries.isOne(leaf)) {
             // what the registry's filters add to every meter is taken from the counter of the same operations

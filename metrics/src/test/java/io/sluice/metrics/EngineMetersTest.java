@@ -13,9 +13,11 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -192,6 +194,41 @@ class EngineMetersTest {
             assertThat(registry.getMeters()).isEmpty();
             assertThat(Scrape.of(registry.scrape()).series()).isEmpty();
             assertThatThrownBy(() -> first.bindTo(registry)).isInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    /** As when a service makes its engine again before the old one is closed. */
+    @Test
+    void anEngineOfTheSameNameIsMeasuredWhenTheOneBeforeIsGone() {
+        EngineOptions options =
+                EngineOptions.builder().name("same").listenNowhere().build();
+        MeterRegistry simple = new SimpleMeterRegistry();
+        PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+        try (TransferEngine first = TransferEngine.open(options);
+                TransferEngine second = TransferEngine.open(options);
+                TransferEngine third = TransferEngine.open(options);
+                EngineMeters ofSecond = EngineMeters.of(second);
+                EngineMeters ofThird = EngineMeters.of(third)) {
+            second.allocate(64, RegionOptions.local());
+            third.allocate(64, RegionOptions.local());
+            third.allocate(64, RegionOptions.local());
+            EngineMeters ofFirst = EngineMeters.of(first);
+            for (MeterRegistry registry : List.of(simple, prometheus)) {
+                ofFirst.bindTo(registry);
+                ofSecond.bindTo(registry);
+                ofThird.bindTo(registry);
+                assertThat(gauge(registry, EngineMeter.REGIONS, "same")).isZero();
+            }
+            // One that waits goes, and nothing changes.
+            ofSecond.close();
+            assertThat(gauge(simple, EngineMeter.REGIONS, "same")).isZero();
+            ofFirst.close();
+            for (MeterRegistry registry : List.of(simple, prometheus)) {
+                assertThat(gauge(registry, EngineMeter.REGIONS, "same")).isEqualTo(2);
+            }
+            assertThat(prometheus.scrape()).contains("sluice_transfer_duration_seconds_bucket");
+            ofThird.close();
+            assertThat(simple.getMeters()).isEmpty();
         }
     }
 
