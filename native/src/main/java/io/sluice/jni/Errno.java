@@ -53,6 +53,9 @@ public final class Errno {
     /** Too many open files in the process. */
     public static final int EMFILE = 24;
 
+    /** The file would be larger than it may be. */
+    public static final int EFBIG = 27;
+
     /** No space left on the device. */
     public static final int ENOSPC = 28;
 

@@ -26,7 +26,8 @@ public final class SharedMemory {
      * @param hugePages whether it consists of huge pages, of the default size
      * @param prefault whether every page is given its memory now
      * @return the file descriptor, or {@code -errno}: {@code -EINVAL} for a name or a size that does not fit,
-     *     {@code -ENOMEM} or, with huge pages, {@code -ENOSPC} if memory is short, {@code -EMFILE}, {@code -ENFILE},
+     *     {@code -ENOMEM} or, with huge pages, {@code -ENOSPC} if memory is short, {@code -EFBIG} above the process's limit
+     *     of a file's size (the virtual machine ignores the signal for it), {@code -EMFILE}, {@code -ENFILE},
      *     {@code -ENOSYS} where the kernel has none of this
      */
     public static native int create(byte[] name, long bytes, boolean hugePages, boolean prefault);

@@ -86,8 +86,9 @@ final class ControlSegment implements AutoCloseable {
 
     private static long checked(long result) {
         if (result < 0) {
+            int error = (int) -result;
             throw new TransportUnavailableException(
-                    "no shared memory for the connection: " + Errno.message((int) -result));
+                    "no shared memory for the connection: " + Errno.message(error) + SharedFiles.advice(error));
         }
         return result;
     }

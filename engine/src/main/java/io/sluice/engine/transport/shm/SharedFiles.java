@@ -75,17 +75,24 @@ final class SharedFiles {
     private static long checked(long result, String what, long bytes) {
         if (result < 0) {
             int error = (int) -result;
-            String advice = switch (error) {
-                case Errno.ENOMEM, Errno.ENOSPC ->
-                    "; ask for less, or see the memory limit of the container and of the process (ulimit -v,"
-                            + " vm.max_map_count)";
-                case Errno.EMFILE, Errno.ENFILE ->
-                    "; each allocated region keeps a file open: raise the limit (ulimit -n)";
-                default -> "";
-            };
             throw new RegistrationException(
-                    "cannot " + what + " " + bytes + " bytes of shared memory: " + Errno.message(error) + advice);
+                    "cannot " + what + " " + bytes + " bytes of shared memory: " + Errno.message(error) + advice(error));
         }
         return result;
+    }
+
+    /** What to do about an error of shared memory; empty if nothing is known. */
+    static String advice(int error) {
+        return switch (error) {
+            case Errno.ENOMEM, Errno.ENOSPC ->
+                "; ask for less, or see the memory limit of the container and of the process (ulimit -v,"
+                        + " vm.max_map_count)";
+            case Errno.EMFILE, Errno.ENFILE ->
+                "; each allocated region keeps a file open: raise the limit (ulimit -n)";
+            case Errno.EFBIG ->
+                "; shared memory is a file of that size: raise the process's limit of file sizes (ulimit -f,"
+                        + " LimitFSIZE= of systemd), ask for less, or leave shm out (SLUICE_TRANSPORTS=tcp)";
+            default -> "";
+        };
     }
 }
