@@ -18,6 +18,9 @@ import org.slf4j.LoggerFactory;
  * the network namespace's abstract names and, if there is one, in the shared directory.
  */
 final class MeetingPoint implements AutoCloseable {
+    /** What all names begin with. */
+    static final String PREFIX = "sluice-";
+
     private static final Logger LOG = LoggerFactory.getLogger(MeetingPoint.class);
     private static final int NONE = -1;
 
@@ -35,7 +38,7 @@ final class MeetingPoint implements AutoCloseable {
 
     /** Opens one of a name made of these bytes; in the directory too, if there is one. */
     static MeetingPoint open(@Nullable String directory, byte[] random) {
-        String name = "sluice-" + HexFormat.of().formatHex(random);
+        String name = PREFIX + HexFormat.of().formatHex(random);
         int byName = LocalSockets.listen(abstractAddress(name));
         int byPath = NONE;
         Path path = null;

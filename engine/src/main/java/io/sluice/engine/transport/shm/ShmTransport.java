@@ -29,7 +29,11 @@ final class ShmTransport implements Transport {
         this.capabilities = new Capabilities(
                 true, Capabilities.CompletionLevel.VISIBLE, LARGEST_MESSAGE, true, options.callerThreadBytes());
         this.wire = wire;
-        this.host = Host.here(options.directory());
+        String directory = options.directory();
+        this.host = Host.here(directory);
+        if (directory != null) {
+            StaleSockets.removeFrom(directory);
+        }
         this.files = new SharedFiles(options);
     }
 

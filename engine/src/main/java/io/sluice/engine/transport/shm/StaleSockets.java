@@ -1,0 +1,67 @@
+package io.sluice.engine.transport.shm;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Removes the sockets that killed processes have left in the directory where engines meet. */
+final class StaleSockets {
+    private static final Logger LOG = LoggerFactory.getLogger(StaleSockets.class);
+    private static final Pattern NAME =
+            Pattern.compile(Pattern.quote(MeetingPoint.PREFIX) + "[0-9a-f]{" + 2 * SecretSource.BYTES + "}");
+    /** File systems of one host. On others a socket that another host listens at looks like one that nothing listens at. */
+    private static final Set<String> LOCAL =
+            Set.of("btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "ramfs", "tmpfs", "xfs", "zfs");
+
+    private StaleSockets() {}
+
+    /** Removes those that no process has open any more. What cannot be told stays. */
+    static void removeFrom(String directory) {
+        Path folder = Path.of(directory);
+        try {
+            if (!Files.isDirectory(folder) || !LOCAL.contains(Files.getFileStore(folder).type())) {
+                return;
+            }
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, StaleSockets::isMeetingPoint)) {
+                for (Path each : files) {
+                    if (isStale(each) && Files.deleteIfExists(each)) {
+                        LOG.info("removed the socket {}, which a process that has gone had left", each);
+                    }
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            LOG.debug("sockets that are no longer in use may stay in {}", directory, e);
+        }
+    }
+
+    private static boolean isMeetingPoint(Path file) throws IOException {
+        return NAME.matcher(file.getFileName().toString()).matches()
+                && Files.getAttribute(file, "isOther") instanceof Boolean other
+                && other;
+    }
+
+    /**
+     * Meeting points are sockets of another type than this asks for: one that is open refuses the type and does not notice,
+     * and only one that is not is refused as a whole.
+     */
+    private static boolean isStale(Path socket) {
+        try (SocketChannel asking = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            asking.connect(UnixDomainSocketAddress.of(socket));
+            return false;
+        } catch (ConnectException e) {
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}
