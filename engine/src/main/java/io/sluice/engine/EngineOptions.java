@@ -1016,7 +1016,8 @@ public final class EngineOptions {
          * {@code 50us} or an ISO-8601 duration; a size is a number of bytes, or {@code 64KiB}, {@code 64MiB},
          * {@code 1GiB}.
          *
-         * @param variables by name; others are ignored
+         * @param variables by name; others are ignored, and the log warns of those that begin with {@code SLUICE_} and are not
+         *     known when an engine opens with these options
          * @return this
          * @throws IllegalArgumentException if a variable cannot be read; the message names it
          */
