@@ -34,7 +34,8 @@ final class TokenFile implements TokenSource {
             if (line.isEmpty() || line.startsWith("#")) {
                 continue;
             }
-            int hidden = line.codePoints().filter(TokenFile::isHidden).findFirst().orElse(-1);
+            int hidden =
+                    line.codePoints().filter(TokenFile::isHidden).findFirst().orElse(-1);
             if (hidden >= 0) {
                 throw new IOException("%s, line %d: it has the character U+%04X, which cannot be seen; take it out"
                         .formatted(path, number, hidden));

@@ -54,7 +54,8 @@ class TokenFileTest {
 
     @Test
     void aByteOrderMarkMakesNoTokenOfAComment() throws IOException {
-        assertThat(secrets(write("\uFEFF# rotated in November, by hand\r\n" + FIRST))).containsExactly("null=" + FIRST);
+        assertThat(secrets(write("\uFEFF# rotated in November, by hand\r\n" + FIRST)))
+                .containsExactly("null=" + FIRST);
         assertThat(secrets(write("\uFEFF" + FIRST))).containsExactly("null=" + FIRST);
     }
 

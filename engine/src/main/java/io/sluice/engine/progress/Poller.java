@@ -549,8 +549,7 @@ public final class Poller implements EventLoop {
         }
         if (now - lastStallReport >= STALL_REPORT_NANOS) {
             lastStallReport = now;
-            LOG.warn(
-                    "{} was held up for {} ms in one duty cycle: {}", thread.getName(), took / 1_000_000, cause);
+            LOG.warn("{} was held up for {} ms in one duty cycle: {}", thread.getName(), took / 1_000_000, cause);
         }
     }
 

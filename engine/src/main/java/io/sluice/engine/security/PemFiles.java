@@ -29,8 +29,7 @@ import java.util.regex.Pattern;
  */
 final class PemFiles {
     private static final int MAX_BYTES = 1 << 20;
-    private static final Pattern BLOCK =
-            Pattern.compile("-----BEGIN ([^\\r\\n-]+)-----([^-]*)-----END \\1-----");
+    private static final Pattern BLOCK = Pattern.compile("-----BEGIN ([^\\r\\n-]+)-----([^-]*)-----END \\1-----");
     private static final Set<String> CERTIFICATE = Set.of("CERTIFICATE", "X509 CERTIFICATE");
     private static final Set<String> KEY = Set.of("PRIVATE KEY");
     // In other forms, or with a password; also in one that this does not know.
@@ -72,8 +71,8 @@ final class PemFiles {
     /** The key of one of these certificates, with that one in front and those that have issued it behind. */
     static KeyAndChain keyAndChain(Path path, List<X509Certificate> certificates)
             throws IOException, GeneralSecurityException {
-        String text = new String(
-                TextFile.unmarked(SecretFile.read(path, MAX_BYTES), path), StandardCharsets.ISO_8859_1);
+        String text =
+                new String(TextFile.unmarked(SecretFile.read(path, MAX_BYTES), path), StandardCharsets.ISO_8859_1);
         List<byte[]> encoded = blocks(path, text, KEY);
         if (encoded.isEmpty()) {
             throw new IOException(path + " holds no private key in PKCS#8 without a password; make it one by"

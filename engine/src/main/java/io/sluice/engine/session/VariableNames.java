@@ -113,7 +113,9 @@ final class VariableNames {
                 LOG.warn(
                         "the environment variable {} is not known, and has no effect{}",
                         name,
-                        nearest(name).map(known -> ": is it meant to be " + known + "?").orElse(""));
+                        nearest(name)
+                                .map(known -> ": is it meant to be " + known + "?")
+                                .orElse(""));
             }
         }
     }

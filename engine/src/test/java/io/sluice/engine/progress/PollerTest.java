@@ -645,7 +645,9 @@ class PollerTest {
             Poller poller = new Poller(
                     "tested poller",
                     0,
-                    EngineOptions.builder().stallThreshold(Duration.ofMillis(20)).build(),
+                    EngineOptions.builder()
+                            .stallThreshold(Duration.ofMillis(20))
+                            .build(),
                     failed -> failures.incrementAndGet());
             pollers.add(poller);
             poller.start();

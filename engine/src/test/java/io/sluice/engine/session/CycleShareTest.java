@@ -59,7 +59,8 @@ class CycleShareTest {
             // longer than any wait
             .livenessTimeout(Duration.ofHours(1))
             .build());
-    private final MemoryRegion region = engine.allocate(64, RegionOptions.readWrite().named(GREEDY));
+    private final MemoryRegion region =
+            engine.allocate(64, RegionOptions.readWrite().named(GREEDY));
     private final RawPeer peer = RawPeer.connected(engine);
 
     @AfterEach

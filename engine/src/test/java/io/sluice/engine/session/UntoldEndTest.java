@@ -25,7 +25,8 @@ class UntoldEndTest {
             engines.attach(served);
             Patience.await(served.close());
             Patience.until("it is lost", () -> engines.accepted().state() == ConnectionState.LOST);
-            Patience.until("the peer has lost it, too", () -> engines.connection().state() == ConnectionState.LOST);
+            Patience.until(
+                    "the peer has lost it, too", () -> engines.connection().state() == ConnectionState.LOST);
             assertThat(Patience.failure(engines.connection().lookup("any"), ConnectionLostException.class))
                     .hasMessageContaining("could not say that one of its regions is closed");
             assertThat(log.lines()).anyMatch(line -> line.contains("could not be told that MemoryRegion["));

@@ -44,8 +44,9 @@ class VariableNamesTest {
             for (int i = 0; i < 2; i++) {
                 TransferEngine.open(options).close();
             }
-            List<String> told =
-                    log.lines().stream().filter(line -> line.contains("SLUICE_")).toList();
+            List<String> told = log.lines().stream()
+                    .filter(line -> line.contains("SLUICE_"))
+                    .toList();
             assertThat(told)
                     .containsExactlyInAnyOrder(
                             "WARN the environment variable SLUICE_WINDOW_BYTE is not known, and has no effect: is it meant"
@@ -78,7 +79,8 @@ class VariableNamesTest {
     void allThatIsReadIsKnown() throws IOException {
         Set<String> read = new TreeSet<>();
         try (Stream<Path> files = Files.walk(SOURCES)) {
-            for (Path file : files.filter(each -> each.toString().endsWith(".java")).toList()) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".java")).toList()) {
                 String source = Files.readString(file);
                 names(WHOLE, source).forEach(read::add);
                 String prefix = file.toString().contains("/shm/") ? "SLUICE_SHM_" : "SLUICE_VERBS_";

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** PEM files as tools write them: a key and certificates together, in any order, with other text between. */
 class PemFilesTest {
     private static final String BAG = "Bag Attributes\n    friendlyName: engine - own\nsubject=CN = engine\n\n";
-    private static final String PARAMETERS = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
+    private static final String PARAMETERS =
+            "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
 
     @TempDir
     private Path folder;
@@ -61,8 +62,7 @@ class PemFilesTest {
     @Test
     void theKeyAmongOthers() throws IOException {
         TlsFiles other = new TestAuthority(folder, "other").issue("CN=other");
-        assertConnects(TlsOptions.pem(
-                files.certificate(), write("keys.pem", other.keyText() + key), files.trusted()));
+        assertConnects(TlsOptions.pem(files.certificate(), write("keys.pem", other.keyText() + key), files.trusted()));
     }
 
     @Test

@@ -28,8 +28,7 @@ class TlsTextTest {
     @Test
     void aByteOrderMarkAndLineEndsOfWindowsAreNoObstacle() throws Exception {
         for (Path file : new Path[] {files.certificate(), files.key(), files.trusted()}) {
-            Files.writeString(
-                    file, "\uFEFF" + Files.readString(file).strip().replace("\n", "\r\n"));
+            Files.writeString(file, "\uFEFF" + Files.readString(file).strip().replace("\n", "\r\n"));
         }
         assertThat(TlsContexts.ofPem(files.certificate(), files.key(), files.trusted()))
                 .isNotNull();

@@ -77,7 +77,9 @@ class MoverProgramTest {
                 directory, folder, "mover", "--http-port", "0", "--name", "b", "--pool", "48MiB")) {
             String decode = url(program, DECODE);
             assertThat(get(decode + "/").body()).startsWith("<!DOCTYPE html>");
-            assertThat(get(decode + "/page.js").body()).doesNotContain("planted").contains("EventSource");
+            assertThat(get(decode + "/page.js").body())
+                    .doesNotContain("planted")
+                    .contains("EventSource");
             assertThat(get(decode + "/openapi.yaml").body()).startsWith("openapi:");
             assertThat(get(decode + "/secret.txt").statusCode()).isEqualTo(404);
         }

@@ -69,14 +69,14 @@ final class Checkout {
                 "public class Late { public static String word() { return \"" + word + "\"; } }");
         Path classes = Files.createDirectories(product.resolve("classes"));
         call("javac", "-d", classes.toString(), main.toString(), late.toString());
-        Path manifest = Files.writeString(
-                product.resolve("manifest"), "Main-Class: Main\nClass-Path: lib/late.jar\n");
+        Path manifest = Files.writeString(product.resolve("manifest"), "Main-Class: Main\nClass-Path: lib/late.jar\n");
         jar("program.jar", "-m", manifest.toString(), "Main.class");
         jar("late.jar", "Late.class");
     }
 
     private void jar(String name, String... contents) {
-        List<String> arguments = new ArrayList<>(List.of("-c", "-f", product.resolve(name).toString()));
+        List<String> arguments =
+                new ArrayList<>(List.of("-c", "-f", product.resolve(name).toString()));
         for (String content : contents) {
             if (content.endsWith(".class")) {
                 arguments.addAll(List.of("-C", product.resolve("classes").toString()));
@@ -88,9 +88,8 @@ final class Checkout {
 
     private static void call(String tool, String... arguments) {
         StringWriter said = new StringWriter();
-        int status = ToolProvider.findFirst(tool)
-                .orElseThrow()
-                .run(new PrintWriter(said), new PrintWriter(said), arguments);
+        int status =
+                ToolProvider.findFirst(tool).orElseThrow().run(new PrintWriter(said), new PrintWriter(said), arguments);
         assertThat(status).as("%s: %s", tool, said).isZero();
     }
 

@@ -100,7 +100,9 @@ class LauncherTest {
         environment.put("SLUICE_NO_INSTALL", "1");
         try (Launched refused = checkout.startAtTerminal(environment)) {
             assertThat(refused.awaitEnd()).isEqualTo(TOOL_MISSING);
-            assertThat(refused.printed()).contains("As root: apt-get install -y").doesNotContain(QUESTION);
+            assertThat(refused.printed())
+                    .contains("As root: apt-get install -y")
+                    .doesNotContain(QUESTION);
         }
         assertThat(checkout.callsOfAptGet()).isEmpty();
     }

@@ -64,8 +64,7 @@ final class Outside implements AutoCloseable {
             modules.append("<module>").append(name).append("</module>");
         }
         Files.writeString(
-                users.resolve("pom.xml"),
-                pom("users", "<packaging>pom</packaging><modules>" + modules + "</modules>"));
+                users.resolve("pom.xml"), pom("users", "<packaging>pom</packaging><modules>" + modules + "</modules>"));
         String output = buildClassPaths(users.resolve("pom.xml"));
         List<String> classPaths = new ArrayList<>();
         for (int i = 0; i < dependencies.size(); i++) {
@@ -178,12 +177,15 @@ final class Outside implements AutoCloseable {
 
     private static String classPath(Path project, String output) throws IOException {
         Path file = project.resolve("class-path");
-        assertThat(file).as("Maven resolves %s%n%s", project.getFileName(), output).exists();
+        assertThat(file)
+                .as("Maven resolves %s%n%s", project.getFileName(), output)
+                .exists();
         return Files.readString(file).strip();
     }
 
     private void linkRepository() throws IOException {
-        Path real = Path.of(Logger.class.getProtectionDomain().getCodeSource().getLocation().getPath());
+        Path real = Path.of(
+                Logger.class.getProtectionDomain().getCodeSource().getLocation().getPath());
         // Group, artifact and version: org/slf4j/slf4j-api/2.0.20/slf4j-api-2.0.20.jar.
         Path source = real.getParent().getParent().getParent().getParent().getParent();
         if (!Files.isDirectory(source.resolve("io"))) {
@@ -247,7 +249,8 @@ final class Outside implements AutoCloseable {
         String home = System.getProperty("sluice.test.maven", "");
         Stream<Path> candidates = Stream.of(
                         Stream.of(home).filter(Predicate.not(String::isEmpty)).map(text -> Path.of(text, "bin")),
-                        Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)).map(Path::of),
+                        Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+                                .map(Path::of),
                         Stream.of(Path.of("/usr/share/maven/bin")))
                 .flatMap(bins -> bins);
         return candidates

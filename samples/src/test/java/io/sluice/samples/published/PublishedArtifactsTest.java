@@ -55,7 +55,8 @@ class PublishedArtifactsTest {
     @BeforeAll
     static void publish() throws IOException {
         outside = Outside.publish(folder, PARENTS, MODULES);
-        List<List<String>> dependencies = new ArrayList<>(ARTIFACTS.stream().map(List::of).toList());
+        List<List<String>> dependencies =
+                new ArrayList<>(ARTIFACTS.stream().map(List::of).toList());
         dependencies.add(REDIS_AND_VERTX);
         dependencies.add(ETCD_AND_VERTX);
         List<String> classPaths = outside.classPathsOfUsers(dependencies);

@@ -75,8 +75,8 @@ final class SharedFiles {
     private static long checked(long result, String what, long bytes) {
         if (result < 0) {
             int error = (int) -result;
-            throw new RegistrationException(
-                    "cannot " + what + " " + bytes + " bytes of shared memory: " + Errno.message(error) + advice(error));
+            throw new RegistrationException("cannot " + what + " " + bytes + " bytes of shared memory: "
+                    + Errno.message(error) + advice(error));
         }
         return result;
     }
@@ -87,8 +87,7 @@ final class SharedFiles {
             case Errno.ENOMEM, Errno.ENOSPC ->
                 "; ask for less, or see the memory limit of the container and of the process (ulimit -v,"
                         + " vm.max_map_count)";
-            case Errno.EMFILE, Errno.ENFILE ->
-                "; each allocated region keeps a file open: raise the limit (ulimit -n)";
+            case Errno.EMFILE, Errno.ENFILE -> "; each allocated region keeps a file open: raise the limit (ulimit -n)";
             case Errno.EFBIG ->
                 "; shared memory is a file of that size: raise the process's limit of file sizes (ulimit -f,"
                         + " LimitFSIZE= of systemd), ask for less, or leave shm out (SLUICE_TRANSPORTS=tcp)";

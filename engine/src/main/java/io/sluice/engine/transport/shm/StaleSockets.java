@@ -29,7 +29,8 @@ final class StaleSockets {
     static void removeFrom(String directory) {
         Path folder = Path.of(directory);
         try {
-            if (!Files.isDirectory(folder) || !LOCAL.contains(Files.getFileStore(folder).type())) {
+            if (!Files.isDirectory(folder)
+                    || !LOCAL.contains(Files.getFileStore(folder).type())) {
                 return;
             }
             try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, StaleSockets::isMeetingPoint)) {

@@ -32,8 +32,8 @@ class ContainerLimitTest {
         private Allocating() {}
 
         public static void main(String[] arguments) {
-            try (TransferEngine engine =
-                    TransferEngine.open(EngineOptions.builder().transports(List.of("shm")).build())) {
+            try (TransferEngine engine = TransferEngine.open(
+                    EngineOptions.builder().transports(List.of("shm")).build())) {
                 engine.allocate(16 * MIB, RegionOptions.readWrite());
                 System.out.println("16 MiB");
                 engine.allocate(128 * MIB, RegionOptions.readWrite());

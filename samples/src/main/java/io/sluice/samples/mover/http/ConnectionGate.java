@@ -50,8 +50,8 @@ final class ConnectionGate {
     /** A client has connected. */
     void admit(HttpConnection connection) {
         String address = connection.remoteAddress().hostAddress();
-        boolean hasRoom = (ofAddress(address) < mostOfOneAddress || cutOne(address))
-                && (open.size() < most || cutOne(null));
+        boolean hasRoom =
+                (ofAddress(address) < mostOfOneAddress || cutOne(address)) && (open.size() < most || cutOne(null));
         if (!hasRoom) {
             connection.close();
             return;

@@ -46,8 +46,7 @@ public final class MoverHttpVerticle extends VerticleBase {
         streams = listeners;
         listeners.begin();
         return Contract.read(vertx)
-                .compose(contract ->
-                        PackagedPage.read(vertx).map(page -> router(contract, page, mover, listeners)))
+                .compose(contract -> PackagedPage.read(vertx).map(page -> router(contract, page, mover, listeners)))
                 .compose(this::listen)
                 .onSuccess(server -> port = server.actualPort());
     }

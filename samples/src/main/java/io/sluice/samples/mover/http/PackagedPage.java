@@ -51,9 +51,7 @@ final class PackagedPage implements Handler<RoutingContext> {
         if (file == null) {
             context.next();
         } else {
-            context.response()
-                    .putHeader("Content-Type", TYPES.get(name))
-                    .end(file.copy());
+            context.response().putHeader("Content-Type", TYPES.get(name)).end(file.copy());
         }
     }
 }
