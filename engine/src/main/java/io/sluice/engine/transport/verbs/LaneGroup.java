@@ -451,7 +451,7 @@ final class LaneGroup implements EventLoop.Source {
         for (int slot = 0; slot < capacity; slot++) {
             VerbsLane lane = lanes[slot];
             if (lane != null && (event != RailEvent.QUEUE_PAIR_FAILED || numbers[slot] == number)) {
-                lane.railEvent(event);
+                tell(lane, event);
             }
         }
     }
@@ -464,8 +464,17 @@ final class LaneGroup implements EventLoop.Source {
         LOG.error("{}: {}", rail, what);
         for (VerbsLane lane : lanes) {
             if (lane != null) {
-                lane.railEvent(RailEvent.QUEUE_FAILED);
+                tell(lane, RailEvent.QUEUE_FAILED);
             }
+        }
+    }
+
+    /** An error in one connection's code keeps the event from no other. */
+    private static void tell(VerbsLane lane, RailEvent event) {
+        try {
+            lane.railEvent(event);
+        } catch (RuntimeException | Error e) {
+            lane.unexpected(e);
         }
     }
 

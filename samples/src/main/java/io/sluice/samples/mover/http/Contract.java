@@ -27,7 +27,7 @@ record Contract(Buffer text, OpenAPIContract contract) {
 
     /** Reads it. */
     static Future<Contract> read(Vertx vertx) {
-        return vertx.executeBlocking(() -> Buffer.buffer(Packaged.read(PLACE)))
+        return Packaged.read(vertx, PLACE)
                 .compose(text ->
                         OpenAPIContract.from(vertx, validated(text)).map(contract -> new Contract(text, contract)));
     }

@@ -5,8 +5,8 @@ import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.ext.web.RoutingContext;
-import java.io.IOException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** The page that shows moves: the files that were packaged with the program, and no others. Immutable. */
@@ -32,15 +32,13 @@ final class PackagedPage implements Handler<RoutingContext> {
 
     /** Reads it. */
     static Future<PackagedPage> read(Vertx vertx) {
-        return vertx.executeBlocking(PackagedPage::read);
-    }
-
-    private static PackagedPage read() throws IOException {
-        Map<String, Buffer> files = new HashMap<>();
-        for (String name : TYPES.keySet()) {
-            files.put(name, Buffer.buffer(Packaged.read(PLACE + "/" + name)));
-        }
-        return new PackagedPage(files);
+        Map<String, Future<Buffer>> reads = new HashMap<>();
+        TYPES.keySet().forEach(name -> reads.put(name, Packaged.read(vertx, PLACE + "/" + name)));
+        return Future.all(List.copyOf(reads.values())).map(all -> {
+            Map<String, Buffer> files = new HashMap<>();
+            reads.forEach((name, read) -> files.put(name, read.result()));
+            return new PackagedPage(files);
+        });
     }
 
     @Override
