@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 int sluice_thread_set_affinity(int cpu) {
@@ -30,7 +31,14 @@ int sluice_thread_schedule(struct sluice_thread_schedule *record) {
         return -ENOSYS;
     }
     text[length] = '\0';
-    int numbers = sscanf(text, "%" SCNd64 " %" SCNd64, &record->ran, &record->waited);
+    int64_t turns;
+    struct timespec ran;
     /* A kernel that counts nothing shows zeros. */
-    return numbers == 2 && record->ran > 0 ? 0 : -ENOSYS;
+    if (sscanf(text, "%" SCNd64 " %" SCNd64 " %" SCNd64, &record->ran, &record->waited, &turns) != 3
+            || (record->ran == 0 && turns == 0) || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran) != 0) {
+        return -ENOSYS;
+    }
+    /* What it shows as run may be a tick old, or more. */
+    record->ran = ran.tv_sec * INT64_C(1000000000) + ran.tv_nsec;
+    return 0;
 }

@@ -14,13 +14,14 @@ struct version {
     const char *file_system;
     const char *limit;
     const char *usage;
-    /* Of the group and all below it, as the usage is. */
-    const char *reclaimable;
+    /* What the kernel drops when the group needs room, of the group and all below it, as the usage is. */
+    const char *reclaimable[3];
 };
 
 static const struct version VERSION_1 = {
-    "cgroup", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "};
-static const struct version VERSION_2 = {"cgroup2", "memory.max", "memory.current", "inactive_file "};
+    "cgroup", "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_active_file ", "total_inactive_file "}};
+static const struct version VERSION_2 = {
+    "cgroup2", "memory.max", "memory.current", {"active_file ", "inactive_file ", "slab_reclaimable "}};
 
 static FILE *open_text(const char *root, const char *folder, const char *name) {
     char path[PATH_BYTES];
@@ -62,8 +63,11 @@ static int64_t left_by_group(const char *root, const char *folder, const struct 
     if (limit < 0 || usage < 0) {
         return INT64_MAX;
     }
-    int64_t reclaimable = number_in(root, folder, "memory.stat", version->reclaimable);
-    int64_t kept = reclaimable < 0 ? usage : reclaimable < usage ? usage - reclaimable : 0;
+    int64_t kept = usage;
+    for (int i = 0; i < 3 && version->reclaimable[i] != NULL; i++) {
+        int64_t part = number_in(root, folder, "memory.stat", version->reclaimable[i]);
+        kept -= part < 0 ? 0 : part < kept ? part : kept;
+    }
     return kept < limit ? limit - kept : 0;
 }
 
@@ -128,7 +132,7 @@ static void unescape(char *text) {
  */
 static const char *below_mount(const char *group, const char *top) {
     size_t length = strcmp(top, "/") == 0 ? 0 : strlen(top);
-    if (strcmp(group, "/") == 0 || strncmp(top, "/..", 3) == 0) {
+    if (strcmp(group, "/") == 0 || (strncmp(top, "/..", 3) == 0 && top[strspn(top, "/.")] == '\0')) {
         /* A name space of its own hides the rest: what is mounted is this group, or one above it. */
         return "";
     }

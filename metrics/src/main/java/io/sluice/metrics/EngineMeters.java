@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Every meter carries the tag {@code engine}, so that several engines of a process are told apart; give them
  * {@linkplain io.sluice.engine.EngineOptions.Builder#name(String) names}. To bind an engine twice to one registry with the same
- * tags is harmless. Of two engines with one name and the same tags the second is measured when the meters of the first are closed. A registry keeps the engine's figures until this is {@linkplain #close() closed}, which belongs to closing
- * the engine.
+ * tags is harmless. Of two engines with one name and the same tags, the second is measured once the meters of the first are
+ * closed. A registry keeps the engine's figures until this is {@linkplain #close() closed}, which belongs to closing the engine.
  *
  * <p>All methods may be called from any thread.
  */

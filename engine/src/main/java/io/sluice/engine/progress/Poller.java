@@ -582,6 +582,8 @@ public final class Poller implements EventLoop {
             do {
                 Runnable task;
                 while ((task = tasks.poll()) != null) {
+                    // each is a cycle of its own, so that what one cycle may do is not done for ever
+                    now = System.nanoTime();
                     run(task);
                 }
             } while (runEndOfCycle() > 0);

@@ -7,7 +7,7 @@ package io.sluice.engine.progress;
  * thread.
  */
 final class StallCause {
-    private static final long SHORTEST_PERIOD_NANOS = 10_000_000;
+    private static final long SHORTEST_PERIOD_NANOS = 250_000;
     private static final long LONGEST_PERIOD_NANOS = 50_000_000;
     private static final long MILLISECOND = 1_000_000;
 

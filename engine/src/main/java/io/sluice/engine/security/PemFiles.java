@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -30,8 +29,8 @@ import java.util.regex.Pattern;
 final class PemFiles {
     private static final int MAX_BYTES = 1 << 20;
     private static final Pattern BLOCK = Pattern.compile("-----BEGIN ([^\\r\\n-]+)-----([^-]*)-----END \\1-----");
-    private static final Set<String> CERTIFICATE = Set.of("CERTIFICATE", "X509 CERTIFICATE");
-    private static final Set<String> KEY = Set.of("PRIVATE KEY");
+    private static final List<String> CERTIFICATE = List.of("CERTIFICATE", "X509 CERTIFICATE");
+    private static final List<String> KEY = List.of("PRIVATE KEY");
     // In other forms, or with a password; also in one that this does not know.
     private static final String ANY_KEY = "PRIVATE KEY-----";
     private static final String BEGIN = "-----BEGIN ";
@@ -110,7 +109,7 @@ final class PemFiles {
         while (next.isPresent()) {
             X509Certificate last = next.get();
             chain.add(last);
-            rest.remove(last);
+            rest.removeIf(last::equals);
             next = rest.stream()
                     .filter(each -> each.getSubjectX500Principal().equals(last.getIssuerX500Principal()))
                     .findFirst();
@@ -118,7 +117,7 @@ final class PemFiles {
         return chain.toArray(X509Certificate[]::new);
     }
 
-    private static List<byte[]> blocks(Path path, String text, Set<String> labels) throws IOException {
+    private static List<byte[]> blocks(Path path, String text, List<String> labels) throws IOException {
         List<byte[]> found = new ArrayList<>();
         Matcher block = BLOCK.matcher(text);
         while (block.find()) {
@@ -131,10 +130,12 @@ final class PemFiles {
                 }
             }
         }
+        int begun = 0;
         for (String label : labels) {
-            if (found.isEmpty() && text.contains(BEGIN + label + "-----")) {
-                throw new IOException(path + " has a " + label + " without its end: it is cut off or damaged");
-            }
+            begun += text.split(Pattern.quote(BEGIN + label + "-----"), -1).length - 1;
+        }
+        if (begun != found.size()) {
+            throw new IOException(path + " has a " + labels.getFirst() + " without its end: it is cut off or damaged");
         }
         return found;
     }

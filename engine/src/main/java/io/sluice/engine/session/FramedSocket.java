@@ -590,6 +590,10 @@ final class FramedSocket {
     private void receive() throws IOException {
         boolean leftSome = held;
         held = !mayHandOut();
+        if (leftSome) {
+            // what it sends meanwhile is not read
+            lastReceived = System.nanoTime();
+        }
         if (leftSome && !held) {
             takeMessages(buffer());
         }

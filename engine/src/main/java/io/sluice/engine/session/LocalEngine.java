@@ -138,8 +138,8 @@ public final class LocalEngine implements TransferEngine {
      * @throws SluiceException if it cannot be opened; nothing of it stays open then
      */
     public static TransferEngine open(EngineOptions options) {
-        VariableNames.warn(options.variables(VariableNames.PREFIX).keySet());
         try {
+            VariableNames.warn(options.variables(VariableNames.PREFIX).keySet());
             NativeLibrary.ensureAvailable();
             LocalEngine engine = make(options);
             try {

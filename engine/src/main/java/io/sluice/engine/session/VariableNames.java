@@ -109,7 +109,7 @@ final class VariableNames {
      */
     static void warn(Collection<String> names) {
         for (String name : names) {
-            if (isUnknown(name) && !isOfAnotherTransport(name) && SAID.add(name)) {
+            if (isUnknown(name) && !SAID.contains(name) && !isOfAnotherTransport(name) && SAID.add(name)) {
                 LOG.warn(
                         "the environment variable {} is not known, and has no effect{}",
                         name,
@@ -131,7 +131,8 @@ final class VariableNames {
         return TransportProviders.all().stream()
                 .map(TransportProvider::name)
                 .filter(transport -> !OWN_TRANSPORTS.contains(transport))
-                .anyMatch(transport -> name.startsWith(PREFIX + transport.toUpperCase(Locale.ROOT) + "_"));
+                .anyMatch(transport -> name.startsWith(
+                        PREFIX + transport.toUpperCase(Locale.ROOT).replace('-', '_') + "_"));
     }
 
     /** The known name that takes the fewest changes, if a slip of the pen or a cut is all that can lie between the two. */

@@ -110,6 +110,19 @@ class StallCauseTest {
     }
 
     @Test
+    void aShortThresholdIsJudgedByItsOwnCycle() {
+        StallCause strict = new StallCause(counts, 1 * MS);
+        strict.sample(now);
+        for (int i = 0; i < 40; i++) {
+            counts.ran += MS / 4;
+            now += MS / 4;
+            strict.cycleEnded(now);
+        }
+        passes(0, 0, 2);
+        assertThat(strict.of(2 * MS, now)).contains("a callback blocks");
+    }
+
+    @Test
     void theSharesNeverExceedTheCycle() {
         cause.sample(now);
         passes(49, 49, 0);

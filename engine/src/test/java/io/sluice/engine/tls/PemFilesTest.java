@@ -47,6 +47,7 @@ class PemFilesTest {
                 key + certificate + authority,
                 certificate + key + authority,
                 authority + BAG + certificate + "# the key\n" + PARAMETERS + key + "\n# that is all\n",
+                authority + authority + certificate + certificate + authority + key,
                 (certificate + authority + key).replace("\n", "\r\n"))) {
             Path all = write("all.pem", text);
             // The trusted ones are all certificates of their file, so that of the authority comes alone.
@@ -75,6 +76,10 @@ class PemFilesTest {
         assertThatThrownBy(() -> open(TlsOptions.pem(cut, cut, files.trusted())))
                 .isInstanceOf(SluiceException.class)
                 .hasStackTraceContaining("cut.pem has a PRIVATE KEY without its end");
+        Path cutChain = write("cut-chain.pem", key + certificate + authority.substring(0, authority.length() / 2));
+        assertThatThrownBy(() -> open(TlsOptions.pem(cutChain, cutChain, files.trusted())))
+                .isInstanceOf(SluiceException.class)
+                .hasStackTraceContaining("cut-chain.pem has a CERTIFICATE without its end");
         Path password = write("password.pem", certificate + key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"));
         assertThatThrownBy(() -> open(TlsOptions.pem(password, password, files.trusted())))
                 .isInstanceOf(SluiceException.class)

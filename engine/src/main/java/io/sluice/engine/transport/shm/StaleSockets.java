@@ -8,7 +8,11 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.slf4j.Logger;
@@ -23,6 +27,9 @@ final class StaleSockets {
     private static final Set<String> LOCAL =
             Set.of("btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "ramfs", "tmpfs", "xfs", "zfs");
 
+    /** Engines meet within seconds. A kernel before 5.14 refuses the type for a moment also at one that is being opened. */
+    private static final Duration LONGEST_USE = Duration.ofHours(1);
+
     private StaleSockets() {}
 
     /** Removes those that no process has open any more. What cannot be told stays. */
@@ -33,22 +40,32 @@ final class StaleSockets {
                     || !LOCAL.contains(Files.getFileStore(folder).type())) {
                 return;
             }
-            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, StaleSockets::isMeetingPoint)) {
-                for (Path each : files) {
-                    if (isStale(each) && Files.deleteIfExists(each)) {
-                        LOG.info("removed the socket {}, which a process that has gone had left", each);
-                    }
-                }
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, StaleSockets::isNamedLikeOne)) {
+                files.forEach(StaleSockets::removeIfStale);
             }
         } catch (IOException | DirectoryIteratorException e) {
             LOG.debug("sockets that are no longer in use may stay in {}", directory, e);
         }
     }
 
-    private static boolean isMeetingPoint(Path file) throws IOException {
-        return NAME.matcher(file.getFileName().toString()).matches()
-                && Files.getAttribute(file, "isOther") instanceof Boolean other
-                && other;
+    private static boolean isNamedLikeOne(Path file) {
+        return NAME.matcher(file.getFileName().toString()).matches();
+    }
+
+    private static void removeIfStale(Path file) {
+        try {
+            BasicFileAttributes attributes =
+                    Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+            Instant young = Instant.now().minus(LONGEST_USE);
+            if (attributes.isOther()
+                    && attributes.lastModifiedTime().toInstant().isBefore(young)
+                    && isStale(file)
+                    && Files.deleteIfExists(file)) {
+                LOG.info("removed the socket {}, which a process that has gone had left", file);
+            }
+        } catch (IOException e) {
+            LOG.debug("the socket {} may be no longer in use, and stays", file, e);
+        }
     }
 
     /**
@@ -57,6 +74,8 @@ final class StaleSockets {
      */
     private static boolean isStale(Path socket) {
         try (SocketChannel asking = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            // one of another program may never answer
+            asking.configureBlocking(false);
             asking.connect(UnixDomainSocketAddress.of(socket));
             return false;
         } catch (ConnectException e) {

@@ -7,14 +7,21 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.jni.Errno;
 import io.sluice.jni.LocalSockets;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,16 +54,53 @@ class StaleSocketsTest {
         Path alive = folder.resolve(NAME + "2");
         int listening = LocalSockets.listen(alive.toString().getBytes(StandardCharsets.UTF_8));
         assertThat(listening).isNotNegative();
+        Path young = leave(NAME + "3");
+        for (Path old : List.of(stale, foreign, file, alive)) {
+            makeOld(old);
+        }
         try (TransferEngine engine = open()) {
-            assertThat(list()).doesNotContain(stale).contains(foreign, file, alive);
+            assertThat(list()).doesNotContain(stale).contains(foreign, file, alive, young);
             // Its owner has not been asked anything.
             assertThat(LocalSockets.accept(listening)).isEqualTo(-Errno.EAGAIN);
         } finally {
             Sockets.close(listening);
         }
+        makeOld(young);
         try (TransferEngine engine = open()) {
             assertThat(list()).containsExactlyInAnyOrder(foreign, file);
         }
+    }
+
+    @Test
+    void oneOfAnotherProgramThatTakesNoConnectionHoldsNothingUp() throws IOException {
+        Path foreign = folder.resolve(NAME + "4");
+        List<SocketChannel> waiting = new ArrayList<>();
+        try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+            server.bind(UnixDomainSocketAddress.of(foreign), 1);
+            makeOld(foreign);
+            boolean full = false;
+            while (!full) {
+                SocketChannel client = SocketChannel.open(StandardProtocolFamily.UNIX);
+                waiting.add(client);
+                client.configureBlocking(false);
+                try {
+                    full = !client.connect(UnixDomainSocketAddress.of(foreign));
+                } catch (IOException e) {
+                    full = true;
+                }
+            }
+            try (TransferEngine engine = Patience.await(CompletableFuture.supplyAsync(this::open))) {
+                assertThat(list()).contains(foreign);
+            }
+        } finally {
+            for (SocketChannel each : waiting) {
+                each.close();
+            }
+        }
+    }
+
+    private static void makeOld(Path socket) throws IOException {
+        Files.setLastModifiedTime(socket, FileTime.from(Instant.now().minus(Duration.ofHours(2))));
     }
 
     private TransferEngine open() {
