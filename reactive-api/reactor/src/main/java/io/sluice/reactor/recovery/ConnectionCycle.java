@@ -112,14 +112,15 @@ final class ConnectionCycle {
         probe.dispose();
         ReactiveConnection last = current;
         current = null;
-        waiting.tellAll(subscriber -> subscriber.error(closedHere()));
-        events.tryEmitComplete();
-        connections.tryEmitComplete();
+        // first: it must not wait for what subscribers do with the end
         if (last == null) {
             closed.tryEmitEmpty();
         } else {
             last.close().subscribe(nothing -> {}, closed::tryEmitError, closed::tryEmitEmpty);
         }
+        waiting.tellAll(subscriber -> subscriber.error(closedHere()));
+        events.tryEmitComplete();
+        connections.tryEmitComplete();
     }
 
     private void await(MonoSink<ReactiveConnection> subscriber) {

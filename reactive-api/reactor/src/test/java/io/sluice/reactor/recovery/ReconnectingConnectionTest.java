@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -316,6 +317,19 @@ class ReconnectingConnectionTest {
         assertThat(made.getLast().state()).isEqualTo(ConnectionState.CLOSED);
         pass(Duration.ofMinutes(1));
         assertThat(made).hasSize(1);
+    }
+
+    @Test
+    void closingClosesTheConnectionAlthoughASubscriberThrows() {
+        ReconnectingConnection connection = connection(OPTIONS).start();
+        connection.events().subscribe(event -> {}, error -> {}, () -> {
+            throw new LinkageError("thrown by the test");
+        });
+        pass(Duration.ZERO);
+        AtomicBoolean closed = new AtomicBoolean();
+        connection.close().subscribe(nothing -> {}, error -> {}, () -> closed.set(true));
+        assertThat(made.getLast().state()).isEqualTo(ConnectionState.CLOSED);
+        assertThat(closed).isTrue();
     }
 
     @Test
