@@ -325,6 +325,10 @@ run_tests() {
   if [[ $only != softroce ]]; then
     bring_tools
   fi
+  if [[ $only == softroce || (-z $only && -n $own) ]]; then
+    # What may be asked is asked now, not after all of Maven's tests.
+    bring_qemu
+  fi
   begin_build
   # The format is checked once, before and apart from the tests: neither hides what the other has to say.
   if [[ -z $only ]]; then
@@ -349,7 +353,6 @@ run_tests() {
   if [[ $only == softroce || (-z $only && -n $own && (-z $changed || " ${modules[*]} " == *' engine '* || -n $(git -C "$root" status --porcelain -- "$softroce") ||
     -n $(git -C "$root" diff --no-renames --name-only "$base" -- "$softroce"))) ]]; then
     if ((status == 0)); then
-      bring_qemu
       JAVA_HOME=$jdk run_child bash "$softroce/suite/test" "$root" "$softroce_results" "$extent" || softroce_status=$?
     else
       echo 'Without a whole build the tests on a real RDMA driver do not run, and are not counted.'

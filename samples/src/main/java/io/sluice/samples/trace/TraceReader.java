@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a trace in the Mooncake format, one JSON object a line, in memory that does not grow with its length. Blank
- * lines are ignored, and so is a byte-order mark of UTF-8. Requests may arrive together, but a timestamp smaller than the one before it is malformed, and so
- * is a line of more than {@value #MAX_LINE_BYTES} bytes and a trace without any request.
+ * lines are ignored, and so is a byte-order mark of UTF-8. Requests may arrive together, but a timestamp smaller than the one
+ * before it is malformed, and so is a line of more than {@value #MAX_LINE_BYTES} bytes and a trace without any request.
  */
 public final class TraceReader implements TraceSource {
 

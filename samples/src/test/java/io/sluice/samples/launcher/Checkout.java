@@ -134,7 +134,8 @@ final class Checkout {
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile());
         Map<String, String> all = builder.environment();
-        all.keySet().removeIf(name -> name.startsWith("SLUICE_"));
+        all.keySet().removeIf(name -> name.startsWith("SLUICE_") || name.equals("CI"));
+        all.put("SHELL", "/bin/sh");
         all.put("PATH", tools + ":" + all.get("PATH"));
         all.put("CC", tools.resolve("compiler").toString());
         all.put("SLUICE_JAVA_HOME", System.getProperty("java.home"));

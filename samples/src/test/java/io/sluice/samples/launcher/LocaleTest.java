@@ -71,6 +71,7 @@ class LocaleTest {
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile());
         builder.environment().keySet().removeAll(List.of("LANG", "LC_CTYPE", "JAVA_TOOL_OPTIONS"));
+        builder.environment().keySet().removeIf(name -> name.startsWith("SLUICE_"));
         builder.environment().put("LC_ALL", locale);
         builder.environment().put("SLUICE_JAVA_HOME", System.getProperty("java.home"));
         builder.environment().put("SLUICE_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1");

@@ -25,6 +25,8 @@ final class ConnectionGate {
     private final long timeoutNanos;
     // the address of each
     private final Map<HttpConnection, String> open = new HashMap<>();
+    // whose answer is the last that has begun: requests may come before the answers of earlier ones have gone
+    private final Map<HttpConnection, Exchange> current = new HashMap<>();
     // since when a request is awaited, the earliest first
     private final Map<HttpConnection, Long> awaited = new LinkedHashMap<>();
 
@@ -67,15 +69,18 @@ final class ConnectionGate {
             HttpConnection connection = request.connection();
             awaitRequest(connection);
             Exchange exchange = new Exchange();
+            current.put(connection, exchange);
             request.end().onSuccess(whole -> {
                 // an answer may be given before the request was read
-                if (!exchange.answered) {
+                if (!exchange.answered && current.get(connection) == exchange) {
                     awaited.remove(connection);
                 }
             });
             request.response().bodyEndHandler(answered -> {
                 exchange.answered = true;
-                awaitRequest(connection);
+                if (current.get(connection) == exchange) {
+                    awaitRequest(connection);
+                }
             });
             server.handle(request);
         };
@@ -125,6 +130,7 @@ final class ConnectionGate {
 
     private void forget(HttpConnection connection) {
         open.remove(connection);
+        current.remove(connection);
         awaited.remove(connection);
     }
 

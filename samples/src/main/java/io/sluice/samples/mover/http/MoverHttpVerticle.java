@@ -80,7 +80,9 @@ public final class MoverHttpVerticle extends VerticleBase {
                         .setPort(options.port())
                         // what a connection of HTTP/2 holds is not bounded by request
                         .setHttp2ClearTextEnabled(false)
-                        .setIdleTimeout(IDLE_SECONDS))
+                        .setIdleTimeout(IDLE_SECONDS)
+                        // of a client that takes no answers, however often it sends; event streams write more often
+                        .setWriteIdleTimeout(2 * IDLE_SECONDS))
                 .connectionHandler(gate::admit)
                 .requestHandler(gate.watching(router))
                 .listen();
