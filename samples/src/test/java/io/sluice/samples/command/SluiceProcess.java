@@ -9,11 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 
 /** The program in a process of its own. It is gone once this is closed. */
@@ -22,7 +20,11 @@ final class SluiceProcess implements AutoCloseable {
     static final Duration BOUND = Patience.BOUND;
 
     /** What ends before code is hot gains nothing by the compiler for hot code, which takes a processor for itself. */
-    private static final List<String> BRIEF = List.of("-XX:TieredStopAtLevel=1");
+    private static final String BRIEF = "-XX:TieredStopAtLevel=1";
+
+    /** Of the virtual machine; a small one needs no collector with threads of its own. */
+    static final List<String> OPTIONS =
+            List.of(BRIEF, "-XX:+UseSerialGC", "-Xmx256m", "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED");
 
     private final Process process;
     private final Path out;
@@ -40,29 +42,29 @@ final class SluiceProcess implements AutoCloseable {
     }
 
     static SluiceProcess start(Path folder, Map<String, String> environment, String... arguments) throws IOException {
-        return startOn(System.getProperty("java.class.path"), folder, environment, arguments);
+        ProcessBuilder builder = builder(folder, arguments);
+        builder.environment().putAll(environment);
+        return start(builder, folder);
     }
 
     /** The same in another working directory. */
     static SluiceProcess startIn(Path directory, Path folder, String... arguments) throws IOException {
-        String classPath = Arrays.stream(System.getProperty("java.class.path").split(":"))
-                .map(entry -> Path.of(entry).toAbsolutePath().toString())
-                .collect(Collectors.joining(":"));
-        return start(builder(folder, BRIEF, classPath, arguments).directory(directory.toFile()), folder);
+        return start(builder(folder, arguments).directory(directory.toFile()), folder);
     }
 
     /** The same on another class path. */
     static SluiceProcess startOn(String classPath, Path folder, Map<String, String> environment, String... arguments)
             throws IOException {
-        return start(BRIEF, classPath, folder, environment, arguments);
-    }
-
-    private static SluiceProcess start(
-            List<String> options, String classPath, Path folder, Map<String, String> environment, String... arguments)
-            throws IOException {
-        ProcessBuilder builder = builder(folder, options, classPath, arguments);
+        ProcessBuilder builder = builder(folder, OPTIONS, classPath, arguments);
         builder.environment().putAll(environment);
         return start(builder, folder);
+    }
+
+    private static ProcessBuilder builder(Path folder, String... arguments) {
+        TestedProgram program = TestedProgram.chosen();
+        List<String> options = new ArrayList<>(OPTIONS);
+        options.addAll(program.options());
+        return builder(folder, options, program.classPath(), arguments);
     }
 
     private static ProcessBuilder builder(Path folder, List<String> options, String classPath, String... arguments) {
@@ -74,14 +76,8 @@ final class SluiceProcess implements AutoCloseable {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
         command.addAll(List.of(
-                "-Xmx256m",
                 // What a killed process leaves behind goes with the test's folder.
-                "-Djava.io.tmpdir=" + folder,
-                "-Xcheck:jni",
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                classPath,
-                SluiceCommand.class.getName()));
+                "-Djava.io.tmpdir=" + folder, "-cp", classPath, SluiceCommand.class.getName()));
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command);
     }
@@ -101,8 +97,7 @@ final class SluiceProcess implements AutoCloseable {
 
     /** Runs it to its end, where all that it prints is lost. */
     static SluiceProcess runOnFullDisk(Path folder, String... arguments) throws IOException {
-        SluiceProcess program = start(
-                builder(folder, BRIEF, System.getProperty("java.class.path"), arguments), Path.of("/dev/full"), folder);
+        SluiceProcess program = start(builder(folder, arguments), Path.of("/dev/full"), folder);
         program.awaitEnd();
         return program;
     }
@@ -116,7 +111,10 @@ final class SluiceProcess implements AutoCloseable {
 
     /** Runs it to its end with all of the JVM's compilers, without which code allocates more. */
     static SluiceProcess runCompiled(Path folder, String... arguments) throws IOException {
-        SluiceProcess program = start(List.of(), System.getProperty("java.class.path"), folder, Map.of(), arguments);
+        List<String> options = new ArrayList<>(OPTIONS);
+        options.remove(BRIEF);
+        SluiceProcess program =
+                start(builder(folder, options, TestedProgram.chosen().classPath(), arguments), folder);
         program.awaitEnd();
         return program;
     }
