@@ -16,6 +16,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * One connection after the other to a peer. What happens is a task, one at a time, so that nothing here needs a lock; whoever
@@ -61,8 +62,23 @@ final class ConnectionCycle {
     Mono<ReactiveConnection> connection() {
         return Mono.defer(() -> {
             ReactiveConnection now = openNow();
-            return now != null ? Mono.just(now) : Mono.create(sink -> tasks.run(() -> await(sink)));
+            if (now != null) {
+                return Mono.just(now);
+            }
+            if (state == ReconnectingState.CLOSED) {
+                return elsewhere(closedHere());
+            }
+            return Mono.<ReactiveConnection>create(sink -> tasks.run(() -> await(sink)))
+                    .onErrorResume(ConnectionCycle::elsewhere);
         });
+    }
+
+    /**
+     * An error, away from the thread that runs the tasks: a subscriber that tries again in its error signal would hold that
+     * thread, perhaps one that closes or a poller, for as long as the error lasts.
+     */
+    private static <T> Mono<T> elsewhere(Throwable error) {
+        return Mono.<T>error(error).subscribeOn(Schedulers.parallel());
     }
 
     ReconnectingState state() {
@@ -82,7 +98,7 @@ final class ConnectionCycle {
     }
 
     Flux<ReactiveConnection> connections() {
-        return connections.asFlux();
+        return connections.asFlux().onErrorResume(ConnectionCycle::elsewhere);
     }
 
     void start() {

@@ -6,16 +6,20 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionState;
 import io.sluice.reactor.ReactiveConnection;
+import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
@@ -317,6 +321,43 @@ class ReconnectingConnectionTest {
         assertThat(made.getLast().state()).isEqualTo(ConnectionState.CLOSED);
         pass(Duration.ofMinutes(1));
         assertThat(made).hasSize(1);
+    }
+
+    @Test
+    void oneThatTriesAgainAtOnceDoesNotHoldTheThreadThatCloses() {
+        // whose one thread would be held in any case
+        VirtualTimeScheduler.reset();
+        refusing = true;
+        ReconnectingConnection connection = connection(OPTIONS);
+        Disposable insistent = connection.connection().retry().subscribe();
+        Thread closing = Thread.ofPlatform()
+                .daemon()
+                .start(() -> connection.close().subscribe());
+        try {
+            Patience.join(closing);
+            assertThat(connection.state()).isEqualTo(ReconnectingState.CLOSED);
+        } finally {
+            insistent.dispose();
+        }
+    }
+
+    @Test
+    void oneThatTriesAgainAtOnceDoesNotHoldTheThreadOfTheLastFailure() {
+        VirtualTimeScheduler.reset();
+        CompletableFuture<Thread> failing = new CompletableFuture<>();
+        Mono<ReactiveConnection> connect = Mono.create(sink -> failing.complete(Thread.ofPlatform()
+                .daemon()
+                .start(() -> sink.error(new ConnectFailedException("refused by the test")))));
+        ReconnectingConnection connection = ReconnectingConnection.over(connect, OPTIONS.withMaxFailures(1));
+        Disposable insistent = Disposables.composite(
+                connection.connection().retry().subscribe(),
+                connection.connections().retry().subscribe());
+        try {
+            Patience.join(Patience.await(failing));
+            assertThat(connection.state()).isEqualTo(ReconnectingState.GIVEN_UP);
+        } finally {
+            insistent.dispose();
+        }
     }
 
     @Test
