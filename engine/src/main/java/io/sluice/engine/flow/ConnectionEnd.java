@@ -1,7 +1,9 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.LimitExceededException;
 import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.SluiceException;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,19 @@ public record ConnectionEnd(
         return kind == Kind.CLOSED_HERE
                 ? new ConnectionClosedException(reason, cause)
                 : new ConnectionLostException(reason, cause);
+    }
+
+    /**
+     * For a connect whose connection has not opened.
+     *
+     * @return an exception
+     */
+    public SluiceException notOpened() {
+        if (kind == Kind.CLOSED_HERE) {
+            return error();
+        }
+        // it may be tried again, which other failures do not say
+        return cause instanceof LimitExceededException limit ? limit : new ConnectFailedException(reason, cause);
     }
 
     /**

@@ -10,6 +10,10 @@ import javax.net.ssl.SSLException;
  * handshake. Whoever can change packets can forge it, and no more by it than by dropping them.
  */
 public final class RefusedBeforeTlsException extends SSLException {
+    /** What it means, to the side that connects. */
+    public static final String MEANING =
+            "more peers connect at once than it takes (maxHandshakesPerSecond, maxHalfOpen); try again later";
+
     @Serial
     private static final long serialVersionUID = 1L;
 

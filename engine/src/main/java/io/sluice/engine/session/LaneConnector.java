@@ -1,7 +1,9 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.LimitExceededException;
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.security.RefusedBeforeTlsException;
 import io.sluice.engine.security.TlsStream;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -60,9 +62,8 @@ final class LaneConnector implements FramedSocket.Handler {
                 session.laneOpened(index, socket().release(), stream);
             }
             case MessageType.REJECT -> {
-                String why = PeerText.read(new FieldReader(body).bytes(Tag.MESSAGE));
                 socket().close();
-                broken("the peer rejects it: " + why, null);
+                session.failed(Rejection.ofLane(body, index));
             }
             default -> throw new ProtocolException("a lane was answered with a message of type " + type);
         }
@@ -70,6 +71,13 @@ final class LaneConnector implements FramedSocket.Handler {
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
+        if (cause instanceof RefusedBeforeTlsException) {
+            session.failed(new LimitExceededException(
+                    "lane " + index + " could not be opened: the peer rejects it before TLS: "
+                            + RefusedBeforeTlsException.MEANING,
+                    cause));
+            return;
+        }
         session.failed(new ConnectFailedException("lane " + index + " could not be opened: " + reason, cause));
     }
 

@@ -255,9 +255,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     public void broken(String reason, @Nullable Throwable cause) {
         if (cause instanceof RefusedBeforeTlsException) {
             fail(new LimitExceededException(
-                    target + " rejects the connection before TLS: more peers connect at once than it takes"
-                            + " (maxHandshakesPerSecond, maxHalfOpen); try again later",
-                    cause));
+                    target + " rejects the connection before TLS: " + RefusedBeforeTlsException.MEANING, cause));
             return;
         }
         if (cause instanceof SSLException) {

@@ -800,10 +800,7 @@ final class PeerSession implements EndpointContext, FramedSocket.Handler, Sessio
             countEnded(why);
         }
         if (!open) {
-            opened.completeExceptionally(
-                    why.kind() == ConnectionEnd.Kind.CLOSED_HERE
-                            ? why.error()
-                            : new ConnectFailedException(why.reason(), why.cause()));
+            opened.completeExceptionally(why.notOpened());
         } else if (lost) {
             LOG.info("{} is lost: {}", connection, why.reason());
         }

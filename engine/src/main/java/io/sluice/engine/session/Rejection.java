@@ -54,6 +54,20 @@ final class Rejection {
         return code == RATE || code == HALF_OPEN;
     }
 
+    /** Why a lane was not taken; the connection that it belongs to fails with it. */
+    static ConnectFailedException ofLane(ByteBuffer body, int index) {
+        FieldReader fields = new FieldReader(body);
+        String message = "lane " + index + " could not be opened: the peer rejects it: "
+                + PeerText.read(fields.bytes(Tag.MESSAGE));
+        return isLimit((int) fields.number(Tag.CODE, 0, Integer.MAX_VALUE))
+                ? new LimitExceededException(message)
+                : new ConnectFailedException(message);
+    }
+
+    private static boolean isLimit(int code) {
+        return code == BUSY || code == RATE || code == HALF_OPEN;
+    }
+
     static SluiceException read(ByteBuffer body, EngineAddress from) {
         FieldReader fields = new FieldReader(body);
         String message = from + " rejects the connection: " + PeerText.read(fields.bytes(Tag.MESSAGE));

@@ -7,6 +7,7 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.FuzzSeed;
+import io.sluice.engine.LimitExceededException;
 import io.sluice.engine.OpenDescriptors;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
@@ -86,6 +87,22 @@ class HostileAcceptorTest {
             lane.receive(MessageType.LANE);
             lane.send(MessageType.REJECT, Rejection.write(Rejection.AUTHENTICATION, "no"));
             Patience.failure(connecting, ConnectFailedException.class);
+            lane.awaitEnd();
+        }
+    }
+
+    /** It may be tried again later, as when the connection itself is refused for a limit. */
+    @Test
+    void acceptorWhoseLimitsKeepTheLaneOut() {
+        try (RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+            acceptor.bootstrap();
+            MessageSocket lane = acceptor.accept();
+            lane.receive(MessageType.LANE);
+            lane.send(MessageType.REJECT, Rejection.write(Rejection.HALF_OPEN, "too many peers (maxHalfOpen)"));
+            assertThat(Patience.failure(connecting, LimitExceededException.class))
+                    .hasMessageContaining("lane 0")
+                    .hasMessageContaining("maxHalfOpen");
             lane.awaitEnd();
         }
     }

@@ -90,6 +90,24 @@ class TlsRefusalTest {
                 .isZero();
     }
 
+    /** With data in TLS a lane costs a handshake of its own. */
+    @Test
+    void laneThatIsOneHandshakeTooMany() {
+        TransferEngine accepting =
+                engine(target, options -> options.tls(target.options().data(true)).maxHandshakesPerSecond(1));
+        Patience.until("a lane is refused", () -> {
+            try {
+                Patience.await(initiator.connect(accepting.address()));
+                return false;
+            } catch (LimitExceededException limit) {
+                assertThat(limit)
+                        .hasMessageContaining("maxHandshakesPerSecond")
+                        .hasCauseInstanceOf(RefusedBeforeTlsException.class);
+                return String.valueOf(limit.getMessage()).contains("lane 0");
+            }
+        });
+    }
+
     @Test
     void onesThatHoldTheirSocketsOpen() throws IOException {
         TransferEngine accepting = engine(target, options -> options.maxHalfOpen(4));
