@@ -12,13 +12,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** What an engine proves itself by, and what it accepts of others. It may come from files or a vault, so no poller asks for it. */
 final class Credentials {
-    private static final Logger LOG = LoggerFactory.getLogger(Credentials.class);
-
     private final @Nullable TlsOptions tls;
     private final @Nullable TokenSource tokens;
     // of a source that has nothing to wait for
@@ -88,9 +85,10 @@ final class Credentials {
     /**
      * Those of this moment, on the loop's thread; inside this call if there is nothing to wait for.
      *
+     * @param log where it is said that they are not to be had, as strangers can make them be asked for
      * @param then gets them, or none if they are not to be had, though they are asked for
      */
-    void load(EventLoop loop, Consumer<List<Token>> then) {
+    void load(EventLoop loop, RefusalLog log, Consumer<List<Token>> then) {
         List<Token> known = fixed;
         if (known != null) {
             then.accept(known);
@@ -101,7 +99,7 @@ final class Credentials {
             try {
                 found = load();
             } catch (RuntimeException e) {
-                LOG.warn("the tokens are not to be had, so nobody can be authenticated", e);
+                log.log(Level.WARN, "the tokens are not to be had, so no peer can be authenticated", e);
                 found = List.of();
             }
             List<Token> loaded = found;

@@ -5,22 +5,24 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Says why a connection takes a lesser transport than this engine could have had, or than its peer could. */
-final class FallBack {
+/**
+ * Why a connection takes a lesser transport than this engine could have had, or than its peer could.
+ *
+ * @param transport that it takes
+ * @param because why, in a sentence
+ * @param lacks whether it is as either engine lacks one
+ */
+record FallBack(String transport, String because, boolean lacks) {
     private static final Logger LOG = LoggerFactory.getLogger(FallBack.class);
 
-    private FallBack() {}
-
     /**
-     * Says it, if there is something to say.
+     * Finds it out.
      *
      * @param own this engine's
      * @param chosen what both have
-     * @param peer its name for the log
      * @param fields the peer's first message
-     * @return why the connection takes what it takes, in a sentence
      */
-    static String log(Transports own, OpenTransport chosen, String peer, FieldReader fields) {
+    static FallBack of(Transports own, OpenTransport chosen, FieldReader fields) {
         List<String> reasons = new ArrayList<>();
         boolean lacks = false;
         List<String> peers = List.of(text(fields, Tag.TRANSPORTS).split(","));
@@ -43,13 +45,19 @@ final class FallBack {
             lacks = true;
             reasons.add(own.lacking());
         }
-        String because = reasons.isEmpty() ? "the best that both engines have" : String.join("; ", reasons);
+        return new FallBack(
+                chosen.name(),
+                reasons.isEmpty() ? "the best that both engines have" : String.join("; ", reasons),
+                lacks);
+    }
+
+    /** Says it; of a peer that has proved itself, as others could fill the log. */
+    void log(String peer) {
         if (lacks) {
-            LOG.info("the connection with {} takes {}: {}", peer, chosen.name(), because);
+            LOG.info("the connection with {} takes {}: {}", peer, transport, because);
         } else {
-            LOG.debug("the connection with {} takes {}: {}", peer, chosen.name(), because);
+            LOG.debug("the connection with {} takes {}: {}", peer, transport, because);
         }
-        return because;
     }
 
     private static String text(FieldReader fields, int tag) {

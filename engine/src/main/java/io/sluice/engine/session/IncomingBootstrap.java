@@ -44,7 +44,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private boolean counted;
     private @Nullable SessionSecret secret;
     private @Nullable PeerTerms terms;
-    private @Nullable String transportName;
+    private @Nullable FallBack fallBack;
 
     private IncomingBootstrap(LocalEngine engine, Poller loop, int descriptor, SourceShare share) {
         this.engine = engine;
@@ -182,7 +182,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
         // it has said its word, and what is waited for now is this side's
         loop.arm(this, deadline);
-        engine.credentials().load(loop, tokens -> {
+        engine.credentials().load(loop, engine.handshakes().log(), tokens -> {
             Token token = TokenHint.find(tokens, hint, nonce);
             if (over) {
                 return;
@@ -224,7 +224,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         EngineOptions options = engine.options();
         EngineId peer = fields.engineId(Tag.ENGINE_ID);
         OpenTransport transport = Objects.requireNonNull(engine.transports().get(chosen));
-        String reason = FallBack.log(engine.transports(), transport, "engine " + peer, fields);
+        FallBack found = FallBack.of(engine.transports(), transport, fields);
         long peerEpoch = fields.number(Tag.EPOCH, Long.MIN_VALUE, Long.MAX_VALUE);
         byte[] connectionId = Arrays.copyOf(engine.nonces().draw(), Welcome.CONNECTION_ID_BYTES);
         FieldWriter answer = new FieldWriter()
@@ -253,7 +253,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         SessionSecret derived =
                 new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven, socket.security());
         secret = derived;
-        transportName = chosen;
+        fallBack = found;
         terms = new PeerTerms(
                 false,
                 peer,
@@ -267,7 +267,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 integrity,
                 knowsIntegrity,
                 (Features.read(fields) & Features.DRAIN) != 0,
-                reason,
+                found.because(),
                 null);
         answered = true;
         loop.arm(this, deadline);
@@ -279,8 +279,8 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private void authenticated(ByteBuffer body) {
         SessionSecret derived = secret;
         PeerTerms agreed = terms;
-        String name = transportName;
-        if (derived == null || agreed == null || name == null) {
+        FallBack found = fallBack;
+        if (derived == null || agreed == null || found == null) {
             throw new ProtocolException("the peer authenticates before it says hello");
         }
         FieldReader fields = new FieldReader(body);
@@ -296,10 +296,11 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         byte[] offer = fields.bytes(Tag.OFFER);
-        OpenTransport transport = engine.transports().get(name);
+        OpenTransport transport = engine.transports().get(found.transport());
         if (transport == null) {
-            throw new IllegalStateException("transport " + name + " has gone");
+            throw new IllegalStateException("transport " + found.transport() + " has gone");
         }
+        found.log("engine " + agreed.peer());
         PeerSession session;
         byte[] own;
         try {

@@ -215,7 +215,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                     + engine.options().integrity() + "); it is of an earlier version");
         }
         attempted.takes(transportName);
-        String reason = FallBack.log(engine.transports(), transport, target.toString(), fields);
+        FallBack fallBack = FallBack.of(engine.transports(), transport, fields);
+        fallBack.log(target.toString());
         PeerTerms terms = new PeerTerms(
                 true,
                 peer,
@@ -229,7 +230,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 integrity,
                 fields.optional(Tag.INTEGRITY) != null,
                 (Features.read(fields) & Features.DRAIN) != 0,
-                reason,
+                fallBack.because(),
                 address);
         PeerSession begun = new PeerSession(engine, loop, socket(), terms, transport, attempted.opened());
         session = begun;

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -66,7 +67,8 @@ class StrangersTest {
         return socket;
     }
 
-    private static byte[] hello(byte[] token) {
+    /** A stranger's first message, with the sign of a token unless that is empty. */
+    static byte[] hello(byte[] token) {
         byte[] nonce = new byte[NonceSource.BYTES];
         FieldWriter fields = new FieldWriter()
                 .put(Tag.ENGINE_ID, new byte[16])
@@ -166,6 +168,49 @@ class StrangersTest {
         assertThat(buffers())
                 .isLessThanOrEqualTo(Math.max(before, PLACES + target.options().pollers()));
         assertHonestIsServed(1);
+    }
+
+    @Test
+    void onlyWhoHasProvedItselfCausesALineOnItsTransport() throws IOException {
+        open(options -> options.transports(List.of("shm", "tcp")));
+        byte[] unmarked = hello(new byte[0]);
+        for (int i = 0; i < PLACES; i++) {
+            Socket stranger = stranger(ELSEWHERE);
+            stranger.getOutputStream().write(unmarked);
+            new MessageSocket(stranger, MessageSocket.Delivery.AT_ONCE).receive(MessageType.WELCOME);
+            stranger.close();
+        }
+        assertThat(log.lines()).noneMatch(line -> line.contains("shm is not offered"));
+        try (RawPeer peer = new RawPeer(target.address()).token(TOKEN)) {
+            peer.connect();
+        }
+        assertThat(log.lines())
+                .filteredOn(line -> line.startsWith("INFO") && line.contains("shm is not offered"))
+                .hasSize(1);
+    }
+
+    @Test
+    void tokensThatAreNotToBeHadAreLoggedAFewTimesASecond() throws IOException {
+        AtomicBoolean failing = new AtomicBoolean();
+        open(options -> options.tokens(() -> {
+            if (failing.get()) {
+                throw new IllegalStateException("the vault is closed by the test");
+            }
+            return List.of(Token.of(TOKEN));
+        }));
+        failing.set(true);
+        byte[] unmarked = hello(new byte[0]);
+        for (int i = 0; i < HELLOS; i++) {
+            Socket stranger = stranger(HONEST);
+            stranger.getOutputStream().write(unmarked);
+            MessageSocket.awaitEnd(stranger);
+        }
+        assertThat(target.metrics().handshakesRefused(RefusalReason.AUTHENTICATION))
+                .isEqualTo(HELLOS);
+        assertThat(log.lines())
+                .filteredOn(line -> line.contains("the tokens are not to be had"))
+                .isNotEmpty()
+                .hasSizeLessThan(HELLOS / 2);
     }
 
     @Test
