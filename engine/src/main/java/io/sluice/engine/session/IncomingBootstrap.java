@@ -202,8 +202,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             reject(Rejection.SHUTTING_DOWN, "this engine is being shut down");
             return;
         }
-        if (!engine.hasRoomForConnection()) {
-            reject(Rejection.BUSY, "this engine has as many connections as maxConnections allows");
+        if (!hasRoom()) {
             return;
         }
         List<String> offered = List.of(fields.text(Tag.TRANSPORTS).split(","));
@@ -218,6 +217,14 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         welcome(helloBytes, fields, token, chosen);
+    }
+
+    private boolean hasRoom() {
+        boolean room = engine.hasRoomForConnection();
+        if (!room) {
+            reject(Rejection.BUSY, "this engine has as many connections as maxConnections allows");
+        }
+        return room;
     }
 
     private void welcome(byte[] helloBytes, FieldReader fields, @Nullable Token token, String chosen) {
@@ -296,6 +303,10 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         byte[] offer = fields.bytes(Tag.OFFER);
+        // others may have taken it since the hello
+        if (!hasRoom()) {
+            return;
+        }
         OpenTransport transport = engine.transports().get(found.transport());
         if (transport == null) {
             throw new IllegalStateException("transport " + found.transport() + " has gone");

@@ -333,4 +333,22 @@ class HostileHandshakesTest {
             Patience.await(other.closeAsync());
         }
     }
+
+    @Test
+    void lastPlaceThatAnotherPeerHasTakenSinceTheHello() {
+        reopen(options -> options.maxConnections(1));
+        try (RawPeer first = new RawPeer(engine.address()).token(TOKEN);
+                RawPeer second = new RawPeer(engine.address()).token(TOKEN)) {
+            first.hello();
+            second.hello();
+            first.welcomed();
+            second.welcomed();
+            first.authenticate();
+            first.accepted();
+            second.authenticate();
+            assertThat(code(second.control())).isEqualTo(Rejection.BUSY);
+            second.control().awaitEnd();
+        }
+        assertCounted(RefusalReason.CONNECTIONS, 1);
+    }
 }
