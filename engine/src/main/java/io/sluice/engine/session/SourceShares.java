@@ -6,14 +6,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who gets the places for handshakes, and their rate: a source address may take one more while it has less than so many times
- * what is free. So one alone has nearly all, several have equal parts, and something is left for one that comes later. Any
- * thread.
+ * what is free. So one alone has nearly all, several have equal parts, and something is left for one that comes later. The last
+ * places are for addresses that have none: a few addresses that come at once would otherwise take them all. Any thread.
  */
 final class SourceShares {
     // one address alone gets seven eighths
     private static final int TIMES_FREE = 7;
     // of the rate, without a sign that the peer knows a token; those that show one find some left
     private static final int TIMES_FREE_UNKNOWN = 1;
+    private static final int PART_FOR_NEWCOMERS = 16;
     private static final int MOST_SOURCES = 4096;
 
     private final int slots;
@@ -33,7 +34,8 @@ final class SourceShares {
     synchronized @Nullable SourceShare takeSlot(long source, long now) {
         SourceShare share = of(source, now);
         int free = slots - taken;
-        if (free <= 0 || share.slots() >= TIMES_FREE * (long) free) {
+        if (free <= (share.slots() == 0 ? 0 : slots / PART_FOR_NEWCOMERS)
+                || share.slots() >= TIMES_FREE * (long) free) {
             return null;
         }
         share.slots(share.slots() + 1);

@@ -30,10 +30,29 @@ class SourceSharesTest {
     void oneAloneHasNearlyAllPlaces() {
         SourceShares shares = new SourceShares(256, 2000, 0);
         assertThat(takeAll(shares, 1)).isEqualTo(224);
-        assertThat(takeAll(shares, 2)).isEqualTo(28);
-        assertThat(takeAll(shares, 3)).isEqualTo(4);
-        assertThat(shares.taken()).isEqualTo(256);
+        assertThat(takeAll(shares, 2)).isEqualTo(16);
+        assertThat(takeAll(shares, 3)).isEqualTo(1);
+        assertThat(shares.taken()).isEqualTo(241);
+        assertThat(shares.isFull()).isFalse();
+    }
+
+    @Test
+    void someThatComeAtOnceLeaveAPlaceForOneThatComesLater() {
+        SourceShares shares = new SourceShares(256, 2000, 0);
+        for (long source = 0; source < 16; source++) {
+            assertThat(takeAll(shares, source)).isPositive();
+        }
+        assertThat(takeAll(shares, 16)).isEqualTo(1);
+    }
+
+    @Test
+    void allPlacesAreTakenByAddressesThatHaveOneEach() {
+        SourceShares shares = new SourceShares(256, 2000, 0);
+        for (long source = 0; source < 256; source++) {
+            assertThat(shares.takeSlot(source, 0)).isNotNull();
+        }
         assertThat(shares.isFull()).isTrue();
+        assertThat(shares.takeSlot(256, 0)).isNull();
     }
 
     @Test
