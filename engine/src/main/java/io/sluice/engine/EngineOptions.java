@@ -685,7 +685,8 @@ public final class EngineOptions {
 
         /**
          * Handshakes that peers may begin in a second, lanes without TLS apart; so many may come at once, seven eighths of them
-         * from one address. What comes beyond is refused with {@link LimitExceededException}. Default 2,000; {@code SLUICE_MAX_HANDSHAKES_PER_SECOND}.
+         * from one address. What comes beyond is refused with {@link LimitExceededException}. Default 2,000;
+         * {@code SLUICE_MAX_HANDSHAKES_PER_SECOND}.
          *
          * @param count 1 to 1,000,000
          * @return this
@@ -696,9 +697,10 @@ public final class EngineOptions {
         }
 
         /**
-         * Sockets that peers have opened and that are not connections or lanes yet. When there are so many, or one address has
-         * seven eighths of them, up to 1,024 others wait, and those that have taken longest are refused with {@link LimitExceededException}: after a second
-         * without a word, or five in all. Default 256; {@code SLUICE_MAX_HALF_OPEN}.
+         * Sockets that peers have opened and that are not connections or lanes yet. One address has seven eighths of these
+         * places at most, and the last sixteenth is for addresses that have none. Up to 1,024 others wait for a place, and
+         * those that have taken longest are refused for them with {@link LimitExceededException}: after a second, or after five
+         * once they have been answered. Default 256; {@code SLUICE_MAX_HALF_OPEN}.
          *
          * @param count 1 to 65,536
          * @return this

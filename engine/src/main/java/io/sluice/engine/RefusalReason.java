@@ -9,7 +9,7 @@ public enum RefusalReason {
     AUTHENTICATION,
     /** More handshakes came than {@link EngineOptions#maxHandshakesPerSecond()}. */
     RATE,
-    /** It was the slowest when there were {@link EngineOptions#maxHalfOpen()} half-open ones. */
+    /** Others waited for its place ({@link EngineOptions#maxHalfOpen()}) and it was slow, or it was one too many to wait. */
     HALF_OPEN,
     /** There are {@link EngineOptions#maxConnections()} connections. */
     CONNECTIONS,
