@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.testkit.Patience;
 import java.io.IOException;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,8 +23,9 @@ class MakefileTest {
     @Test
     void itCompilesInAFolderWithQuotesAndSpaces() throws IOException, InterruptedException {
         Path root = Files.createDirectories(folder.resolve("it's \"here\" `it`"));
-        Files.copy(Path.of("Makefile"), root.resolve("Makefile"));
-        copy(Path.of("src/main/c/core"), root.resolve("src/main/c/core"));
+        Path module = module();
+        Files.copy(module.resolve("Makefile"), root.resolve("Makefile"));
+        copy(module.resolve("src/main/c/core"), root.resolve("src/main/c/core"));
         Path headers = Files.createDirectories(root.resolve("headers"));
 
         assertThat(make(root, "HEADERS=" + headers, "CLASSES=" + root.resolve("classes"), OBJECT))
@@ -31,6 +33,20 @@ class MakefileTest {
         assertThat(root.resolve(OBJECT)).exists();
         // What tells whether the command has changed has it in full.
         assertThat(root.resolve("target/native-objects/flags")).content().contains("it'\\''s \"here\"");
+    }
+
+    /** The module's folder, also where another one's build runs its tests. */
+    private static Path module() {
+        try {
+            Path classes = Path.of(MakefileTest.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+            return classes.resolve("../..").normalize();
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static void copy(Path from, Path to) throws IOException {
