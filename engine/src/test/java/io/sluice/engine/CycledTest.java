@@ -13,7 +13,7 @@ class CycledTest {
     @Test
     void idlePollersAnswerEachTime() {
         try (TransferEngine engine =
-                TransferEngine.open(EngineOptions.builder().pollers(3).build())) {
+                TransferEngine.open(PatientOptions.builder().pollers(3).build())) {
             for (int i = 0; i < 3; i++) {
                 // long enough for them to park
                 Patience.pause(Duration.ofMillis(20));

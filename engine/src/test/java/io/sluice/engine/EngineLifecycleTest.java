@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class EngineLifecycleTest {
     private static final int ENGINES = 200;
     private static final EngineOptions OPTIONS =
-            EngineOptions.builder().transports(List.of("tcp")).pollers(2).build();
+            PatientOptions.builder().transports(List.of("tcp")).pollers(2).build();
 
     private static long threads() {
         return Thread.getAllStackTraces().keySet().stream()

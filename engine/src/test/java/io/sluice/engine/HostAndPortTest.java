@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Each place that reads an address: the text itself, an engine's address, the variables. */
 class HostAndPortTest {
     private static EngineOptions advertising(String text) {
-        return EngineOptions.builder()
+        return PatientOptions.builder()
                 .environment(Map.of("SLUICE_ADVERTISE", text))
                 .build();
     }
@@ -95,7 +95,7 @@ class HostAndPortTest {
     @ParameterizedTest
     @ValueSource(strings = {"", " ", "[::1]", "host:7000", "2001:db8:", "[2001:db8:", "::1%", "a\u00a0b", "a#b"})
     void aHostAloneIsCheckedWhereItIsGiven(String host) {
-        EngineOptions.Builder builder = EngineOptions.builder();
+        EngineOptions.Builder builder = PatientOptions.builder();
         assertThatThrownBy(() -> builder.listen(host, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.advertise(host, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> EngineAddress.of(host, 1)).isInstanceOf(IllegalArgumentException.class);
@@ -103,8 +103,9 @@ class HostAndPortTest {
 
     @Test
     void bracketsAroundAHostAloneAreNamed() {
-        assertThatThrownBy(() -> EngineOptions.builder().advertise("[2001:db8::17]", 7400))
+        assertThatThrownBy(() -> PatientOptions.builder().advertise("[2001:db8::17]", 7400))
                 .hasMessageContaining("write 2001:db8::17");
-        assertThat(EngineOptions.builder().listen("::", 0).build().listenHost()).isEqualTo("::");
+        assertThat(PatientOptions.builder().listen("::", 0).build().listenHost())
+                .isEqualTo("::");
     }
 }

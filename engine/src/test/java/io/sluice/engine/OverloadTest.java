@@ -29,7 +29,7 @@ class OverloadTest {
     private static final long HEAP_TOLERANCE = 8 << 20;
     private static final long RESIDENT_TOLERANCE = 128 << 20;
 
-    private static final EngineOptions OPTIONS = EngineOptions.builder()
+    private static final EngineOptions OPTIONS = PatientOptions.builder()
             .transports(List.of("tcp"))
             .windowOperations(WINDOW)
             .windowBytes(WINDOW * CHUNK)

@@ -77,7 +77,7 @@ class SteadyHeapTest {
     }
 
     private static void assertSteady(int first, int more) {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .windowOperations(WINDOW)
                 .lanes(2)

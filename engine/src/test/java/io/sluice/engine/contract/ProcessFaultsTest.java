@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -58,7 +58,7 @@ class ProcessFaultsTest {
     }
 
     private static TransferEngine engineOf(String transport, Duration connectTimeout) {
-        return TransferEngine.open(EngineOptions.builder()
+        return TransferEngine.open(PatientOptions.builder()
                 .transports(List.of(transport))
                 .livenessTimeout(LIVENESS)
                 .connectTimeout(connectTimeout)

@@ -1,6 +1,7 @@
 package io.sluice.engine.contract;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Map;
@@ -31,7 +32,7 @@ public interface TransportUnderTest {
      * @return the builder
      */
     default EngineOptions.Builder options() {
-        return EngineOptions.builder().environment(environment());
+        return PatientOptions.builder().environment(environment());
     }
 
     /**
@@ -50,7 +51,7 @@ public interface TransportUnderTest {
      * @return the builder
      */
     default EngineOptions.Builder targetOptions() {
-        return EngineOptions.builder().environment(targetEnvironment());
+        return PatientOptions.builder().environment(targetEnvironment());
     }
 
     /**

@@ -3,6 +3,7 @@ package io.sluice.engine.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Capabilities;
 import org.junit.jupiter.api.AfterEach;
@@ -10,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 /** Who waits for the engine's credits gets them before those who come later, even if these want so little that it is there. */
 class EngineWindowTurnsTest {
-    private static final EngineOptions OPTIONS = EngineOptions.builder().build();
+    private static final EngineOptions OPTIONS = PatientOptions.builder().build();
 
     // never started: nobody has to be woken for the order to be told
     private final Poller poller = new Poller("turns-test", 0, OPTIONS, failing -> {});

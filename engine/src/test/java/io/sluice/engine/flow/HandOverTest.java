@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferCallback;
@@ -39,7 +40,7 @@ class HandOverTest {
 
     // the poller does not sleep, so that it meets the submitting thread as often as can be
     private static final EngineOptions SPINNING =
-            EngineOptions.builder().spin(Duration.ofSeconds(60)).build();
+            PatientOptions.builder().spin(Duration.ofSeconds(60)).build();
 
     private final AtomicLong ended = new AtomicLong();
     private final AtomicLong failed = new AtomicLong();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.OutcomeUnknownException;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.SignalOrder;
 import io.sluice.engine.SluiceException;
@@ -79,7 +80,7 @@ class RestartedRunsTest {
     @Test
     void lateCancelNeverEndsTheNextRun() throws Exception {
         EngineOptions spinning =
-                EngineOptions.builder().spin(Duration.ofMinutes(1)).build();
+                PatientOptions.builder().spin(Duration.ofMinutes(1)).build();
         try (HandledEndpoint endpoint = new HandledEndpoint(spinning, true)) {
             AtomicLong ended = new AtomicLong();
             AtomicLong cancelled = new AtomicLong();

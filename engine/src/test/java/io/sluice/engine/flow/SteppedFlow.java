@@ -1,6 +1,7 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
@@ -28,7 +29,7 @@ final class SteppedFlow {
     private static final RemoteKey REMOTE = new RemoteKey(0, 0, 0);
     private static final int OPERATIONS = 1024;
     private static final long BYTES = 1 << 20;
-    private static final EngineOptions OPTIONS = EngineOptions.builder().build();
+    private static final EngineOptions OPTIONS = PatientOptions.builder().build();
 
     final SteppedLoop loop = new SteppedLoop();
     final HeldRequests endpoint = new HeldRequests();

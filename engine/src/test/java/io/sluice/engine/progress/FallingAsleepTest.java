@@ -3,6 +3,7 @@ package io.sluice.engine.progress;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.SplittableRandom;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** A task is handed over at each moment of a poller's falling asleep; each has to wake it, or be seen before it sleeps. */
 class FallingAsleepTest {
     private static final EngineOptions SLEEPY =
-            EngineOptions.builder().spin(Duration.ZERO).yield(Duration.ZERO).build();
+            PatientOptions.builder().spin(Duration.ZERO).yield(Duration.ZERO).build();
     private static final boolean SOAK =
             System.getProperty("sluice.test.profile", "").equals("soak");
     private static final long TIME_NANOS = TimeUnit.SECONDS.toNanos(SOAK ? 15 : 1);

@@ -1,6 +1,7 @@
 package io.sluice.engine.progress;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +26,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Thread)
 public class PollerBenchmark {
     private static final EngineOptions SPINNING =
-            EngineOptions.builder().spin(Duration.ofSeconds(60)).build();
+            PatientOptions.builder().spin(Duration.ofSeconds(60)).build();
 
     private final Runnable task = this::ran;
     private Poller poller;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.transport.Deadline;
@@ -48,7 +49,7 @@ class PollerTest {
         Poller poller = new Poller(
                 "tested poller",
                 0,
-                EngineOptions.builder().spin(spin).yield(spin).build(),
+                PatientOptions.builder().spin(spin).yield(spin).build(),
                 failed -> failures.incrementAndGet());
         pollers.add(poller);
         poller.start();
@@ -645,7 +646,7 @@ class PollerTest {
             Poller poller = new Poller(
                     "tested poller",
                     0,
-                    EngineOptions.builder()
+                    PatientOptions.builder()
                             .stallThreshold(Duration.ofMillis(20))
                             .build(),
                     failed -> failures.incrementAndGet());

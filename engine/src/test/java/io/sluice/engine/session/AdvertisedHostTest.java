@@ -5,6 +5,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
 import java.net.Inet4Address;
@@ -133,7 +134,7 @@ class AdvertisedHostTest {
 
     @Test
     void anEngineOnAllInterfacesCanBeReachedWhereItSays() {
-        EngineOptions.Builder options = EngineOptions.builder()
+        EngineOptions.Builder options = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .allowUnauthenticatedPeers(true)
                 .listen("0.0.0.0", 0);

@@ -6,6 +6,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportMetrics;
@@ -28,7 +29,7 @@ class AttachAtOnceTest {
     @ParameterizedTest
     @CsvSource({"1, 1", "2, 1", "2, 4", "3, 2"})
     void attachRightAfterConnect(int pollers, int lanes) {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .pollers(pollers)
                 .lanes(lanes)

@@ -11,6 +11,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -81,7 +82,7 @@ class AuthenticationTest {
 
     private TransferEngine engine(byte @Nullable [] token) {
         // raw peers send no signs of life
-        EngineOptions.Builder options = EngineOptions.builder()
+        EngineOptions.Builder options = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .connectTimeout(Patience.BOUND)
                 .handshakeTimeout(Patience.BOUND)
@@ -352,7 +353,7 @@ class AuthenticationTest {
     @Test
     void listeningBeyondLoopbackNeedsATokenOrAWord() {
         EngineOptions.Builder everywhere =
-                EngineOptions.builder().transports(List.of("tcp")).listen("0.0.0.0", 0);
+                PatientOptions.builder().transports(List.of("tcp")).listen("0.0.0.0", 0);
         assertThatThrownBy(() -> TransferEngine.open(everywhere.build()))
                 .isInstanceOf(SluiceException.class)
                 .hasMessageContaining("0.0.0.0")
@@ -360,13 +361,13 @@ class AuthenticationTest {
                 .hasMessageContaining("127.0.0.1")
                 .hasMessageContaining("SLUICE_ALLOW_UNAUTHENTICATED_PEERS");
         TransferEngine.open(everywhere.token(TOKEN).build()).close();
-        TransferEngine.open(EngineOptions.builder()
+        TransferEngine.open(PatientOptions.builder()
                         .transports(List.of("tcp"))
                         .listen("0.0.0.0", 0)
                         .allowUnauthenticatedPeers(true)
                         .build())
                 .close();
-        assertThatThrownBy(() -> TransferEngine.open(EngineOptions.builder()
+        assertThatThrownBy(() -> TransferEngine.open(PatientOptions.builder()
                         .transports(List.of("tcp"))
                         .listen("::", 0)
                         .build()))
@@ -375,7 +376,7 @@ class AuthenticationTest {
 
     @Test
     void refusedListeningLeavesNothingOpen() {
-        EngineOptions everywhere = EngineOptions.builder()
+        EngineOptions everywhere = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .listen("0.0.0.0", 0)
                 .build();

@@ -8,6 +8,7 @@ import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.PeerAuthorizer;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.RegionDescriptor;
@@ -47,8 +48,10 @@ class AuthorizationTest {
     }
 
     private TransferEngine engine(Consumer<EngineOptions.Builder> options) {
-        TransferEngine engine = TransferEngine.open(
-                EngineOptions.builder().transports(List.of("tcp")).with(options).build());
+        TransferEngine engine = TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("tcp"))
+                .with(options)
+                .build());
         engines.add(engine);
         return engine;
     }

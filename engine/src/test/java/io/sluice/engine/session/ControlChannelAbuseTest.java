@@ -11,6 +11,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
@@ -36,7 +37,7 @@ class ControlChannelAbuseTest {
     private static final int MAX_NOTIFICATION = 1000;
 
     private final CapturedLog log = CapturedLog.warnings();
-    private final TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+    private final TransferEngine engine = TransferEngine.open(PatientOptions.builder()
             .transports(List.of("tcp"))
             .notificationCredits(CREDITS)
             .maxNotificationBytes(MAX_NOTIFICATION)
@@ -349,7 +350,7 @@ class ControlChannelAbuseTest {
 
     @Test
     void peerMayAttachNoMoreThanTheLimit() {
-        EngineOptions few = EngineOptions.builder()
+        EngineOptions few = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .maxAttachedRegions(3)
                 .build();

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineId;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
@@ -32,7 +32,7 @@ class ControlMessagesFuzzTest {
     private static final int ASKED = 2;
 
     private final LocalEngine engine = (LocalEngine) TransferEngine.open(
-            EngineOptions.builder().transports(List.of("tcp")).build());
+            PatientOptions.builder().transports(List.of("tcp")).build());
     private final MemoryRegion region = engine.allocate(4096, RegionOptions.readWrite());
 
     @AfterEach

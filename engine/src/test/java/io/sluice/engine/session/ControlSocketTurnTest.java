@@ -2,7 +2,7 @@ package io.sluice.engine.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.progress.Poller;
 import io.sluice.testkit.Patience;
 import java.io.ByteArrayOutputStream;
@@ -68,7 +68,7 @@ class ControlSocketTurnTest {
     @ParameterizedTest
     @CsvSource({MESSAGES + "," + BODY_BYTES + ",4", "20000,1," + FramedSocket.MESSAGES_A_CYCLE})
     void messagesWithoutAPauseAreTakenAFewACycle(int messages, int bodyBytes, int most) throws Exception {
-        Poller loop = new Poller("turns", 0, EngineOptions.builder().build(), failed -> {});
+        Poller loop = new Poller("turns", 0, PatientOptions.builder().build(), failed -> {});
         loop.start();
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             int descriptor =

@@ -3,8 +3,8 @@ package io.sluice.engine.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Access;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.PeerAuthorizer;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.RegionDescriptor;
@@ -50,7 +50,7 @@ class CycleShareTest {
             return EnumSet.allOf(Access.class);
         }
     };
-    private final TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+    private final TransferEngine engine = TransferEngine.open(PatientOptions.builder()
             .transports(List.of("tcp"))
             .pollers(1)
             .authorizer(authorizer)

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
@@ -28,7 +28,7 @@ class DrainAgreementTest {
     private static final Duration LONG = Patience.BOUND;
 
     // raw peers send no signs of life
-    private final TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+    private final TransferEngine engine = TransferEngine.open(PatientOptions.builder()
             .transports(List.of("tcp"))
             .handshakeTimeout(Patience.BOUND)
             .livenessTimeout(Duration.ofHours(1))

@@ -8,6 +8,7 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
@@ -38,7 +39,7 @@ class ForgedRequestsTest {
     private static final int SLICE_BYTES = 4096;
     private static final byte CANARY = 0x5A;
     private static final EngineOptions OPTIONS =
-            EngineOptions.builder().transports(List.of("tcp")).build();
+            PatientOptions.builder().transports(List.of("tcp")).build();
 
     private TransferEngine target;
     private TransferEngine initiator;

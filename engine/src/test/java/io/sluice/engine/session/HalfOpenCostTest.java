@@ -66,8 +66,11 @@ class HalfOpenCostTest {
             engine.setUseClientMode(true);
             ByteBuffer hello = ByteBuffer.allocate(engine.getSession().getPacketBufferSize());
             engine.wrap(ByteBuffer.allocate(0), hello);
-            Socket socket = saying(Arrays.copyOf(hello.array(), hello.position())).open(target);
-            assertThat(socket.getInputStream().read()).as("the type of the answer").isEqualTo(22);
+            Socket socket =
+                    saying(Arrays.copyOf(hello.array(), hello.position())).open(target);
+            assertThat(socket.getInputStream().read())
+                    .as("the type of the answer")
+                    .isEqualTo(22);
             return socket;
         };
     }
@@ -125,8 +128,7 @@ class HalfOpenCostTest {
             for (int i = 0; i < count; i++) {
                 sockets.add(stage.opener().open(target));
             }
-            while (target.number("half-open") < count
-                    || target.number("buffers") < (long) stage.buffers() * count) {
+            while (target.number("half-open") < count || target.number("buffers") < (long) stage.buffers() * count) {
                 if (System.nanoTime() - start > HELD_FOR.toNanos()) {
                     return -1;
                 }

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.LimitExceededException;
 import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.fuzz.Mutation;
@@ -29,7 +29,7 @@ class HostileAcceptorTest {
     private final TransferEngine engine = engine(Patience.scaled(Duration.ofSeconds(10)));
 
     private static TransferEngine engine(Duration connectTimeout) {
-        return TransferEngine.open(EngineOptions.builder()
+        return TransferEngine.open(PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .connectTimeout(connectTimeout)
                 .build());
@@ -122,7 +122,7 @@ class HostileAcceptorTest {
     /** The other lanes' sockets must not be left behind when one fails. */
     @Test
     void acceptorThatRejectsOneLaneOfSeveral() {
-        try (TransferEngine wide = TransferEngine.open(EngineOptions.builder()
+        try (TransferEngine wide = TransferEngine.open(PatientOptions.builder()
                         .transports(List.of("tcp"))
                         .lanes(4)
                         .connectTimeout(Duration.ofHours(1))

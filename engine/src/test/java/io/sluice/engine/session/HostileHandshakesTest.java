@@ -7,6 +7,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.LimitExceededException;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TransferEngine;
 import io.sluice.fuzz.Mutation;
@@ -44,7 +45,7 @@ class HostileHandshakesTest {
     }
 
     private void open(Consumer<EngineOptions.Builder> change) {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .token(TOKEN)
                 .handshakeTimeout(Patience.BOUND)

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
 import java.io.UncheckedIOException;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** An engine that asks for checks, and a peer of the first version, which does not know them. */
 class IntegrityAgreementTest {
-    private final TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+    private final TransferEngine engine = TransferEngine.open(PatientOptions.builder()
             .transports(List.of("tcp"))
             .integrity(Integrity.CRC32C)
             .build());

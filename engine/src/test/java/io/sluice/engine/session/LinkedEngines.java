@@ -3,6 +3,7 @@ package io.sluice.engine.session;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -34,8 +35,10 @@ final class LinkedEngines implements AutoCloseable {
     }
 
     static TransferEngine open(Consumer<EngineOptions.Builder> options) {
-        return TransferEngine.open(
-                EngineOptions.builder().transports(List.of("tcp")).with(options).build());
+        return TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("tcp"))
+                .with(options)
+                .build());
     }
 
     /** A wait that ends. */

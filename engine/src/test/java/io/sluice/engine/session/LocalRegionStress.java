@@ -3,7 +3,7 @@ package io.sluice.engine.session;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import java.lang.foreign.MemorySegment;
@@ -25,7 +25,7 @@ final class LocalRegionStress {
 
     // one for the life of the process: it hears of regions that close, and its housekeeping gives them back
     private static final LocalEngine ENGINE =
-            (LocalEngine) TransferEngine.open(EngineOptions.builder().build());
+            (LocalEngine) TransferEngine.open(PatientOptions.builder().build());
 
     private LocalRegionStress() {}
 

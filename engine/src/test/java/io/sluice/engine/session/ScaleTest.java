@@ -3,9 +3,9 @@ package io.sluice.engine.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
@@ -48,7 +48,7 @@ class ScaleTest {
     private final TransferEngine initiator = open();
 
     private static TransferEngine open() {
-        return TransferEngine.open(EngineOptions.builder()
+        return TransferEngine.open(PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .lanes(1)
                 .connectTimeout(Patience.BOUND)

@@ -4,6 +4,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.jni.EventDescriptor;
@@ -29,7 +30,7 @@ final class ScarceProcessMain {
     static final int MAX_HALF_OPEN = 4;
     static final int MANY_POLLERS = 64;
 
-    private static final EngineOptions OPTIONS = EngineOptions.builder()
+    private static final EngineOptions OPTIONS = PatientOptions.builder()
             .transports(List.of("tcp"))
             .maxHalfOpen(MAX_HALF_OPEN)
             .connectTimeout(Patience.BOUND)

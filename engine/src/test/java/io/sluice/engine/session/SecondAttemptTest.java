@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
-import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
 import java.util.List;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class SecondAttemptTest {
     private static TransferEngine engine(String... transports) {
         return TransferEngine.open(
-                EngineOptions.builder().transports(List.of(transports)).build());
+                PatientOptions.builder().transports(List.of(transports)).build());
     }
 
     private static void reject(MessageSocket control, int code) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionLostException;
-import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
@@ -30,7 +30,7 @@ class SilentChecksumsTest {
     private Connection connection;
 
     private void connect(Duration liveness) {
-        engine = TransferEngine.open(EngineOptions.builder()
+        engine = TransferEngine.open(PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .livenessTimeout(liveness)
                 .build());

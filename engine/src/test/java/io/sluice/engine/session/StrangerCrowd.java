@@ -33,11 +33,7 @@ final class StrangerCrowd implements AutoCloseable {
 
     /** Who they are: from where, how many, and what they say. */
     record Plan(
-            List<String> helloFrom,
-            int hellosASecond,
-            Supplier<byte[]> hello,
-            List<String> silentFrom,
-            int silent) {}
+            List<String> helloFrom, int hellosASecond, Supplier<byte[]> hello, List<String> silentFrom, int silent) {}
 
     /** What has become of the hellos, and how often a silent one came. */
     static final class Tally {
@@ -108,7 +104,8 @@ final class StrangerCrowd implements AutoCloseable {
     private void run() {
         try {
             for (int i = 0; i < plan.silent(); i++) {
-                away.add(new Return(start, plan.silentFrom().get(i % plan.silentFrom().size())));
+                away.add(new Return(
+                        start, plan.silentFrom().get(i % plan.silentFrom().size())));
             }
             while (!stopping) {
                 long now = System.nanoTime();
@@ -124,7 +121,9 @@ final class StrangerCrowd implements AutoCloseable {
     }
 
     private void beginSome(long now) throws IOException {
-        for (int i = 0; i < MOST_BEGUN_A_TURN && !away.isEmpty() && away.getFirst().at() - now <= 0; i++) {
+        for (int i = 0;
+                i < MOST_BEGUN_A_TURN && !away.isEmpty() && away.getFirst().at() - now <= 0;
+                i++) {
             begin(away.removeFirst().from(), true);
             tally.silentCame++;
         }

@@ -31,8 +31,7 @@ final class StrangersTarget implements AutoCloseable {
                 "-XX:+UseSerialGC",
                 "--enable-native-access=ALL-UNNAMED"));
         command.addAll(options);
-        command.addAll(List.of(
-                "-cp", System.getProperty("java.class.path"), StrangersTargetMain.class.getName()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), StrangersTargetMain.class.getName()));
         command.addAll(List.of(arguments));
         try {
             process = new ProcessBuilder(command).redirectErrorStream(true).start();

@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TlsOptions;
 import io.sluice.engine.TransferEngine;
@@ -37,7 +38,7 @@ final class StrangersTargetMain {
     }
 
     public static void main(String[] arguments) throws Exception {
-        EngineOptions.Builder options = EngineOptions.builder().transports(List.of("tcp"));
+        EngineOptions.Builder options = PatientOptions.builder().transports(List.of("tcp"));
         if (arguments.length == 1) {
             options.token(arguments[0].getBytes(StandardCharsets.UTF_8));
         } else {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.Token;
 import io.sluice.engine.TransferEngine;
@@ -38,7 +39,7 @@ class StrangersTest {
     private TransferEngine honest;
 
     private void open(Consumer<EngineOptions.Builder> change) {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .token(TOKEN)
                 .maxHalfOpen(PLACES)

@@ -8,6 +8,7 @@ import io.sluice.engine.CapturedLog;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Token;
 import io.sluice.engine.TokenSource;
@@ -60,8 +61,10 @@ class TokenRotationTest {
     }
 
     private TransferEngine engine(Consumer<EngineOptions.Builder> options) {
-        TransferEngine engine = TransferEngine.open(
-                EngineOptions.builder().transports(List.of("tcp")).with(options).build());
+        TransferEngine engine = TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("tcp"))
+                .with(options)
+                .build());
         engines.add(engine);
         return engine;
     }

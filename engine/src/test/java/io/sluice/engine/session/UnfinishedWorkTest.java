@@ -7,8 +7,8 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.EngineAddress;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
@@ -38,7 +38,7 @@ class UnfinishedWorkTest {
 
     /** Its time-outs are longer than any wait of these tests. */
     private static TransferEngine patientEngine() {
-        return TransferEngine.open(EngineOptions.builder()
+        return TransferEngine.open(PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .lanes(2)
                 .pollers(2)

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,7 +29,7 @@ class VariableNamesTest {
 
     @Test
     void anEngineThatOpensWarnsOnceOfWhatIsMisspelt() {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .listenNowhere()
                 .environment(Map.of(
                         "SLUICE_WINDOW_BYTE", "1MiB",

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
-import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TlsOptions;
 import io.sluice.engine.TransferEngine;
@@ -93,7 +93,7 @@ class PemFilesTest {
 
     private static TransferEngine open(TlsOptions tls) {
         return TransferEngine.open(
-                EngineOptions.builder().tls(tls).transports(List.of("tcp")).build());
+                PatientOptions.builder().tls(tls).transports(List.of("tcp")).build());
     }
 
     private static void assertConnects(TlsOptions tls) {

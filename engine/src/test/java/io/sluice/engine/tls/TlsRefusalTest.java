@@ -7,11 +7,13 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.LimitExceededException;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.security.RefusedBeforeTlsException;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -47,14 +49,19 @@ class TlsRefusalTest {
 
     @AfterEach
     void close() throws IOException {
-        for (Socket socket : sockets) {
-            socket.close();
-        }
+        closeSockets();
         engines.forEach(engine -> Patience.await(engine.closeAsync()));
     }
 
+    private void closeSockets() throws IOException {
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+        sockets.clear();
+    }
+
     private TransferEngine engine(TlsFiles files, Consumer<EngineOptions.Builder> more) {
-        TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+        TransferEngine engine = TransferEngine.open(PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .tls(files.options())
                 .with(more)
@@ -80,6 +87,8 @@ class TlsRefusalTest {
                         .hasMessageContaining("maxHandshakesPerSecond")
                         .hasMessageContaining("try again")
                         .hasCauseInstanceOf(RefusedBeforeTlsException.class);
+            } catch (ConnectFailedException late) {
+                // a machine that is busy: a socket that says nothing for three seconds is closed
             }
         }
         assertThat(refused).isBetween(1, 18);
@@ -93,8 +102,8 @@ class TlsRefusalTest {
     /** With data in TLS a lane costs a handshake of its own. */
     @Test
     void laneThatIsOneHandshakeTooMany() {
-        TransferEngine accepting =
-                engine(target, options -> options.tls(target.options().data(true)).maxHandshakesPerSecond(1));
+        TransferEngine accepting = engine(
+                target, options -> options.tls(target.options().data(true)).maxHandshakesPerSecond(1));
         Patience.until("a lane is refused", () -> {
             try {
                 Patience.await(initiator.connect(accepting.address()));
@@ -104,22 +113,37 @@ class TlsRefusalTest {
                         .hasMessageContaining("maxHandshakesPerSecond")
                         .hasCauseInstanceOf(RefusedBeforeTlsException.class);
                 return String.valueOf(limit.getMessage()).contains("lane 0");
+            } catch (ConnectFailedException late) {
+                return false;
             }
         });
     }
 
     @Test
-    void onesThatHoldTheirSocketsOpen() throws IOException {
+    void onesThatHoldTheirSocketsOpen() {
         TransferEngine accepting = engine(target, options -> options.maxHalfOpen(4));
-        for (int i = 0; i < SILENT; i++) {
-            Socket socket =
-                    new Socket(accepting.address().host(), accepting.address().port());
-            socket.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
-            sockets.add(socket);
-        }
-        // the first of them were silent while others waited
-        assertThat(sockets.getFirst().getInputStream().readAllBytes()).isEqualTo(RefusedBeforeTlsException.sign());
+        // the first of them were silent while others waited, unless all took so long to come that their time was over
+        Patience.until("one is told", () -> firstOfSilent(accepting).length > 0);
         Patience.until("it is counted", () -> accepting.metrics().handshakesRefused(RefusalReason.HALF_OPEN) > 0);
+    }
+
+    /** What the first of some silent sockets reads until its end. */
+    private byte[] firstOfSilent(TransferEngine accepting) {
+        try {
+            closeSockets();
+            for (int i = 0; i < SILENT; i++) {
+                Socket socket =
+                        new Socket(accepting.address().host(), accepting.address().port());
+                sockets.add(socket);
+                socket.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
+            }
+            byte[] told = sockets.getFirst().getInputStream().readAllBytes();
+            assertThat(told).satisfiesAnyOf(none -> assertThat(none).isEmpty(), all -> assertThat(all)
+                    .isEqualTo(RefusedBeforeTlsException.sign()));
+            return told;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.PeerAuthorizer;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.RegionOptions;
@@ -89,7 +90,7 @@ class TlsTest {
     }
 
     private TransferEngine engine(@Nullable TlsOptions tls, Consumer<EngineOptions.Builder> more) {
-        EngineOptions.Builder options = EngineOptions.builder().transports(List.of("tcp"));
+        EngineOptions.Builder options = PatientOptions.builder().transports(List.of("tcp"));
         if (tls != null) {
             options.tls(tls);
         }

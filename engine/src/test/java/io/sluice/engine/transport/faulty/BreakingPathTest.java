@@ -8,6 +8,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -48,7 +49,7 @@ class BreakingPathTest {
         boolean soak = System.getProperty("sluice.test.profile", "").equals("soak");
         int seeds = Integer.getInteger("sluice.test.fault-seeds", soak ? SOAK_SEEDS : SEEDS);
         long first = Long.getLong("sluice.test.fault-seed", 1);
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of("breaking"))
                 .livenessTimeout(Patience.scaled(Duration.ofSeconds(10)))
                 .build();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
@@ -174,7 +175,7 @@ final class LinkedEndpoints implements AutoCloseable {
 
         Side(boolean initiates, long seed, int lanes) {
             this.initiates = initiates;
-            this.options = EngineOptions.builder().lanes(lanes).build();
+            this.options = PatientOptions.builder().lanes(lanes).build();
             this.endpoint = new ReorderingEndpoint(this, seed);
         }
 

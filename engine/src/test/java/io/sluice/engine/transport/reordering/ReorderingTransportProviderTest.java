@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
 import io.sluice.testkit.Patience;
@@ -31,20 +32,20 @@ class ReorderingTransportProviderTest {
 
     @Test
     void engineThatNamesNoTransportDoesNotTakeIt() {
-        assertThat(transportOfAConnection(EngineOptions.builder().build())).doesNotStartWith("reordering");
+        assertThat(transportOfAConnection(PatientOptions.builder().build())).doesNotStartWith("reordering");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"reordering", "reorderingplain"})
     void engineThatNamesItTakesIt(String name) {
         assertThat(transportOfAConnection(
-                        EngineOptions.builder().transports(List.of(name)).build()))
+                        PatientOptions.builder().transports(List.of(name)).build()))
                 .isEqualTo(name);
     }
 
     @Test
     void onlyOneVariantLetsWritesCarrySignals() {
-        EngineOptions options = EngineOptions.builder().build();
+        EngineOptions options = PatientOptions.builder().build();
         try (var carrying = new ReorderingTransportProvider().open(options);
                 var plain = new ReorderingTransportProvider.WithoutSignals().open(options)) {
             assertThat(carrying.capabilities().writeWithSignal()).isTrue();

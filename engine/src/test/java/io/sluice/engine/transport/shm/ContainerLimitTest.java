@@ -3,8 +3,8 @@ package io.sluice.engine.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.ForkedJava;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.TransferEngine;
@@ -33,7 +33,7 @@ class ContainerLimitTest {
 
         public static void main(String[] arguments) {
             try (TransferEngine engine = TransferEngine.open(
-                    EngineOptions.builder().transports(List.of("shm")).build())) {
+                    PatientOptions.builder().transports(List.of("shm")).build())) {
                 engine.allocate(16 * MIB, RegionOptions.readWrite());
                 System.out.println("16 MiB");
                 engine.allocate(128 * MIB, RegionOptions.readWrite());

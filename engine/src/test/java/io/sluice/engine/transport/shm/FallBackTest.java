@@ -8,6 +8,7 @@ import io.sluice.engine.CapturedLog;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
@@ -39,7 +40,7 @@ class FallBackTest {
     private static final long BYTES = 1 << 20;
 
     private static EngineOptions with(ShmOptions.Builder shm) {
-        return EngineOptions.builder()
+        return PatientOptions.builder()
                 .transports(List.of("shm"))
                 .transport(shm.build())
                 .build();
@@ -126,7 +127,7 @@ class FallBackTest {
     void connectionTakesTcpWhereThePeerHasThatAlone() {
         try (TransferEngine initiator = TransferEngine.open(EngineOptions.defaults());
                 TransferEngine target = TransferEngine.open(
-                        EngineOptions.builder().transports(List.of("tcp")).build())) {
+                        PatientOptions.builder().transports(List.of("tcp")).build())) {
             Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).isEqualTo("tcp");
             assertThat(connection.transportReason()).contains("shm");

@@ -3,8 +3,8 @@ package io.sluice.engine.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.ForkedJava;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.SluiceException;
@@ -76,7 +76,7 @@ class FileSizeLimitTest {
 
         public static void main(String[] arguments) {
             try (TransferEngine engine = TransferEngine.open(
-                    EngineOptions.builder().transports(List.of("shm", "tcp")).build())) {
+                    PatientOptions.builder().transports(List.of("shm", "tcp")).build())) {
                 try {
                     engine.allocate(BYTES, RegionOptions.readWrite());
                     System.out.println("large: allocated");

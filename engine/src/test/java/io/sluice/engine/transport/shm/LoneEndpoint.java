@@ -5,6 +5,7 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.MemoryKind;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
@@ -38,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private static final Set<Access> RIGHTS = EnumSet.allOf(Access.class);
 
-    private final EngineOptions options = EngineOptions.builder().build();
+    private final EngineOptions options = PatientOptions.builder().build();
     private final Poller poller = new Poller("lone endpoint", 0, options, failed -> {});
     private final boolean initiator;
     private final ShmTransport transport;

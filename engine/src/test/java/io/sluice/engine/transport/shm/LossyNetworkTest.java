@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionLostException;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
@@ -90,7 +90,7 @@ class LossyNetworkTest {
     }
 
     private static TransferEngine open() {
-        return TransferEngine.open(EngineOptions.builder()
+        return TransferEngine.open(PatientOptions.builder()
                 .environment(SETTINGS)
                 .listen(NetworkNamespace.ADDRESS, 0)
                 .build());

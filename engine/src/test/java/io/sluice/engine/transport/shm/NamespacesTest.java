@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.sluice.engine.Connection;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
@@ -42,7 +42,7 @@ class NamespacesTest {
         }
         BlockingQueue<Connection> accepted = new LinkedBlockingQueue<>();
         try (NetworkNamespace outside = NetworkNamespace.open();
-                TransferEngine engine = TransferEngine.open(EngineOptions.builder()
+                TransferEngine engine = TransferEngine.open(PatientOptions.builder()
                         .transports(List.of("shm", "tcp"))
                         .listen(NetworkNamespace.ADDRESS, 0)
                         .allowUnauthenticatedPeers(true)

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.jni.Errno;
@@ -52,7 +53,7 @@ class ShmGuardPagesTest {
     @ParameterizedTest
     @ValueSource(longs = {8, 4088, 4096, 100_000})
     void guardedTransportPutsRegionsAtTheGuards(long bytes) throws IOException {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of(GuardedShmTransportProvider.NAME))
                 .build();
         boolean before = false;

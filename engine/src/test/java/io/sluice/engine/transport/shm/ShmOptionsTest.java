@@ -3,7 +3,7 @@ package io.sluice.engine.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,10 +56,10 @@ class ShmOptionsTest {
     @Test
     void engineTakesThoseGivenAndElseItsVariables() {
         Map<String, String> variables = Map.of("SLUICE_SHM_CALLER_THREAD_BYTES", "7");
-        assertThat(ShmOptions.of(EngineOptions.builder().environment(variables).build())
+        assertThat(ShmOptions.of(PatientOptions.builder().environment(variables).build())
                         .callerThreadBytes())
                 .isEqualTo(7);
-        assertThat(ShmOptions.of(EngineOptions.builder()
+        assertThat(ShmOptions.of(PatientOptions.builder()
                                 .environment(variables)
                                 .transport(ShmOptions.builder()
                                         .callerThreadBytes(9)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
@@ -36,7 +37,7 @@ final class ShmPair implements AutoCloseable {
     }
 
     static ShmPair open(ShmOptions.Builder shm, long regionBytes, Consumer<EngineOptions.Builder> initiator) {
-        EngineOptions target = EngineOptions.builder()
+        EngineOptions target = PatientOptions.builder()
                 .transports(List.of("shm"))
                 .transport(shm.build())
                 .build();

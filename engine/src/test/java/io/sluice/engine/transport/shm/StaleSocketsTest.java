@@ -2,7 +2,7 @@ package io.sluice.engine.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.jni.Errno;
 import io.sluice.jni.LocalSockets;
@@ -104,7 +104,7 @@ class StaleSocketsTest {
     }
 
     private TransferEngine open() {
-        return TransferEngine.open(EngineOptions.builder()
+        return TransferEngine.open(PatientOptions.builder()
                 .transports(List.of("shm", "tcp"))
                 .transport(ShmOptions.builder().directory(folder.toString()).build())
                 .build());

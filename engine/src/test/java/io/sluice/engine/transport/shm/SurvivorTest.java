@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionLostException;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -115,7 +115,7 @@ class SurvivorTest {
 
         Survivor(boolean crossMemory) {
             peers = Map.of("SLUICE_TRANSPORTS", "shm", DyingPeer.CROSS_MEMORY, Boolean.toString(crossMemory));
-            engine = TransferEngine.open(EngineOptions.builder()
+            engine = TransferEngine.open(PatientOptions.builder()
                     .transports(List.of("shm"))
                     .transport(
                             ShmOptions.builder().crossMemoryAttach(crossMemory).build())

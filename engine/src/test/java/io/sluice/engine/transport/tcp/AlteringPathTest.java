@@ -9,6 +9,7 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -55,7 +56,7 @@ class AlteringPathTest {
             // an engine tells its advertised port only, so the bound one must be known beforehand
             int port = FreePort.any();
             path.leadsTo(port);
-            EngineOptions options = EngineOptions.builder()
+            EngineOptions options = PatientOptions.builder()
                     .transports(List.of("tcp"))
                     .lanes(lanes)
                     .listen("127.0.0.1", port)

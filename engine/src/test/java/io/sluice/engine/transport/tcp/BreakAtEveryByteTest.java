@@ -8,6 +8,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -41,7 +42,7 @@ class BreakAtEveryByteTest {
     private static final int STEP = 13;
     private static final int SELDOM = 16;
 
-    private final EngineOptions options = EngineOptions.builder()
+    private final EngineOptions options = PatientOptions.builder()
             .transports(List.of("tcp"))
             .lanes(1)
             .livenessTimeout(LIVENESS)

@@ -13,6 +13,7 @@ import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.IntegrityException;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -51,7 +52,7 @@ class ChecksumsTest {
             // an engine tells its advertised port only, so the bound one must be known beforehand
             int port = FreePort.any();
             path.leadsTo(port);
-            EngineOptions options = EngineOptions.builder()
+            EngineOptions options = PatientOptions.builder()
                     .transports(List.of("tcp"))
                     .listen("127.0.0.1", port)
                     .advertise("127.0.0.1", path.port())
@@ -256,7 +257,8 @@ class ChecksumsTest {
 
     @Test
     void eitherSideMayAskForIt() {
-        EngineOptions plain = EngineOptions.builder().transports(List.of("tcp")).build();
+        EngineOptions plain =
+                PatientOptions.builder().transports(List.of("tcp")).build();
         EngineOptions asking = plain.toBuilder().integrity(Integrity.CRC32C).build();
         try (TransferEngine target = TransferEngine.open(asking);
                 TransferEngine asks = TransferEngine.open(asking);

@@ -8,6 +8,7 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
@@ -50,7 +51,7 @@ class FaultyPathTest {
         }
 
         Setting(int lanes, int bytes, Duration liveness, int socketBufferBytes) {
-            EngineOptions options = EngineOptions.builder()
+            EngineOptions options = PatientOptions.builder()
                     .transports(List.of("tcp"))
                     .lanes(lanes)
                     .socketBufferBytes(socketBufferBytes)

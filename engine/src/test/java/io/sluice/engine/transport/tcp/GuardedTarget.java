@@ -8,6 +8,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
@@ -57,7 +58,7 @@ final class GuardedTarget implements AutoCloseable {
     }
 
     GuardedTarget(Consumer<EngineOptions.Builder> change) {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .livenessTimeout(PATIENT)
                 .connectTimeout(Patience.BOUND)

@@ -8,6 +8,7 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OutcomeUnknownException;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
@@ -133,7 +134,7 @@ class LaneFailoverTest {
 
     private void failOver(Duration liveness, Consumer<FaultyPath.Link> failure) {
         try (FaultyPath path = new FaultyPath()) {
-            EngineOptions options = EngineOptions.builder()
+            EngineOptions options = PatientOptions.builder()
                     .transports(List.of("tcp"))
                     .lanes(LANES)
                     .livenessTimeout(liveness)

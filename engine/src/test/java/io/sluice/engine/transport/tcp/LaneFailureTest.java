@@ -9,6 +9,7 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OutcomeUnknownException;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferCallback;
@@ -34,7 +35,7 @@ class LaneFailureTest {
     /** Breaks the lanes in some way while transfers are under way, and looks at how they end. */
     private static void assertFailureNamesTheLane(Duration liveness, Consumer<FaultyPath.Link> failure) {
         try (FaultyPath path = new FaultyPath()) {
-            EngineOptions options = EngineOptions.builder()
+            EngineOptions options = PatientOptions.builder()
                     .transports(List.of("tcp"))
                     .lanes(LANES)
                     .livenessTimeout(liveness)

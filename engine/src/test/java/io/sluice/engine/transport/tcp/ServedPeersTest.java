@@ -8,6 +8,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.Filling;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
@@ -102,7 +103,7 @@ class ServedPeersTest {
     /** Two engines with the narrowest windows read from and write to each other at once: neither waits for the other for ever. */
     @Test
     void enginesKeepToTheWindowsTheyAreTold() {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .lanes(2)
                 .maxServedRequests(3)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportUnavailableException;
 import java.util.List;
@@ -77,7 +78,7 @@ class DeviceChoiceTest {
 
     @Test
     void placeThatIsNotThereIsNamed() {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of("verbs"))
                 .environment(Map.of("SLUICE_VERBS_NEAR", "nowhere"))
                 .build();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.testkit.Patience;
@@ -20,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("verbs")
 class FallBackTest {
     private static EngineOptions.Builder options(String transports) {
-        return EngineOptions.builder().transports(List.of(transports.split(",")));
+        return PatientOptions.builder().transports(List.of(transports.split(",")));
     }
 
     /** Those that say that a connection takes a lesser transport. */

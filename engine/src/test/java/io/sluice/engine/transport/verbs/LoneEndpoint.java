@@ -8,6 +8,7 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.MemoryKind;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
@@ -42,7 +43,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     private static final Set<Access> RIGHTS = EnumSet.allOf(Access.class);
 
-    private final EngineOptions options = EngineOptions.builder().build();
+    private final EngineOptions options = PatientOptions.builder().build();
     private final Poller poller = new Poller("lone endpoint", 0, options, failed -> {});
     private final Arena arena = Arena.ofShared();
     private final VerbsTransport transport;

@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import java.io.PrintStream;
@@ -16,7 +17,7 @@ final class OpenedTransports {
     public static void main(String[] arguments) {
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
         for (String names : arguments) {
-            EngineOptions options = EngineOptions.builder()
+            EngineOptions options = PatientOptions.builder()
                     .transports(List.of(names.split(",")))
                     .build();
             try (TransferEngine engine = TransferEngine.open(options)) {

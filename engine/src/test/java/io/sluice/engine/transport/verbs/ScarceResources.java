@@ -4,6 +4,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.EngineSums;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
@@ -46,7 +47,7 @@ final class ScarceResources {
     }
 
     private static EngineOptions options(String device) {
-        return EngineOptions.builder()
+        return PatientOptions.builder()
                 .environment(
                         VerbsUnderTest.patient(Map.of("SLUICE_TRANSPORTS", "verbs", "SLUICE_VERBS_DEVICES", device)))
                 .build();

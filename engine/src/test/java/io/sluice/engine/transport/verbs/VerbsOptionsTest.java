@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.PatientOptions;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -112,7 +113,7 @@ class VerbsOptionsTest {
     @Test
     void optionsThatAreGivenComeBeforeVariables() {
         EngineOptions.Builder engine =
-                EngineOptions.builder().environment(Map.of("SLUICE_VERBS_READ_DEPTH", "3", "SLUICE_LANES", "2"));
+                PatientOptions.builder().environment(Map.of("SLUICE_VERBS_READ_DEPTH", "3", "SLUICE_LANES", "2"));
         assertThat(VerbsOptions.of(engine.build()).readDepth()).isEqualTo(3);
         engine.transport(VerbsOptions.builder().readDepth(5).build());
         assertThat(VerbsOptions.of(engine.build()).readDepth()).isEqualTo(5);

@@ -330,9 +330,8 @@ class ReconnectingConnectionTest {
         refusing = true;
         ReconnectingConnection connection = connection(OPTIONS);
         Disposable insistent = connection.connection().retry().subscribe();
-        Thread closing = Thread.ofPlatform()
-                .daemon()
-                .start(() -> connection.close().subscribe());
+        Thread closing =
+                Thread.ofPlatform().daemon().start(() -> connection.close().subscribe());
         try {
             Patience.join(closing);
             assertThat(connection.state()).isEqualTo(ReconnectingState.CLOSED);
