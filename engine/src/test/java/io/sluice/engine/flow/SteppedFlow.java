@@ -16,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -125,8 +126,15 @@ final class SteppedFlow {
     /** An endpoint that takes everything and lets it lie. */
     static final class HeldRequests implements Endpoint {
         private final ArrayDeque<WorkRequest> held = new ArrayDeque<>();
+        private final ArrayDeque<Runnable> invisible = new ArrayDeque<>();
         private boolean closed;
         private boolean postedAfterTheEnd;
+
+        /** Whether what has completed stays invisible at the target until {@link #makeAllVisible}. */
+        boolean holdsVisibility;
+
+        /** What a calling thread does that carries out its own transfer, and whether it can. */
+        BooleanSupplier carriesOut = () -> false;
 
         boolean hasPosted() {
             return !held.isEmpty();
@@ -144,6 +152,34 @@ final class SteppedFlow {
                 held.addLast(batch[i]);
             }
             return count;
+        }
+
+        /** Makes visible what was asked to be until now. */
+        void makeAllVisible() {
+            Runnable done;
+            while ((done = invisible.pollFirst()) != null) {
+                done.run();
+            }
+        }
+
+        @Override
+        public void makeVisible(Runnable done) {
+            if (holdsVisibility) {
+                invisible.addLast(done);
+            } else {
+                done.run();
+            }
+        }
+
+        @Override
+        public boolean carryOut(
+                WorkRequest.Operation operation,
+                MemorySegment local,
+                long localOffset,
+                RemoteKey remote,
+                long remoteOffset,
+                long length) {
+            return carriesOut.getAsBoolean();
         }
 
         @Override
