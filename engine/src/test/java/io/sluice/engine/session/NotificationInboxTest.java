@@ -7,6 +7,8 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.SluiceException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -196,6 +198,48 @@ class NotificationInboxTest {
         inbox.listen(recorder);
         inbox.request(recorder, 1);
         assertThat(recorder.heard).containsExactly(1, 2);
+    }
+
+    /** As where the connection is found to be broken when a credit is to be given back. */
+    @Test
+    void endWithinADeliveryComesAfterItAndWhatWaits() {
+        AtomicReference<Runnable> atNextProgress = new AtomicReference<>(() -> {});
+        NotificationInbox ending =
+                new NotificationInbox(CREDITS, () -> atNextProgress.getAndSet(() -> {}).run());
+        List<String> order = new ArrayList<>();
+        Recorder ordered = new Recorder() {
+            @Override
+            public void ended(@Nullable SluiceException error) {
+                order.add("end");
+            }
+        };
+        ordered.reaction = number -> order.add("notification " + number);
+        for (int number = 1; number <= CREDITS; number++) {
+            ending.received(new byte[] {(byte) number});
+        }
+        ending.listen(ordered);
+        atNextProgress.set(() -> ending.end(null));
+        ending.request(ordered, Long.MAX_VALUE);
+        assertThat(order).containsExactly("notification 1", "notification 2", "notification 3", "end");
+    }
+
+    /** Its calls do not nest, however it asks. */
+    @Test
+    void listenerIsCalledForOneAfterTheOther() {
+        AtomicInteger calls = new AtomicInteger();
+        AtomicInteger deepest = new AtomicInteger();
+        recorder.reaction = number -> {
+            deepest.accumulateAndGet(calls.incrementAndGet(), Math::max);
+            inbox.request(recorder, 1);
+            calls.decrementAndGet();
+        };
+        receive(1);
+        receive(2);
+        receive(3);
+        inbox.listen(recorder);
+        inbox.request(recorder, 1);
+        assertThat(recorder.heard).containsExactly(1, 2, 3);
+        assertThat(deepest).hasValue(1);
     }
 
     /** It has left on its own thread, and the poller will hear of that later. */
