@@ -102,6 +102,18 @@ class ChecksumsTest {
             return end;
         }
 
+        CompletableFuture<Long> fetchAdd(long offset, long addend) {
+            CompletableFuture<Long> end = new CompletableFuture<>();
+            connection.fetchAdd(remote, offset, addend, TransferOptions.defaults(), (transfer, previous, error) -> {
+                if (error == null) {
+                    end.complete(previous);
+                } else {
+                    end.completeExceptionally(error);
+                }
+            });
+            return end;
+        }
+
         @Override
         public void close() {
             Patience.await(CompletableFuture.allOf(initiator.closeAsync(), target.closeAsync()));
@@ -173,6 +185,17 @@ class ChecksumsTest {
                     (transfer, error) -> GuardedTarget.end(end, error));
             assertThatThrownBy(() -> Patience.await(end)).isInstanceOf(IntegrityException.class);
             assertThat(setting.served.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(before);
+            assertThat(setting.connection.state()).isEqualTo(ConnectionState.OPEN);
+        }
+    }
+
+    @Test
+    void fetchedWordThatWasChangedIsNotHandedOut() {
+        try (Setting setting = new Setting(64, flipping(false, LANE_ACCEPT_MESSAGE + RawLane.HEADER_BYTES))) {
+            long before = setting.served.segment().get(ValueLayout.JAVA_LONG, 8);
+            assertThatThrownBy(() -> Patience.await(setting.fetchAdd(8, 1))).isInstanceOf(IntegrityException.class);
+            // only the answer was damaged
+            assertThat(Patience.await(setting.fetchAdd(8, 1))).isEqualTo(before + 1);
             assertThat(setting.connection.state()).isEqualTo(ConnectionState.OPEN);
         }
     }

@@ -91,6 +91,21 @@ class WordFramesTest {
         target.assertRegionUnchanged();
     }
 
+    /** Where a part of a region begins does not move the region's words. */
+    @Test
+    void wordsOfAPartThatBeginsWithinAWord() {
+        MemoryRegion region = target.region();
+        RegionDescriptor part = region.slice(GuardedTarget.MARGIN + 4, 64).descriptor();
+        Claim claim = GuardedTarget.claim(peer.attach(part), part);
+        long before = region.signal(GuardedTarget.MARGIN + 8).value();
+        lane.send(RawLane.word(RawLane.SIGNAL, claim.at(8, 8), 1, 0));
+        assertNotAcknowledged(CompletionStatus.MISALIGNED, 1);
+        target.assertRegionUnchanged();
+        lane.send(RawLane.word(RawLane.SIGNAL, claim.at(4, 8), 1, 0));
+        assertAcknowledged(2);
+        assertThat(region.signal(GuardedTarget.MARGIN + 8).value()).isEqualTo(before + 1);
+    }
+
     @Test
     void wordsOfANetworkAdapterAreNotChangedByMessage() {
         MemoryRegion words =
