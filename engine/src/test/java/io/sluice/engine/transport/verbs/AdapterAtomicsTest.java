@@ -170,6 +170,26 @@ class AdapterAtomicsTest {
         }
     }
 
+    @Test
+    void signalOfAWriteThatIsRefusedIsNotCarriedOut() {
+        try (VerbsPair pair = open(1, 1)) {
+            MemoryRegion words = pair.target().allocate(64, ADAPTER);
+            RemoteRegion remoteWords = pair.attach(words);
+            MemoryRegion region = pair.served(64);
+            RemoteRegion genuine = pair.attach(region);
+            RemoteRegion forged = ForgedKeys.withBadKey(genuine);
+            MemoryRegion source = pair.local(64);
+            for (int i = 0; i < 5; i++) {
+                pair.writeWithSignal(source, 0, forged, 0, 64, remoteWords, 8)
+                        .awaitFailure(RemoteAccessException.class);
+                pair.writeWithSignal(source, 0, genuine, 0, 64, remoteWords, 16)
+                        .awaitSuccess();
+            }
+            assertThat(words.signal(8).value()).isZero();
+            assertThat(words.signal(16).value()).isEqualTo(5);
+        }
+    }
+
     /** An adapter does not say whether it has carried out what it did not acknowledge. */
     @Test
     void whatWasUnderWayWhenAQueuePairBreaksIsCountedOnceAtMost() {
@@ -180,14 +200,17 @@ class AdapterAtomicsTest {
         try (VerbsPair pair = open(2, 1)) {
             MemoryRegion region = pair.target().allocate(4096, ADAPTER);
             RemoteRegion remote = pair.attach(region);
+            MemoryRegion source = pair.local(64);
             long sure = 0;
             for (int round = 0; round < 50; round++) {
                 List<TransferEnd> ends = new ArrayList<>();
                 for (int i = 0; i < 200; i++) {
                     ends.add(
-                            i % 2 == 0
-                                    ? fetchAdd(pair.connection(), remote, 8, 1)
-                                    : signal(pair.connection(), remote, 8));
+                            switch (i % 3) {
+                                case 0 -> fetchAdd(pair.connection(), remote, 8, 1);
+                                case 1 -> signal(pair.connection(), remote, 8);
+                                default -> pair.writeWithSignal(source, 0, remote, 64, 64, remote, 8);
+                            });
                     if (i == 100) {
                         adapter.breakOneOf(random, before);
                     }

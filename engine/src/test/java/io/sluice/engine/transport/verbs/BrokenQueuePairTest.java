@@ -3,8 +3,10 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionState;
+import io.sluice.testkit.Patience;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -56,5 +58,28 @@ class BrokenQueuePairTest {
                 load.stopAndCheck();
             }
         }
+    }
+
+    /** However often they break: the old ones are destroyed, and their queues can go with the connection. */
+    @Test
+    void brokenQueuePairsLeaveNothing() {
+        int lanes = 2;
+        // what is loaded once stays
+        VerbsPair.open(both -> {}).close();
+        Resources before = Resources.now();
+        long queuePairs = adapter.counter("queue_pairs");
+        int mark = adapter.mark();
+        try (VerbsPair pair = VerbsPair.open(both -> both.lanes(lanes))) {
+            MixedLoad load = MixedLoad.silent(pair).start();
+            for (int round = 0; round < 10; round++) {
+                adapter.breakOneOf(random, mark);
+                load.awaitProgress(20);
+            }
+            load.stopAndCheck();
+            Patience.until(
+                    "one is left for each end of a lane",
+                    () -> adapter.counter("queue_pairs") == queuePairs + 2 * lanes);
+        }
+        before.assertSettled();
     }
 }

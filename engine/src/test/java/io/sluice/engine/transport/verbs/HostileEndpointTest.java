@@ -107,6 +107,20 @@ class HostileEndpointTest {
         }
     }
 
+    /** What is said of an incarnation that has not begun, or has ended long ago, would be taken for word of this one. */
+    @Test
+    void fenceOfAnotherIncarnationIsRefused() {
+        try (LoneEndpoint one = new LoneEndpoint(on(0), 4096);
+                LoneEndpoint other = new LoneEndpoint(on(1), 4096)) {
+            one.connect(other);
+            for (int incarnation : new int[] {-1, 1, Integer.MAX_VALUE}) {
+                ByteBuffer fence = ByteBuffer.wrap(new ControlMessage.Fence(0, incarnation, 0, 1, 2, -1).toBytes());
+                assertThatExceptionOfType(ProtocolException.class).isThrownBy(() -> one.received(fence));
+            }
+            one.onLane(lane -> assertThat(lane.isOpen()).isTrue());
+        }
+    }
+
     private static int laneMessage(Random random, MemorySegment buffer) {
         int type = random.nextInt(5) == 0 ? random.nextInt(256) : random.nextInt(12);
         int words = Math.max(0, Message.words(type));
