@@ -26,6 +26,7 @@ final class SoftAdapter {
     private final MethodHandle remove;
     private final MethodHandle insert;
     private final MethodHandle delay;
+    private final MethodHandle loseAnswers;
     private final MethodHandle breakQueuePair;
     private final MethodHandle counter;
 
@@ -34,6 +35,7 @@ final class SoftAdapter {
         remove = function(library, "soft_adapter_remove", FunctionDescriptor.of(INT, INT));
         insert = function(library, "soft_adapter_insert", FunctionDescriptor.of(INT, INT));
         delay = function(library, "soft_adapter_delay", FunctionDescriptor.ofVoid(LONG));
+        loseAnswers = function(library, "soft_adapter_lose_answers", FunctionDescriptor.of(INT, INT, INT));
         breakQueuePair = function(library, "soft_adapter_break_queue_pair", FunctionDescriptor.of(INT, INT));
         counter = function(library, "soft_adapter_counter", FunctionDescriptor.of(LONG, ValueLayout.ADDRESS));
     }
@@ -83,6 +85,11 @@ final class SoftAdapter {
         }
     }
 
+    /** Whether what a device asks for is carried out at its target, but no answer to it comes back. */
+    void loseAnswers(String device, boolean lose) {
+        check(invoke(loseAnswers, indexOf(device), lose ? 1 : 0), device);
+    }
+
     /** Breaks a queue pair; false if there is none of that number. */
     boolean breakQueuePair(int number) {
         return invoke(breakQueuePair, number) == 0;
@@ -109,6 +116,18 @@ final class SoftAdapter {
             numbers[at] = numbers[left - 1];
         }
         return false;
+    }
+
+    /**
+     * Breaks the queue pairs that were made after a mark; waits while all of them are being made anew.
+     *
+     * @param from what {@link #mark} gave
+     */
+    void breakAll(int from) {
+        Patience.until("there are queue pairs to break", () -> IntStream.range(from + 1, mark())
+                        .filter(this::breakQueuePair)
+                        .count()
+                > 0);
     }
 
     /** A number that no queue pair has had before; those made after it have greater ones. */
