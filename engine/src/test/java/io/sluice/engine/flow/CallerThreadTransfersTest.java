@@ -40,8 +40,7 @@ class CallerThreadTransfersTest {
             return true;
         };
         assertThat(callerThread.carryOut(held())).isTrue();
-        assertThat(held)
-                .containsExactly(1L, 1L, (long) SteppedFlow.TRANSFER_BYTES, (long) SteppedFlow.TRANSFER_BYTES);
+        assertThat(held).containsExactly(1L, 1L, (long) SteppedFlow.TRANSFER_BYTES, (long) SteppedFlow.TRANSFER_BYTES);
         assertThat(ends).as("leases at the terminal signal").containsExactly(0);
         assertNothingIsHeld();
     }

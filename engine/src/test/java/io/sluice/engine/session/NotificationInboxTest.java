@@ -204,8 +204,8 @@ class NotificationInboxTest {
     @Test
     void endWithinADeliveryComesAfterItAndWhatWaits() {
         AtomicReference<Runnable> atNextProgress = new AtomicReference<>(() -> {});
-        NotificationInbox ending =
-                new NotificationInbox(CREDITS, () -> atNextProgress.getAndSet(() -> {}).run());
+        NotificationInbox ending = new NotificationInbox(
+                CREDITS, () -> atNextProgress.getAndSet(() -> {}).run());
         List<String> order = new ArrayList<>();
         Recorder ordered = new Recorder() {
             @Override

@@ -132,14 +132,16 @@ class TlsRefusalTest {
         try {
             closeSockets();
             for (int i = 0; i < SILENT; i++) {
-                Socket socket =
-                        new Socket(accepting.address().host(), accepting.address().port());
+                Socket socket = new Socket(
+                        accepting.address().host(), accepting.address().port());
                 sockets.add(socket);
                 socket.setSoTimeout(Math.toIntExact(Patience.BOUND.toMillis()));
             }
             byte[] told = sockets.getFirst().getInputStream().readAllBytes();
-            assertThat(told).satisfiesAnyOf(none -> assertThat(none).isEmpty(), all -> assertThat(all)
-                    .isEqualTo(RefusedBeforeTlsException.sign()));
+            assertThat(told)
+                    .satisfiesAnyOf(
+                            none -> assertThat(none).isEmpty(),
+                            all -> assertThat(all).isEqualTo(RefusedBeforeTlsException.sign()));
             return told;
         } catch (IOException e) {
             throw new UncheckedIOException(e);

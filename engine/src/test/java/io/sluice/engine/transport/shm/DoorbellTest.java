@@ -34,8 +34,7 @@ class DoorbellTest {
                 "--enable-native-access=ALL-UNNAMED"));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), SleepersAndWakers.class.getName()));
         command.addAll(List.of(meeting.name(), String.valueOf(ENOUGH), String.valueOf(LONGEST_MILLIS)));
-        Process process =
-                new ProcessBuilder(command).redirectErrorStream(true).start();
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try {
             // its few lines do not fill the pipe
             int exit = Patience.exit(process);

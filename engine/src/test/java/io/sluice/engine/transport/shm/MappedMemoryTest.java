@@ -29,8 +29,8 @@ class MappedMemoryTest {
     }
 
     private RemoteFile mappedFile() {
-        int descriptor = (int)
-                SharedMemory.create("mapped-memory-test".getBytes(StandardCharsets.US_ASCII), BYTES, false, true);
+        int descriptor =
+                (int) SharedMemory.create("mapped-memory-test".getBytes(StandardCharsets.US_ASCII), BYTES, false, true);
         assertThat(descriptor).isNotNegative();
         try {
             assertThat(SharedMemory.seal(descriptor, false)).isZero();

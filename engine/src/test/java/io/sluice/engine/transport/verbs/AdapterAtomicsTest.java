@@ -182,8 +182,7 @@ class AdapterAtomicsTest {
             for (int i = 0; i < 5; i++) {
                 pair.writeWithSignal(source, 0, forged, 0, 64, remoteWords, 8)
                         .awaitFailure(RemoteAccessException.class);
-                pair.writeWithSignal(source, 0, genuine, 0, 64, remoteWords, 16)
-                        .awaitSuccess();
+                pair.writeWithSignal(source, 0, genuine, 0, 64, remoteWords, 16).awaitSuccess();
             }
             assertThat(words.signal(8).value()).isZero();
             assertThat(words.signal(16).value()).isEqualTo(5);

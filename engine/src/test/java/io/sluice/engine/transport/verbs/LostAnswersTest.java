@@ -54,16 +54,15 @@ class LostAnswersTest {
         int before = adapter.mark();
         // what would be sent again and what is sent later keep their order on one lane
         try (VerbsPair pair = VerbsPair.open(both -> both.lanes(1))) {
-            MemoryRegion region = pair.target()
-                    .allocate(2 * BYTES, RegionOptions.readWrite().atomics(domain));
+            MemoryRegion region =
+                    pair.target().allocate(2 * BYTES, RegionOptions.readWrite().atomics(domain));
             MemoryRegion source = pair.local(BYTES);
             RemoteRegion remote = pair.attach(region);
             for (long round = 1; round <= ROUNDS; round++) {
                 adapter.loseAnswers(TestDevices.get(0), true);
                 TransferEnd end = start(change, pair, source, remote);
                 long carriedOut = round;
-                Patience.until(
-                        "it is carried out", () -> region.signal(WORD).value() >= carriedOut);
+                Patience.until("it is carried out", () -> region.signal(WORD).value() >= carriedOut);
                 adapter.breakAll(before);
                 adapter.loseAnswers(TestDevices.get(0), false);
                 Optional<SluiceException> error = end.await();

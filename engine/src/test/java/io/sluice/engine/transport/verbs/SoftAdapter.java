@@ -124,10 +124,12 @@ final class SoftAdapter {
      * @param from what {@link #mark} gave
      */
     void breakAll(int from) {
-        Patience.until("there are queue pairs to break", () -> IntStream.range(from + 1, mark())
-                        .filter(this::breakQueuePair)
-                        .count()
-                > 0);
+        Patience.until(
+                "there are queue pairs to break",
+                () -> IntStream.range(from + 1, mark())
+                                .filter(this::breakQueuePair)
+                                .count()
+                        > 0);
     }
 
     /** A number that no queue pair has had before; those made after it have greater ones. */
