@@ -321,7 +321,6 @@ interface NotificationContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    @Tag(FAULT)
     default void peerProcessNotifiesAndHearsOfItsLoss() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), Map.of("SLUICE_NOTIFICATION_CREDITS", "100"), 4096);

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * gives its one signal, and neither side keeps anything. The system property {@code sluice.test.break-step} says how many bytes
  * lie between two resets; in the soak profile each byte gets one.
  */
+@Tag("filler")
 class BreakAtEveryByteTest {
     private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
     private static final Duration HASTY = Patience.scaled(Duration.ofMillis(400));

@@ -21,11 +21,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Transfers end when the network between two healthy engines does not do its part. */
+@Tag("filler")
 class FaultyPathTest {
     // what fails is given up after this
     private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));

@@ -380,7 +380,7 @@ public abstract class DirectoryContract {
         WatchLog log = closedLast(new WatchLog(other, name));
         startPublisher(SAFE_LEASE);
         log.awaitPresent(name, any -> true);
-        Patience.pause(SAFE_LEASE.multipliedBy(3).dividedBy(2));
+        Patience.pause(SAFE_LEASE.multipliedBy(6).dividedBy(5));
         get(other.find(name));
         get(other.lookupRegion(name, ContractPublisher.REGION));
         assertThat(log.events()).noneMatch(DirectoryEvent.Removed.class::isInstance);
@@ -402,7 +402,7 @@ public abstract class DirectoryContract {
         // However often it is read, until long after the first lease has expired.
         Set<Long> epochs = ConcurrentHashMap.newKeySet();
         Awaitility.await()
-                .during(SHORT_LEASE.multipliedBy(3))
+                .during(SHORT_LEASE.multipliedBy(2))
                 .atMost(Patience.BOUND)
                 .until(() -> {
                     epochs.add(get(eventually(other.find(name))).epoch());
