@@ -45,7 +45,8 @@ interface InFlightWindowContract extends Contract {
                             || bytes > window.byteLimit()) {
                         breach.compareAndSet(null, operations + " operations, " + bytes + " bytes in flight");
                     }
-                    Thread.onSpinWait();
+                    // others have no processor to themselves
+                    Thread.yield();
                 }
             });
         }

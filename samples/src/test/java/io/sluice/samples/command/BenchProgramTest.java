@@ -99,7 +99,9 @@ class BenchProgramTest {
         "signal, engine,  8, distinct",
         "readv,  vertx,   8;4KiB;1MiB,  single",
         "notify, vertx,   8;4KiB;64KiB, single",
-        "fetch-add, vertx, 8, single"
+        "fetch-add, vertx, 8, single",
+        "fetch-add, engine, 8, single",
+        "signal, reactor, 8, single"
     })
     void measuresAndVerifiesByTheOtherInterfaces(String operation, String api, String sizes, String buffers)
             throws IOException {
@@ -113,8 +115,6 @@ class BenchProgramTest {
         "writev, reactor, 8;4KiB;1MiB,  single",
         "readv,  engine,  8;4KiB;1MiB,  single",
         "notify, reactor, 8;4KiB;64KiB, single",
-        "fetch-add, engine,  8, single",
-        "signal, reactor, 8, single",
         "write,  vertx,   8;4KiB;1MiB,  distinct"
     })
     void measuresAndVerifies(String operation, String api, String sizes, String buffers) throws IOException {
@@ -143,7 +143,9 @@ class BenchProgramTest {
         "fetch-add, reactor, 8, single,   allocated",
         "signal, engine,     8, single,   allocated",
         "read,   vertx,   8;64KiB;1MiB,       distinct, allocated",
-        "readv,  reactor, 8;64KiB;1MiB, single,   registered"
+        "readv,  reactor, 8;64KiB;1MiB, single,   registered",
+        "read,   reactor, 8;64KiB;65537;1MiB, single,   allocated",
+        "readv,  reactor, 8;64KiB;1MiB,       single,   allocated"
     })
     void measuresAndVerifiesOverShmByTheOtherInterfaces(
             String operation, String api, String sizes, String buffers, String regions) throws IOException {
@@ -154,9 +156,7 @@ class BenchProgramTest {
     @ParameterizedTest
     @CsvSource({
         "write,  engine,  8;64KiB;65537;1MiB, single,   allocated",
-        "read,   reactor, 8;64KiB;65537;1MiB, single,   allocated",
         "writev, engine,  8;64KiB;1MiB,       distinct, allocated",
-        "readv,  reactor, 8;64KiB;1MiB,       single,   allocated",
         "fetch-add, engine,  8, distinct, allocated",
         "signal, vertx,      8, single,   allocated",
         "write,  engine,  8;64KiB;1MiB, distinct, registered"

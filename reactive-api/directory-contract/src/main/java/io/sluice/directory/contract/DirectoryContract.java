@@ -65,7 +65,7 @@ public abstract class DirectoryContract {
     /** The least: what dies is to be missed soon. What lives may be missed at moments, where a beat comes late. */
     private static final Duration SHORT_LEASE = Duration.ofSeconds(1);
     /** Of what must not be missed, though a busy machine may hold its beats up for most of it. */
-    private static final Duration SAFE_LEASE = Patience.scaled(Duration.ofSeconds(3));
+    private static final Duration SAFE_LEASE = Patience.scaled(Duration.ofSeconds(2));
 
     /** Longer than any test, so that nothing in it disappears by expiry; a slow answer is as good as a quick one. */
     private static final DirectoryOptions PATIENT = PublisherProgram.options(Duration.ofHours(1))
