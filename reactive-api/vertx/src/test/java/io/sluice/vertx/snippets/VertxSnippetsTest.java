@@ -16,6 +16,7 @@ import io.sluice.vertx.TransferClientOptions;
 import io.sluice.vertx.TransferConnection;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
@@ -87,10 +88,15 @@ class VertxSnippetsTest {
     }
 
     private static int probe(Vertx vertx, HttpServer server) throws Exception {
-        return await(vertx.createHttpClient()
-                .request(HttpMethod.GET, server.actualPort(), "127.0.0.1", "/health/live")
-                .compose(HttpClientRequest::send)
-                .map(HttpClientResponse::statusCode));
+        // held until the answer is here: Vert.x closes the connections of a client that is garbage
+        HttpClient http = vertx.createHttpClient();
+        try {
+            return await(http.request(HttpMethod.GET, server.actualPort(), "127.0.0.1", "/health/live")
+                    .compose(HttpClientRequest::send)
+                    .map(HttpClientResponse::statusCode));
+        } finally {
+            await(http.close());
+        }
     }
 
     private static <T> T await(Future<T> future) throws Exception {
