@@ -1,11 +1,9 @@
 package io.sluice.samples.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -159,10 +157,8 @@ class BenchFindingsTest {
         Path json = folder.resolve("out.json");
         try (SluiceProcess serve = SluiceProcess.start(
                 folder, "serve", "--listen", "127.0.0.1:0", "--memory", "128MiB", "--ready-file", ready.toString())) {
-            await().atMost(SluiceProcess.BOUND)
-                    .until(() -> Files.exists(ready) || !serve.handle().isAlive());
             try (FlippingProxy proxy = FlippingProxy.inFrontOf(
-                            SluiceProcess.json(ready).get("port").asInt(), victim);
+                            serve.awaitReady(ready).get("port").asInt(), victim);
                     SluiceProcess bench = SluiceProcess.run(
                             folder,
                             "bench",

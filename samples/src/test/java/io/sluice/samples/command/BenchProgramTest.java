@@ -357,10 +357,7 @@ class BenchProgramTest {
         Path ready = folder.resolve("ready.json");
         try (SluiceProcess serve = SluiceProcess.start(
                 folder, "serve", "--listen", "127.0.0.1:0", "--memory", "4KiB", "--ready-file", ready.toString())) {
-            await().atMost(SluiceProcess.BOUND)
-                    .until(() -> Files.exists(ready) || !serve.handle().isAlive());
-            String address =
-                    "127.0.0.1:" + SluiceProcess.json(ready).get("port").asInt();
+            String address = "127.0.0.1:" + serve.awaitReady(ready).get("port").asInt();
             try (SluiceProcess bench = SluiceProcess.run(folder, "bench", "--connect", address, "--size", "1MiB")) {
                 assertThat(bench.awaitEnd()).as(bench::toString).isEqualTo(ExitCodes.USAGE);
                 assertThat(bench.err()).contains("--memory 1048576 or more");

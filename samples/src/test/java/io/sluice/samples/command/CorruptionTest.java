@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,10 +21,8 @@ class CorruptionTest {
         Path json = folder.resolve("out.json");
         try (SluiceProcess decode = SluiceProcess.start(
                 folder, "decode", "--listen", "127.0.0.1:0", "--pool", "256MiB", "--ready-file", ready.toString())) {
-            await().atMost(SluiceProcess.BOUND)
-                    .until(() -> Files.exists(ready) || !decode.handle().isAlive());
-            try (FlippingProxy proxy = FlippingProxy.inFrontOf(
-                            SluiceProcess.json(ready).get("port").asInt(), FlippingProxy.Victim.WRITTEN_PAGE);
+            int port = decode.awaitReady(ready).get("port").asInt();
+            try (FlippingProxy proxy = FlippingProxy.inFrontOf(port, FlippingProxy.Victim.WRITTEN_PAGE);
                     SluiceProcess replay = SluiceProcess.run(
                             folder,
                             "replay",
@@ -45,13 +42,8 @@ class CorruptionTest {
                 assertThat(replay.err()).contains("corrupted pages: 1;");
             }
             // The decode process goes on, and serves the next.
-            try (SluiceProcess replay = SluiceProcess.run(
-                    folder,
-                    "replay",
-                    "--connect",
-                    "127.0.0.1:" + SluiceProcess.json(ready).get("port"),
-                    "--requests",
-                    "3")) {
+            try (SluiceProcess replay =
+                    SluiceProcess.run(folder, "replay", "--connect", "127.0.0.1:" + port, "--requests", "3")) {
                 assertThat(replay.awaitEnd()).as(replay::toString).isZero();
             }
             // It reports once it has seen the connection end, which may be after the other process has.

@@ -109,10 +109,7 @@ class MoverPageTest {
                 "192MiB",
                 "--ready-file",
                 ready.toString());
-        await("the mover")
-                .atMost(BOUND)
-                .until(() -> Files.exists(ready) || !started.handle().isAlive());
-        assertThat(ready).as(started::toString).exists();
+        started.awaitReady(ready);
         MoverReady movers = MoverReady.read(ready);
         address = movers.url(DECODE).resolve("/");
         try (MoverHttpClient decode = new MoverHttpClient(address);

@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -213,8 +212,7 @@ class RealPrometheusTest {
                         "--metrics-port",
                         "0");
                 PrometheusServer prometheus = PrometheusServer.start(folder, endpoint(serve))) {
-            await().atMost(SluiceProcess.BOUND).until(() -> !serve.handle().isAlive() || Files.exists(ready));
-            String port = SluiceProcess.json(ready).path("port").asText();
+            String port = serve.awaitReady(ready).path("port").asText();
             try (SluiceProcess bench = SluiceProcess.start(
                     folder, "bench", "--connect", "127.0.0.1:" + port, "--size", "64KiB", "--duration", "10m")) {
                 awaitAnswer(prometheus, bench, "sum(sluice_connections{state=\"open\"}) > 0", SluiceProcess.BOUND);

@@ -39,10 +39,7 @@ class ServeProgramTest {
         Path ready = Files.writeString(folder.resolve("ready.json"), "left over by an earlier one");
         try (SluiceProcess serve = SluiceProcess.start(
                 folder, "serve", "--listen", "127.0.0.1:0", "--memory", "1MiB", "--ready-file", ready.toString())) {
-            await().atMost(SluiceProcess.BOUND)
-                    .until(() -> !serve.handle().isAlive()
-                            || (Files.exists(ready) && Files.readString(ready).startsWith("{")));
-            JsonNode json = SluiceProcess.json(ready);
+            JsonNode json = serve.awaitReady(ready);
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(ready)))
                     .isEqualTo("rw-------");
             EngineAddress address = EngineAddress.fromBytes(bytes(json, "address"));
@@ -96,10 +93,7 @@ class ServeProgramTest {
                 Patience.BOUND.toSeconds() + "s",
                 "--ready-file",
                 ready.toString())) {
-            await().atMost(SluiceProcess.BOUND)
-                    .until(() -> !serve.handle().isAlive()
-                            || (Files.exists(ready) && Files.readString(ready).startsWith("{")));
-            JsonNode json = SluiceProcess.json(ready);
+            JsonNode json = serve.awaitReady(ready);
             ReactiveTransferEngine engine = ReactiveTransferEngine.open(
                     EngineOptions.builder().listenNowhere().build());
             try {

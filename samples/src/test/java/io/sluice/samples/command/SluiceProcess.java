@@ -6,6 +6,7 @@ import io.sluice.samples.SluiceCommand;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -163,6 +164,23 @@ final class SluiceProcess implements AutoCloseable {
                 .inheritIO()
                 .start();
         Patience.exit(kill);
+    }
+
+    /** What it says in its ready file, once it listens. An earlier one's file may go while this is looked for. */
+    JsonNode awaitReady(Path file) throws IOException {
+        Awaitility.await().atMost(BOUND).until(() -> !process.isAlive() || isObject(file));
+        if (!isObject(file)) {
+            throw new AssertionError("it ended before it was ready\n" + this);
+        }
+        return json(file);
+    }
+
+    private static boolean isObject(Path file) throws IOException {
+        try {
+            return Files.readString(file).startsWith("{");
+        } catch (NoSuchFileException notYet) {
+            return false;
+        }
     }
 
     static JsonNode json(Path file) throws IOException {
