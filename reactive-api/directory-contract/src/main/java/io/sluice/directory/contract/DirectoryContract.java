@@ -65,7 +65,7 @@ public abstract class DirectoryContract {
     /** The least: what dies is to be missed soon. What lives may be missed at moments, where a beat comes late. */
     private static final Duration SHORT_LEASE = Duration.ofSeconds(1);
     /** Of what must not be missed, though a busy machine may hold its beats up for most of it. */
-    private static final Duration SAFE_LEASE = Patience.scaled(Duration.ofSeconds(2));
+    private static final Duration SAFE_LEASE = Patience.scaled(Duration.ofSeconds(3));
 
     /** Longer than any test, so that nothing in it disappears by expiry; a slow answer is as good as a quick one. */
     private static final DirectoryOptions PATIENT = PublisherProgram.options(Duration.ofHours(1))
@@ -380,7 +380,7 @@ public abstract class DirectoryContract {
         WatchLog log = closedLast(new WatchLog(other, name));
         startPublisher(SAFE_LEASE);
         log.awaitPresent(name, any -> true);
-        Patience.pause(SAFE_LEASE.multipliedBy(6).dividedBy(5));
+        Patience.pause(SAFE_LEASE.plusSeconds(2));
         get(other.find(name));
         get(other.lookupRegion(name, ContractPublisher.REGION));
         assertThat(log.events()).noneMatch(DirectoryEvent.Removed.class::isInstance);
@@ -402,7 +402,7 @@ public abstract class DirectoryContract {
         // However often it is read, until long after the first lease has expired.
         Set<Long> epochs = ConcurrentHashMap.newKeySet();
         Awaitility.await()
-                .during(SHORT_LEASE.multipliedBy(2))
+                .during(SHORT_LEASE.multipliedBy(3))
                 .atMost(Patience.BOUND)
                 .until(() -> {
                     epochs.add(get(eventually(other.find(name))).epoch());
