@@ -141,7 +141,7 @@ public final class ShmOptions implements TransportOptions {
         /**
          * A directory that peers in other network namespaces (containers of one host) see as well: the engines meet at a socket
          * in it. Peers in the same network namespace need none. An engine that opens removes the sockets that killed processes
-         * of its user have left there more than an hour ago; younger ones, and other users', stay. Default none;
+         * have left there more than an hour ago, as far as its user may delete them; younger ones stay. Default none;
          * {@code SLUICE_SHM_DIRECTORY}.
          *
          * @param path an absolute path of at most 60 bytes, in UTF-8
