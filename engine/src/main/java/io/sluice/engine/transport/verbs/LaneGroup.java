@@ -23,9 +23,27 @@ import org.slf4j.LoggerFactory;
  * <p>Memory, locked: a receive buffer for each credit, and for each lane as many send buffers, and a word for each place in its
  * send queue. Confined to the loop, but for {@link #loop()}.
  */
-final class LaneGroup implements EventLoop.Source {
+final class LaneGroup implements EventLoop.Source, RailWatcher {
     /** Messages that a peer may have sent on a lane and this side not yet received. A power of two. */
     static final int CREDITS = 32;
+
+    /** A lane as its group sees it. What throws in here ends the lane's connection, and no other. */
+    interface Member {
+        /** The work at a place of the send queue, and all before it, is done, or it has failed. */
+        void completed(int place, int status, int vendorError);
+
+        /** A message of the peer's lies in a buffer. */
+        void messageReceived(MemorySegment buffer, long at, int length);
+
+        /** A write of the peer's has arrived, whose immediate names a signal. */
+        void immediateReceived(int number);
+
+        /** Something has happened to the rail, or to the lane's queue pair. */
+        void railEvent(RailEvent event);
+
+        /** One of the others has thrown. */
+        void unexpected(Throwable error);
+    }
 
     private static final Logger LOG = LoggerFactory.getLogger(LaneGroup.class);
     private static final int LANES = 16;
@@ -40,7 +58,7 @@ final class LaneGroup implements EventLoop.Source {
     private final Rail rail;
     private final int capacity;
     private final int sendDepth;
-    private final @Nullable VerbsLane[] lanes;
+    private final @Nullable Member[] lanes;
     private final int[] numbers;
     private final int[] generations;
     private int used;
@@ -77,7 +95,7 @@ final class LaneGroup implements EventLoop.Source {
                 Math.min(limits.receiveQueueDepth() / CREDITS, limits.completionQueueEntries() / (sendDepth + CREDITS)),
                 1,
                 LANES);
-        this.lanes = new @Nullable VerbsLane[capacity];
+        this.lanes = new @Nullable Member[capacity];
         this.numbers = new int[capacity];
         this.generations = new int[capacity];
         this.receives = arena.allocate((long) capacity * CREDITS * VerbsReceiveQueue.RECORD_BYTES, Long.BYTES);
@@ -114,14 +132,15 @@ final class LaneGroup implements EventLoop.Source {
             close();
             throw e;
         }
-        rail.groups().add(this);
+        rail.watchers().add(this);
         loop.addSource(this);
-        if (rail.groups().getFirst() == this) {
+        if (rail.watchers().getFirst() == this) {
             watchDevice();
         }
     }
 
-    EventLoop loop() {
+    @Override
+    public EventLoop loop() {
         return loop;
     }
 
@@ -183,7 +202,7 @@ final class LaneGroup implements EventLoop.Source {
     }
 
     /** A lane takes a slot. */
-    int enter(VerbsLane lane) {
+    int enter(Member lane) {
         for (int slot = 0; slot < capacity; slot++) {
             if (lanes[slot] == null) {
                 lanes[slot] = lane;
@@ -294,7 +313,7 @@ final class LaneGroup implements EventLoop.Source {
         }
         int slot = (int) (id >>> SLOT_SHIFT);
         int generation = (int) (id >>> GENERATION_SHIFT) & 0xffff;
-        VerbsLane lane = slot < capacity ? lanes[slot] : null;
+        Member lane = slot < capacity ? lanes[slot] : null;
         // a late one of a queue pair that is gone means nothing any more
         if (lane != null && generations[slot] == generation) {
             try {
@@ -321,7 +340,7 @@ final class LaneGroup implements EventLoop.Source {
 
     private void deliver(int buffer, long at) {
         int number = completions.get(ValueLayout.JAVA_INT, at + VerbsCompletionQueue.RECORD_QUEUE_PAIR_NUMBER_OFFSET);
-        VerbsLane lane = laneOf(number);
+        Member lane = laneOf(number);
         if (lane == null) {
             return;
         }
@@ -341,7 +360,7 @@ final class LaneGroup implements EventLoop.Source {
         }
     }
 
-    private @Nullable VerbsLane laneOf(int number) {
+    private @Nullable Member laneOf(int number) {
         for (int slot = 0; slot < capacity; slot++) {
             if (numbers[slot] == number) {
                 return lanes[slot];
@@ -412,14 +431,14 @@ final class LaneGroup implements EventLoop.Source {
                 case VerbsDevice.EVENT_DEVICE_FATAL -> {
                     LOG.warn("{} has failed or was removed", rail);
                     rail.removed();
-                    tellGroups(RailEvent.REMOVED, 0);
+                    tellWatchers(RailEvent.REMOVED, 0);
                 }
                 case VerbsDevice.EVENT_QUEUE_PAIR_FATAL,
                         VerbsDevice.EVENT_QUEUE_PAIR_REQUEST_ERROR,
-                        VerbsDevice.EVENT_QUEUE_PAIR_ACCESS_ERROR -> tellGroups(RailEvent.QUEUE_PAIR_FAILED, number);
+                        VerbsDevice.EVENT_QUEUE_PAIR_ACCESS_ERROR -> tellWatchers(RailEvent.QUEUE_PAIR_FAILED, number);
                 case VerbsDevice.EVENT_COMPLETION_QUEUE_ERROR, VerbsDevice.EVENT_SHARED_RECEIVE_QUEUE_ERROR -> {
                     LOG.error("a queue of {} has failed", rail);
-                    tellGroups(RailEvent.QUEUE_FAILED, 0);
+                    tellWatchers(RailEvent.QUEUE_FAILED, 0);
                 }
                 default -> LOG.debug("{}: event {}", rail, type);
             }
@@ -428,7 +447,7 @@ final class LaneGroup implements EventLoop.Source {
             cancel(asyncWatch);
             asyncWatch = null;
             rail.removed();
-            tellGroups(RailEvent.REMOVED, 0);
+            tellWatchers(RailEvent.REMOVED, 0);
         }
     }
 
@@ -436,20 +455,21 @@ final class LaneGroup implements EventLoop.Source {
         if (port == rail.port().number()) {
             LOG.info("the port of {} is {}", rail, active ? "active again" : "down");
             rail.active(active);
-            tellGroups(active ? RailEvent.ACTIVE : RailEvent.DOWN, 0);
+            tellWatchers(active ? RailEvent.ACTIVE : RailEvent.DOWN, 0);
         }
     }
 
     /** The loops of a rail hear of its events through the one that watches it. */
-    private void tellGroups(RailEvent event, int number) {
-        for (LaneGroup group : rail.groups()) {
-            group.loop.execute(() -> group.railEvent(event, number));
+    private void tellWatchers(RailEvent event, int number) {
+        for (RailWatcher watcher : rail.watchers()) {
+            watcher.loop().execute(() -> watcher.railEvent(event, number));
         }
     }
 
-    private void railEvent(RailEvent event, int number) {
+    @Override
+    public void railEvent(RailEvent event, int number) {
         for (int slot = 0; slot < capacity; slot++) {
-            VerbsLane lane = lanes[slot];
+            Member lane = lanes[slot];
             if (lane != null && (event != RailEvent.QUEUE_PAIR_FAILED || numbers[slot] == number)) {
                 tell(lane, event);
             }
@@ -462,7 +482,7 @@ final class LaneGroup implements EventLoop.Source {
         }
         broken = true;
         LOG.error("{}: {}", rail, what);
-        for (VerbsLane lane : lanes) {
+        for (Member lane : lanes) {
             if (lane != null) {
                 tell(lane, RailEvent.QUEUE_FAILED);
             }
@@ -470,7 +490,7 @@ final class LaneGroup implements EventLoop.Source {
     }
 
     /** An error in one connection's code keeps the event from no other. */
-    private static void tell(VerbsLane lane, RailEvent event) {
+    private static void tell(Member lane, RailEvent event) {
         try {
             lane.railEvent(event);
         } catch (RuntimeException | Error e) {
@@ -493,7 +513,7 @@ final class LaneGroup implements EventLoop.Source {
             return;
         }
         closed = true;
-        rail.groups().remove(this);
+        rail.watchers().remove(this);
         loop.removeSource(this);
         cancel(channelWatch);
         cancel(asyncWatch);
@@ -516,13 +536,14 @@ final class LaneGroup implements EventLoop.Source {
 
     /** Somebody must go on hearing of the device's events. */
     private void passWatchOn() {
-        for (LaneGroup other : rail.groups()) {
-            other.loop.execute(other::watchDevice);
+        for (RailWatcher other : rail.watchers()) {
+            other.loop().execute(other::watchDevice);
             return;
         }
     }
 
-    private void watchDevice() {
+    @Override
+    public void watchDevice() {
         if (closed) {
             passWatchOn();
         } else if (asyncWatch == null) {

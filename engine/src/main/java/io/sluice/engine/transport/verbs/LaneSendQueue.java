@@ -11,7 +11,7 @@ import java.nio.ByteOrder;
  * A lane's send queue: writes work requests as records into the loop's batch, and keeps what stands at each place until it is
  * done. Each place has a word of registered memory, for what is put or fetched.
  */
-final class LaneSendQueue {
+final class LaneSendQueue implements PostBatch.Queue {
     // a lone completion for many requests, but not so rare that the queue stalls
     private static final int PLACES_A_SIGNAL = 64;
     private static final ValueLayout.OfLong LITTLE_ENDIAN_WORD =
@@ -147,19 +147,24 @@ final class LaneSendQueue {
             unsignaled = 0;
             flags = VerbsQueuePair.SIGNALED;
         }
-        batch.add(lane, queuePair, idBase | (place & 0xffff_ffffL), opcode, flags);
+        batch.add(this, queuePair, idBase | (place & 0xffff_ffffL), opcode, flags);
         // after it: a batch that was full has been posted, and this is the first of the next
         signalDue = true;
     }
 
-    /** For the batch: whether the last request of this queue in it has not been signalled yet; asked from its end on. */
-    boolean takeSignalDue() {
+    @Override
+    public boolean takeSignalDue() {
         boolean due = signalDue;
         signalDue = false;
         if (due) {
             unsignaled = 0;
         }
         return due;
+    }
+
+    @Override
+    public void postRefused(int error) {
+        lane.postRefused(error);
     }
 
     /** What the request at a place has fetched. */

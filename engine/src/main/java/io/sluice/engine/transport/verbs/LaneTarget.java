@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExposedRegion;
@@ -9,6 +10,19 @@ import java.lang.foreign.MemorySegment;
 
 /** Carries out what the peer asks for by messages: signals, and atomic operations of this host's processors. */
 final class LaneTarget {
+    /** The lane that a request came on. */
+    interface Asker {
+        /** A request has been carried out; a count tells the peer. */
+        void handled();
+
+        /**
+         * A request has been carried out, and the peer must know more than that.
+         *
+         * @throws ProtocolException if too many answers wait
+         */
+        void handled(CompletionStatus status, long value);
+    }
+
     private static final int HANDLE = 0;
     private static final int KEY = 1;
     private static final int EPOCH = 2;
@@ -23,14 +37,14 @@ final class LaneTarget {
     }
 
     /** A request by SEND; its answer goes out on the lane. */
-    void carryOut(VerbsLane lane, int type, MemorySegment buffer, long at) {
+    void carryOut(Asker asker, int type, MemorySegment buffer, long at) {
         WorkRequest.Operation operation = switch (type) {
             case Message.SIGNAL -> WorkRequest.Operation.SIGNAL;
             case Message.FETCH_ADD -> WorkRequest.Operation.FETCH_ADD;
             default -> WorkRequest.Operation.COMPARE_AND_SWAP;
         };
         carryOut(
-                lane,
+                asker,
                 operation,
                 Message.word(buffer, at, HANDLE),
                 Message.word(buffer, at, KEY),
@@ -41,9 +55,9 @@ final class LaneTarget {
     }
 
     /** The signal of a write that has arrived. */
-    void signal(VerbsLane lane, KnownSignals signals, int number) {
+    void signal(Asker asker, KnownSignals signals, int number) {
         carryOut(
-                lane,
+                asker,
                 WorkRequest.Operation.SIGNAL,
                 signals.handle(number),
                 signals.key(number),
@@ -54,7 +68,7 @@ final class LaneTarget {
     }
 
     private void carryOut(
-            VerbsLane lane,
+            Asker asker,
             WorkRequest.Operation operation,
             long handle,
             long key,
@@ -68,7 +82,7 @@ final class LaneTarget {
                 : region.acquire(operation, key, epoch, offset, WorkRequest.WORD_BYTES);
         if (region == null || status != CompletionStatus.SUCCESS) {
             context.refused();
-            lane.handled(status, 0);
+            asker.handled(status, 0);
             return;
         }
         long before = 0;
@@ -87,9 +101,9 @@ final class LaneTarget {
             context.served(operation, WorkRequest.WORD_BYTES);
         }
         if (operation == WorkRequest.Operation.SIGNAL && status == CompletionStatus.SUCCESS) {
-            lane.handled();
+            asker.handled();
         } else {
-            lane.handled(status, before);
+            asker.handled(status, before);
         }
     }
 

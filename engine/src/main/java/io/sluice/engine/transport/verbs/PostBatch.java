@@ -7,17 +7,26 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /** Work requests of several lanes that go to their adapters in one crossing. Confined to a loop. */
-@SuppressWarnings("ReferenceEquality") // a lane is its own identity
+@SuppressWarnings("ReferenceEquality") // a queue is its own identity
 final class PostBatch {
     private static final int CAPACITY = 256;
 
+    /** A send queue as the batch sees it. */
+    interface Queue {
+        /** Whether the last request of this queue in the batch has not been signalled yet; asked from its end on. */
+        boolean takeSignalDue();
+
+        /** The adapter did not take a request of the batch, nor any of this queue that followed. */
+        void postRefused(int error);
+    }
+
     private final Arena arena = Arena.ofShared();
     private final MemorySegment records = arena.allocate((long) CAPACITY * VerbsQueuePair.RECORD_BYTES, Long.BYTES);
-    private final @Nullable VerbsLane[] lanes = new @Nullable VerbsLane[CAPACITY];
+    private final @Nullable Queue[] queues = new @Nullable Queue[CAPACITY];
     private int count;
 
     /** Adds a request; its other fields follow. */
-    void add(VerbsLane lane, long queuePair, long id, int opcode, int flags) {
+    void add(Queue queue, long queuePair, long id, int opcode, int flags) {
         if (count == CAPACITY) {
             post();
         }
@@ -26,7 +35,7 @@ final class PostBatch {
         records.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.RECORD_ID_OFFSET, id);
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_OPCODE_OFFSET, opcode);
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_FLAGS_OFFSET, flags);
-        lanes[count] = lane;
+        queues[count] = queue;
         count++;
     }
 
@@ -63,7 +72,7 @@ final class PostBatch {
             if (accepted > 0) {
                 from += accepted;
             } else {
-                VerbsLane refused = lanes[from];
+                Queue refused = queues[from];
                 if (refused != null) {
                     refused.postRefused(-accepted);
                     removeFrom(from, refused);
@@ -71,7 +80,7 @@ final class PostBatch {
             }
         }
         for (int i = 0; i < count; i++) {
-            lanes[i] = null;
+            queues[i] = null;
         }
         count = 0;
     }
@@ -79,8 +88,8 @@ final class PostBatch {
     /** The last of each lane is signalled: so each batch is followed by one completion of each lane. */
     private void markSignaled() {
         for (int i = count - 1; i >= 0; i--) {
-            VerbsLane lane = lanes[i];
-            if (lane != null && lane.takeSignalDue()) {
+            Queue queue = queues[i];
+            if (queue != null && queue.takeSignalDue()) {
                 long at = (long) i * VerbsQueuePair.RECORD_BYTES + VerbsQueuePair.RECORD_FLAGS_OFFSET;
                 int flags = records.get(ValueLayout.JAVA_INT, at);
                 records.set(ValueLayout.JAVA_INT, at, flags | VerbsQueuePair.SIGNALED);
@@ -88,10 +97,10 @@ final class PostBatch {
         }
     }
 
-    private void removeFrom(int from, VerbsLane lane) {
+    private void removeFrom(int from, Queue queue) {
         int kept = from;
         for (int i = from; i < count; i++) {
-            if (lanes[i] != lane) {
+            if (queues[i] != queue) {
                 if (i != kept) {
                     MemorySegment.copy(
                             records,
@@ -99,13 +108,13 @@ final class PostBatch {
                             records,
                             (long) kept * VerbsQueuePair.RECORD_BYTES,
                             VerbsQueuePair.RECORD_BYTES);
-                    lanes[kept] = lanes[i];
+                    queues[kept] = queues[i];
                 }
                 kept++;
             }
         }
         for (int i = kept; i < count; i++) {
-            lanes[i] = null;
+            queues[i] = null;
         }
         count = kept;
     }

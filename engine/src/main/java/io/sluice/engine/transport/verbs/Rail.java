@@ -22,7 +22,7 @@ final class Rail {
     // what a peer reads to make sure that its writes have arrived
     private final long landmark;
     private final long landmarkRegion;
-    private final List<LaneGroup> groups = new CopyOnWriteArrayList<>();
+    private final List<RailWatcher> watchers = new CopyOnWriteArrayList<>();
     private volatile boolean active = true;
     private volatile boolean removed;
 
@@ -110,8 +110,9 @@ final class Rail {
         return VerbsMemory.remoteKey(landmarkRegion);
     }
 
-    List<LaneGroup> groups() {
-        return groups;
+    /** What is told of its events. Any thread. */
+    List<RailWatcher> watchers() {
+        return watchers;
     }
 
     /** Whether lanes on it can be expected to work. Any thread. */

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * control channel, and connect new ones: an incarnation of the lane ends and the next begins. Confined to the loop.
  */
 @SuppressWarnings("ReferenceEquality") // requests and messages are their own identities
-final class VerbsLane {
+final class VerbsLane implements LaneGroup.Member, LaneTarget.Asker {
     // an honest peer has a few times its credits of them
     private static final int MOST_WAITING_ANSWERS = 8_192;
     private static final Logger LOG = LoggerFactory.getLogger(VerbsLane.class);
@@ -316,11 +316,6 @@ final class VerbsLane {
         enqueue(message.request(shared.answer().begin(request, false)));
     }
 
-    /** For the batch: see {@link LaneSendQueue#takeSignalDue()}. */
-    boolean takeSignalDue() {
-        return queue.takeSignalDue();
-    }
-
     // ---- messages out ----
 
     /** Puts a message behind those that wait. */
@@ -411,8 +406,8 @@ final class VerbsLane {
 
     // ---- completions ----
 
-    /** Of the completion queue: a request, and all before it, are done, or one has failed. */
-    void completed(int place, int status, int vendorError) {
+    @Override
+    public void completed(int place, int status, int vendorError) {
         if (state == State.DOWN || state == State.CLOSED || state == State.NEW) {
             return;
         }
@@ -531,7 +526,8 @@ final class VerbsLane {
 
     // ---- messages in ----
 
-    void messageReceived(MemorySegment buffer, long at, int length) {
+    @Override
+    public void messageReceived(MemorySegment buffer, long at, int length) {
         if (state == State.CLOSED) {
             return;
         }
@@ -591,8 +587,8 @@ final class VerbsLane {
         }
     }
 
-    /** A write of the peer's has arrived, whose immediate names a signal. */
-    void immediateReceived(int number) {
+    @Override
+    public void immediateReceived(int number) {
         if (state == State.CLOSED) {
             return;
         }
@@ -611,18 +607,17 @@ final class VerbsLane {
 
     // ---- requests of the peer ----
 
-    /** A request has been carried out; a count tells the peer. */
-    void handled() {
+    @Override
+    public void handled() {
         owed.handled();
     }
 
     /**
-     * A request has been carried out, and the peer must know more than that.
-     *
-     * @throws ProtocolException if too many answers wait: the peer says to have received a few messages now and then, so that
-     *     it gets credits for more requests than it takes answers
+     * {@inheritDoc} The peer says to have received a few messages now and then, so that it gets credits for more requests than
+     * it takes answers.
      */
-    void handled(CompletionStatus status, long value) {
+    @Override
+    public void handled(CompletionStatus status, long value) {
         if (owed.waiting() >= MOST_WAITING_ANSWERS) {
             throw new ProtocolException("the peer asks on a lane and does not take its answers: " + owed.waiting()
                     + " wait, and no more may");
@@ -696,13 +691,14 @@ final class VerbsLane {
 
     // ---- when it breaks ----
 
-    /** The lane's connection ends, and no other: the lanes of its group belong to other connections. */
-    void unexpected(Throwable error) {
+    @Override
+    public void unexpected(Throwable error) {
         LOG.error("an unexpected error on lane {} of {}", index, endpoint, error);
         endpoint.failed("an unexpected error on lane " + index + "; it is in the log of the engine that met it");
     }
 
-    void railEvent(RailEvent event) {
+    @Override
+    public void railEvent(RailEvent event) {
         switch (event) {
             case QUEUE_PAIR_FAILED -> breakDown("the adapter reports an error of the queue pair");
             case REMOVED -> {
