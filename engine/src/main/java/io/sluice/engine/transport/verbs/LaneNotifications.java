@@ -16,9 +16,10 @@ final class LaneNotifications implements NotificationSender {
     private static final int MAX_WAITING = 64;
 
     private final EndpointContext context;
-    private final VerbsEndpoint endpoint;
+    private final ConnectionLanes lanes;
     private final int maxBytes;
     private final int maxArriving;
+    private boolean refused;
     private long sent;
     private long delivered;
     private final Map<Long, Arriving> arriving = new HashMap<>();
@@ -34,35 +35,42 @@ final class LaneNotifications implements NotificationSender {
         }
     }
 
-    LaneNotifications(EndpointContext context, VerbsEndpoint endpoint) {
+    LaneNotifications(EndpointContext context, ConnectionLanes lanes) {
         this.context = context;
-        this.endpoint = endpoint;
+        this.lanes = lanes;
         this.maxBytes = context.options().maxNotificationBytes();
         this.maxArriving = context.options().notificationCredits();
     }
 
     @Override
     public boolean hasRoom() {
-        VerbsLane lane = endpoint.messageLane();
-        if (lane == null || lane.waitingMessages() >= MAX_WAITING) {
-            endpoint.notificationRefused();
+        LaneMessages lane = lanes.anyOpen();
+        if (lane == null || lane.waiting() >= MAX_WAITING) {
+            refused = true;
             return false;
         }
         return true;
     }
 
+    /** Whether one waits for room. */
+    boolean takeRefused() {
+        boolean waits = refused;
+        refused = false;
+        return waits;
+    }
+
     @Override
     public void send(byte[] payload) {
-        VerbsLane body = endpoint.messageLane();
+        LaneMessages body = lanes.anyOpen();
         if (body == null) {
             throw new IllegalStateException("no lane is open");
         }
         long number = sent++;
-        int markers = endpoint.sendMarkers(body, number);
+        int markers = lanes.sendMarkers(body, number);
         int offset = 0;
         do {
             int length = Math.min(Message.FRAGMENT_BYTES, payload.length - offset);
-            body.enqueue(endpoint.message(Message.NOTIFICATION, body)
+            body.enqueue(body.message(Message.NOTIFICATION)
                     .word(number)
                     .word((long) payload.length << 32 | offset)
                     .word(markers)

@@ -1,26 +1,41 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedRail;
 import io.sluice.jni.VerbsQueuePair;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.function.IntConsumer;
 
 /**
  * A lane's send queue: writes work requests as records into the loop's batch, and keeps what stands at each place until it is
  * done. Each place has a word of registered memory, for what is put or fetched.
  */
 final class LaneSendQueue implements PostBatch.Queue {
+    /** Stands for a read that makes sure that a new queue pair works. */
+    @FunctionalInterface
+    interface Probe {
+        /** The path works. */
+        void returned();
+    }
+
+    /** Stands for the bytes of a write whose signal, an atomic operation, stands behind it. */
+    static final Object PART = new Object();
+
+    private static final Object MESSAGE = new Object();
     // a lone completion for many requests, but not so rare that the queue stalls
     private static final int PLACES_A_SIGNAL = 64;
     private static final ValueLayout.OfLong LITTLE_ENDIAN_WORD =
             ValueLayout.JAVA_LONG.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private final VerbsLane lane;
+    private final LaneContext context;
+    private final IntConsumer refused;
     private final PostBatch batch;
     private final MemorySegment memory;
     private final int localKey;
+    private final int depth;
     private final int rail;
     private final long buffersAt;
     private final long wordsAt;
@@ -34,11 +49,18 @@ final class LaneSendQueue implements PostBatch.Queue {
     private int unsignaled;
     private boolean signalDue;
 
-    LaneSendQueue(VerbsLane lane, PostBatch batch, LaneGroup group, int slot) {
-        this.lane = lane;
+    /**
+     * The send queue of a lane.
+     *
+     * @param refused is given the error when the adapter takes no more requests
+     */
+    LaneSendQueue(LaneContext context, PostBatch batch, LaneGroup group, int slot, IntConsumer refused) {
+        this.context = context;
+        this.refused = refused;
         this.batch = batch;
         this.memory = group.memory();
         this.localKey = group.localKey();
+        this.depth = group.sendDepth();
         this.rail = group.rail().index();
         this.buffersAt = group.buffersAt(slot);
         this.wordsAt = group.wordsAt(slot);
@@ -65,6 +87,12 @@ final class LaneSendQueue implements PostBatch.Queue {
         return places;
     }
 
+    /** How many more requests it takes. */
+    int free() {
+        return depth - places.count();
+    }
+
+    /** The place of the peer's port among its rails. */
     int peerRail() {
         return peerRail;
     }
@@ -76,7 +104,7 @@ final class LaneSendQueue implements PostBatch.Queue {
         }
         add(opcode, what);
         if (opcode != VerbsQueuePair.READ) {
-            lane.sent(request.length());
+            context.count(WireCounter.SENT, request.length());
         }
         VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
         batch.memory(
@@ -116,7 +144,7 @@ final class LaneSendQueue implements PostBatch.Queue {
     }
 
     private void withWord(VerbsRemoteKey remote, long offset, int length) {
-        lane.sent(length);
+        context.count(WireCounter.SENT, length);
         batch.memory(
                 memory.address() + wordAt(places.last()),
                 localKey,
@@ -132,11 +160,11 @@ final class LaneSendQueue implements PostBatch.Queue {
     }
 
     /** A message, written into one of the send buffers. */
-    void send(Message message, int buffer, long received, long answered, Object what) {
+    void send(Message message, int buffer, long received, long answered) {
         long at = buffersAt + (long) buffer * Message.BYTES;
         int length = message.write(memory, at, (int) received, (int) answered);
-        add(VerbsQueuePair.SEND, what);
-        lane.sent(length);
+        add(VerbsQueuePair.SEND, MESSAGE);
+        context.count(WireCounter.SENT, length);
         batch.memory(memory.address() + at, localKey, 0, 0, length);
     }
 
@@ -164,7 +192,7 @@ final class LaneSendQueue implements PostBatch.Queue {
 
     @Override
     public void postRefused(int error) {
-        lane.postRefused(error);
+        refused.accept(error);
     }
 
     /** What the request at a place has fetched. */

@@ -51,7 +51,7 @@ final class LoopLanes {
         }
     }
 
-    Message message(int type, VerbsLane origin) {
+    Message message(int type, LaneState origin) {
         Message pooled = messages.pollFirst();
         return (pooled == null ? new Message() : pooled).begin(type, origin);
     }

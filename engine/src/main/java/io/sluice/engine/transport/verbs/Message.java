@@ -60,13 +60,13 @@ final class Message {
     private int payloadOffset;
     private int payloadLength;
     private int immediate;
-    private @Nullable VerbsLane origin;
+    private @Nullable LaneState origin;
     private @Nullable AwaitedAnswer awaited;
     private boolean enrolled;
     private boolean entrusted;
 
     /** An empty message of a type, whose answers are of this lane. */
-    Message begin(int what, VerbsLane of) {
+    Message begin(int what, LaneState of) {
         type = what;
         origin = of;
         count = 0;
@@ -115,8 +115,8 @@ final class Message {
         return words[index];
     }
 
-    VerbsLane origin() {
-        VerbsLane lane = origin;
+    LaneState origin() {
+        LaneState lane = origin;
         if (lane == null) {
             throw new IllegalStateException("the message is not in use");
         }

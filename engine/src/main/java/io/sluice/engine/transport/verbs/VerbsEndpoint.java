@@ -7,7 +7,6 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExposedRegion;
@@ -20,48 +19,33 @@ import io.sluice.engine.transport.verbs.ControlMessage.Fence;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedLane;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedRail;
 import io.sluice.jni.Sockets;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
-/** One side of a connection: its lanes, which of them a work request takes, and what becomes of it when one breaks. */
-@SuppressWarnings("ReferenceEquality") // a lane is its own identity
-final class VerbsEndpoint implements Endpoint {
-    private static final long FIRST_REVIVAL_NANOS = 2_000_000_000L;
-    private static final long LAST_REVIVAL_NANOS = 60_000_000_000L;
-
+/** One side of a connection: what its lanes are given to post, and what becomes of it when one breaks. */
+final class VerbsEndpoint implements Endpoint, LaneContext {
     private final EndpointContext context;
     private final VerbsOptions options;
     private final List<Rail> rails;
     private final LoopLanes shared;
+    private final ConnectionLanes lanes = new ConnectionLanes();
     private final LaneTarget target;
     private final LaneNotifications notifications;
     private final Map<Long, VerbsRemoteKey> attached = new HashMap<>();
     // what a lane that broke has not brought to its end
     private final ArrayDeque<WorkRequest> again = new ArrayDeque<>();
     private final Map<WorkRequest, Integer> failures = new IdentityHashMap<>();
-    private final Deadline revival = new Deadline() {
-        @Override
-        protected void expired() {
-            reviveLanes();
-        }
-    };
-    private VerbsLane[] lanes = {};
+    private final LaneRevival revival;
     private int peerRails;
-    private int next;
     private long againSince;
-    private long revivalNanos = FIRST_REVIVAL_NANOS;
     private boolean refusedPost;
-    private boolean refusedNotification;
     private boolean begun;
     private final Runnable tellPostable = this::tellPostable;
     private final Runnable tellNotificationsSendable = this::tellNotificationsSendable;
@@ -74,7 +58,8 @@ final class VerbsEndpoint implements Endpoint {
         this.rails = rails;
         this.shared = shared;
         this.target = new LaneTarget(context);
-        this.notifications = new LaneNotifications(context, this);
+        this.notifications = new LaneNotifications(context, lanes);
+        this.revival = new LaneRevival(shared.loop(), this::reviveLanes);
     }
 
     // ---- setting up ----
@@ -91,13 +76,13 @@ final class VerbsEndpoint implements Endpoint {
         try {
             for (int i = 0; i < count; i++) {
                 Rail rail = usable.get(i % usable.size());
-                made.add(new VerbsLane(this, shared, options, i, shared.groupOn(rail)));
+                made.add(new VerbsLane(this, lanes, shared, options, i, shared.groupOn(rail)));
             }
         } catch (SluiceException e) {
             made.forEach(VerbsLane::close);
             throw e;
         }
-        lanes = made.toArray(VerbsLane[]::new);
+        lanes.use(made);
         List<OfferedRail> ports = rails.stream()
                 .map(rail -> new OfferedRail(
                         rail.gid().bytes(),
@@ -120,16 +105,7 @@ final class VerbsEndpoint implements Endpoint {
         try {
             VerbsOffer peer = VerbsOffer.read(peerOffer);
             peerRails = peer.rails().size();
-            int count = Math.min(lanes.length, peer.lanes().size());
-            for (int i = count; i < lanes.length; i++) {
-                lanes[i].close();
-            }
-            lanes = Arrays.copyOf(lanes, count);
-            int credits = Math.min(peer.credits(), LaneGroup.CREDITS);
-            for (int i = 0; i < count; i++) {
-                OfferedLane offered = peer.lanes().get(i);
-                lanes[i].connect(offered, peer.rails().get(offered.rail()), credits);
-            }
+            lanes.connect(peer);
         } catch (SluiceException e) {
             context.failed(e);
             return;
@@ -142,10 +118,6 @@ final class VerbsEndpoint implements Endpoint {
     public void laneOpened(int index, int descriptor) {
         // verbs asks for no sockets
         Sockets.close(descriptor);
-    }
-
-    int randomSequence() {
-        return ThreadLocalRandom.current().nextInt();
     }
 
     // ---- regions ----
@@ -208,11 +180,7 @@ final class VerbsEndpoint implements Endpoint {
     }
 
     private void postBatch() {
-        for (VerbsLane lane : lanes) {
-            if (lane.isOpen() && lane.waitingMessages() > 0) {
-                lane.sendMessages();
-            }
-        }
+        lanes.sendMessages();
         shared.batch().post();
     }
 
@@ -231,9 +199,9 @@ final class VerbsEndpoint implements Endpoint {
             completed(request, CompletionStatus.MISALIGNED);
             return true;
         }
-        VerbsLane lane = leastLoaded(byAdapter);
+        VerbsLane lane = lanes.leastLoaded(byAdapter);
         if (lane == null) {
-            if (byAdapter && !isAnyLaneUpToFirstRail()) {
+            if (byAdapter && !lanes.isAnyUpToFirstRail()) {
                 completed(request, CompletionStatus.UNSUPPORTED);
                 return true;
             }
@@ -243,53 +211,29 @@ final class VerbsEndpoint implements Endpoint {
         return true;
     }
 
-    /** The lane with the fewest bytes under way, in turn among equals, or null if none has room. */
-    private @Nullable VerbsLane leastLoaded(boolean onFirstRail) {
-        VerbsLane best = null;
-        for (int i = 0; i < lanes.length; i++) {
-            int at = next + i;
-            VerbsLane lane = lanes[at < lanes.length ? at : at - lanes.length];
-            if (lane.hasRoom()
-                    && (!onFirstRail || lane.peerRail() == 0)
-                    && (best == null || lane.load() < best.load())) {
-                best = lane;
-            }
-        }
-        next = next + 1 < lanes.length ? next + 1 : 0;
-        return best;
-    }
-
     /** An adapter would refuse the word, and break the lane. */
     private static boolean isMisaligned(WorkRequest request, VerbsRemoteKey remote, @Nullable VerbsRemoteKey signal) {
         long address = signal == null ? remote.address(request.remoteOffset()) : signal.address(request.signalOffset());
         return address % WorkRequest.WORD_BYTES != 0;
     }
 
-    private boolean isAnyLaneUpToFirstRail() {
-        for (VerbsLane lane : lanes) {
-            if (lane.peerRail() == 0 && !lane.isDown()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** Counts a failure of a request that may be posted again; gives how many there were before. */
-    int failed(WorkRequest request) {
+    @Override
+    public int countFailure(WorkRequest request) {
         int before = failures.getOrDefault(request, 0);
         failures.put(request, before + 1);
         return before;
     }
 
-    void completed(WorkRequest request, CompletionStatus status) {
+    @Override
+    public void completed(WorkRequest request, CompletionStatus status) {
         if (!failures.isEmpty()) {
             failures.remove(request);
         }
         context.completed(request, status);
     }
 
-    /** A lane has room again. */
-    void roomMade() {
+    @Override
+    public void roomMade() {
         if (closed) {
             return;
         }
@@ -301,8 +245,7 @@ final class VerbsEndpoint implements Endpoint {
             // not at once: this may be said in the middle of completions, which go on using the lane
             shared.loop().execute(tellPostable);
         }
-        if (refusedNotification) {
-            refusedNotification = false;
+        if (notifications.takeRefused()) {
             shared.loop().execute(tellNotificationsSendable);
         }
     }
@@ -321,8 +264,8 @@ final class VerbsEndpoint implements Endpoint {
 
     // ---- lanes that break ----
 
-    /** What a lane has not brought to its end. It is fenced, so each may be carried out again. */
-    void again(List<WorkRequest> requests) {
+    @Override
+    public void again(List<WorkRequest> requests) {
         if (!requests.isEmpty() && again.isEmpty()) {
             againSince = shared.loop().now();
         }
@@ -342,91 +285,35 @@ final class VerbsEndpoint implements Endpoint {
         }
     }
 
-    /** A lane has gone down or come back. */
-    void laneChanged() {
+    @Override
+    public void laneChanged() {
         if (closed) {
             return;
         }
-        boolean someDown = false;
-        boolean allDown = true;
-        for (VerbsLane lane : lanes) {
-            someDown |= lane.isDown();
-            allDown &= lane.isDown();
-        }
-        if (allDown) {
+        if (lanes.areAllDown()) {
             failed("every rail to the peer has failed");
             return;
         }
+        boolean someDown = lanes.isAnyDown();
         if (someDown && context.initiator()) {
-            shared.loop().arm(revival, shared.loop().now() + revivalNanos);
+            revival.tryLater();
         } else if (!someDown) {
-            revivalNanos = FIRST_REVIVAL_NANOS;
+            revival.reset();
         }
         roomMade();
         tellNotificationsSendable();
     }
 
-    private void reviveLanes() {
-        if (closed) {
-            return;
-        }
-        revivalNanos = Math.min(revivalNanos * 2, LAST_REVIVAL_NANOS);
-        boolean someDown = false;
-        for (VerbsLane lane : lanes) {
-            lane.revive();
-            someDown |= lane.isDown();
-        }
-        if (someDown) {
-            shared.loop().arm(revival, shared.loop().now() + revivalNanos);
-        }
-    }
-
-    /** Whether a lane on another path could take over. */
-    boolean hasOpenLaneBeside(VerbsLane lane) {
-        return deputyFor(lane) != null;
-    }
-
-    /** An open lane on another path, or null. */
-    @Nullable
-    VerbsLane deputyFor(VerbsLane lane) {
-        for (VerbsLane other : lanes) {
-            boolean otherPath = other.rail() != lane.rail() || other.peerRail() != lane.peerRail();
-            if (otherPath && other.isOpen()) {
-                return other;
-            }
-        }
-        return null;
-    }
-
-    /** A lane that carries what another cannot: on another path if one is open, else any that is not down; or null. */
-    @Nullable
-    VerbsLane carrierFor(VerbsLane lane) {
-        VerbsLane best = deputyFor(lane);
-        for (VerbsLane other : lanes) {
-            if (other != lane && !other.isDown() && (best == null || (!best.isOpen() && other.isOpen()))) {
-                best = other;
-            }
-        }
-        return best;
+    private boolean reviveLanes() {
+        return !closed && lanes.revive();
     }
 
     VerbsLane lane(int index) {
-        if (index >= lanes.length) {
-            throw new ProtocolException("the peer names lane " + index + " of " + lanes.length);
-        }
-        return lanes[index];
+        return lanes.lane(index);
     }
 
-    void recountAnswers() {
-        for (VerbsLane lane : lanes) {
-            lane.forgetAnswers();
-        }
-        for (VerbsLane lane : lanes) {
-            lane.countAnswers();
-        }
-    }
-
-    void send(byte[] message) {
+    @Override
+    public void send(byte[] message) {
         if (!closed) {
             context.send(message);
         }
@@ -466,12 +353,14 @@ final class VerbsEndpoint implements Endpoint {
 
     // ---- messages ----
 
-    LaneTarget target() {
+    @Override
+    public LaneTarget target() {
         return target;
     }
 
-    LaneNotifications notifications() {
-        return notifications;
+    @Override
+    public void notificationReceived(int type, MemorySegment buffer, long at, int length) {
+        notifications.received(type, buffer, at, length);
     }
 
     @Override
@@ -479,46 +368,10 @@ final class VerbsEndpoint implements Endpoint {
         return notifications;
     }
 
-    Message message(int type, VerbsLane origin) {
-        return shared.message(type, origin);
-    }
-
-    /** A lane for what has no lane of its own, or null while none is open. */
-    @Nullable
-    VerbsLane messageLane() {
-        for (VerbsLane lane : lanes) {
-            if (lane.isOpen()) {
-                return lane;
-            }
-        }
-        return null;
-    }
-
-    /** A notification waits for room. */
-    void notificationRefused() {
-        refusedNotification = true;
-    }
-
-    /** Sends a marker on each other lane that was written on since the last notification; says on how many. */
-    int sendMarkers(VerbsLane beside, long number) {
-        int count = 0;
-        for (VerbsLane lane : lanes) {
-            if (lane.takeWrittenSinceNotification() && lane != beside && !lane.isDown()) {
-                lane.enqueue(shared.message(Message.MARKER, lane).word(number));
-                count++;
-            }
-        }
-        return count;
-    }
-
     @Override
     public void makeVisible(Runnable done) {
         VisibilityRequest request = new VisibilityRequest(done);
-        for (VerbsLane lane : lanes) {
-            if (lane.takeWrittenSinceVisible() && !lane.isDown()) {
-                lane.makeVisible(request);
-            }
-        }
+        lanes.makeVisible(request);
         request.arrived();
     }
 
@@ -526,11 +379,10 @@ final class VerbsEndpoint implements Endpoint {
 
     @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
-        for (VerbsLane lane : lanes) {
-            if (lane.isStuck(now, timeoutNanos)) {
-                return "lane " + lane.index() + " on " + lane.rail() + " made no progress for "
-                        + timeoutNanos / 1_000_000 + " ms, though the peer is alive";
-            }
+        VerbsLane lane = lanes.stuck(now, timeoutNanos);
+        if (lane != null) {
+            return "lane " + lane.index() + " on " + lane.rail() + " made no progress for " + timeoutNanos / 1_000_000
+                    + " ms, though the peer is alive";
         }
         if (!again.isEmpty() && now - againSince > timeoutNanos) {
             return "no lane took over what a broken one left for " + timeoutNanos / 1_000_000 + " ms";
@@ -538,40 +390,28 @@ final class VerbsEndpoint implements Endpoint {
         return null;
     }
 
-    void count(WireCounter counter, long delta) {
+    @Override
+    public void count(WireCounter counter, long delta) {
         context.count(counter, delta);
     }
 
     @Override
     public int lanes(PathState state) {
-        int count = 0;
-        for (VerbsLane lane : lanes) {
-            count += lane.pathState() == state ? 1 : 0;
-        }
-        return count;
+        return lanes.count(state);
     }
 
     @Override
     public int rails(PathState state) {
-        if (state == PathState.HEALING) {
-            return 0;
-        }
-        Set<Rail> used = new HashSet<>();
-        Set<Rail> up = new HashSet<>();
-        for (VerbsLane lane : lanes) {
-            used.add(lane.rail());
-            if (lane.pathState() != PathState.DOWN) {
-                up.add(lane.rail());
-            }
-        }
-        return state == PathState.UP ? up.size() : used.size() - up.size();
+        return lanes.rails(state);
     }
 
-    void failed(String reason) {
+    @Override
+    public void failed(String reason) {
         failed(new ConnectionLostException(reason));
     }
 
-    void failed(SluiceException error) {
+    @Override
+    public void failed(SluiceException error) {
         if (!closed) {
             context.failed(error);
         }
@@ -583,10 +423,8 @@ final class VerbsEndpoint implements Endpoint {
             return;
         }
         closed = true;
-        shared.loop().disarm(revival);
-        for (VerbsLane lane : lanes) {
-            lane.close();
-        }
+        revival.stop();
+        lanes.close();
         WorkRequest request;
         while ((request = again.pollFirst()) != null) {
             completed(request, CompletionStatus.FLUSHED);

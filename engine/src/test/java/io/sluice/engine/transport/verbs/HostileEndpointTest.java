@@ -188,7 +188,7 @@ class HostileEndpointTest {
                 for (int i = 0; i < 50 * LaneGroup.CREDITS; i++) {
                     lane.messageReceived(buffer, 0, Message.HEADER_BYTES + body);
                 }
-                assertThat(lane.waitingMessages()).isLessThanOrEqualTo(LaneGroup.CREDITS);
+                assertThat(lane.messages().waiting()).isLessThanOrEqualTo(LaneGroup.CREDITS);
             });
             assertThat(one.failures())
                     .isNotEmpty()
@@ -207,10 +207,10 @@ class HostileEndpointTest {
             one.onLane(lane -> {
                 assertThatExceptionOfType(ProtocolException.class).isThrownBy(() -> {
                     for (int i = 0; i < 100_000; i++) {
-                        lane.handled(CompletionStatus.SUCCESS, 1);
+                        lane.messages().handled(CompletionStatus.SUCCESS, 1);
                     }
                 });
-                assertThat(lane.waitingMessages()).isLessThan(10_000);
+                assertThat(lane.messages().waiting()).isLessThan(10_000);
             });
         }
     }

@@ -1,0 +1,106 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.VerbsCompletionQueue;
+import org.jspecify.annotations.Nullable;
+
+/** Why a lane breaks: one of its requests is to blame, or the path to the peer, or neither. */
+@SuppressWarnings("ReferenceEquality") // requests are their own identities
+final class LaneFault {
+    /** A path that breaks so often under one request carries it never. */
+    static final int MAX_BREAKS = 8;
+
+    private final LaneContext context;
+    private final int lane;
+    private final Rail rail;
+    private @Nullable Object culprit;
+    private @Nullable VerbsRemoteKey key;
+    private CompletionStatus status = CompletionStatus.ACCESS_DENIED;
+    private boolean ofPath;
+
+    LaneFault(LaneContext context, int lane, Rail rail) {
+        this.context = context;
+        this.lane = lane;
+        this.rail = rail;
+    }
+
+    /** Finds out whether the request at the first place is to blame, or the path. */
+    void blame(SendPlaces places, int workStatus) {
+        Object first = places.peek(0);
+        boolean bytesOfSignal = first == LaneSendQueue.PART;
+        if (bytesOfSignal) {
+            first = places.peek(1);
+        }
+        WorkRequest request = first instanceof WorkRequest work
+                ? work
+                : first instanceof AwaitedAnswer answer ? answer.request() : null;
+        if (request != null) {
+            int failures = context.countFailure(request);
+            CompletionStatus end = WorkErrors.of(workStatus, request, failures, rail.isPortActive());
+            if (end != null) {
+                culprit = first;
+                status = end;
+                boolean signal = first == request && request.hasSignal() && !bytesOfSignal;
+                key = (VerbsRemoteKey) (signal ? request.signal() : request.remote());
+            } else if (failures >= MAX_BREAKS) {
+                context.failed("lane " + lane + " broke again and again under the same request: "
+                        + VerbsCompletionQueue.statusText(workStatus));
+            }
+        }
+        ofPath |= WorkErrors.isPathFailure(workStatus);
+    }
+
+    /** What stands in the send queue for the request that is to blame, or null. */
+    @Nullable
+    Object culprit() {
+        return culprit;
+    }
+
+    /** As {@link #culprit()}; from now on none is. */
+    @Nullable
+    Object takeCulprit() {
+        Object taken = culprit;
+        culprit = null;
+        return taken;
+    }
+
+    /** How the request that is to blame ends. */
+    CompletionStatus status() {
+        return status;
+    }
+
+    /** The request that was to blame has ended. */
+    void ended() {
+        status = CompletionStatus.ACCESS_DENIED;
+    }
+
+    /** What the peer's adapter refused access to, if the peer is to say why; or null. */
+    @Nullable
+    VerbsRemoteKey keyInQuestion() {
+        return culprit != null && status == CompletionStatus.ACCESS_DENIED ? key : null;
+    }
+
+    /** The peer says that it has no such region any more. */
+    void regionUnknown() {
+        status = CompletionStatus.UNKNOWN_REGION;
+        VerbsRemoteKey ended = key;
+        if (ended != null) {
+            ended.end();
+        }
+    }
+
+    /** The path does not work. */
+    void blamePath() {
+        ofPath = true;
+    }
+
+    boolean isOfPath() {
+        return ofPath;
+    }
+
+    /** The path may work again. */
+    void pathForgiven() {
+        ofPath = false;
+    }
+}

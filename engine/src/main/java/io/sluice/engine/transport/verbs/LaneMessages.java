@@ -1,0 +1,350 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.WireCounter;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.engine.transport.verbs.LaneState.Phase;
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages of a lane, in both directions: those that wait for credits and room, what the peer's say, and the answers to its
+ * requests. A lane that is down has its messages carried by another. Confined to the loop.
+ */
+@SuppressWarnings("ReferenceEquality") // requests and messages are their own identities
+final class LaneMessages implements LaneTarget.Asker {
+    // an honest peer has a few times its credits of them
+    private static final int MOST_WAITING_ANSWERS = 8_192;
+
+    private final LaneState state;
+    private final LaneContext context;
+    private final SiblingLanes siblings;
+    private final LoopLanes shared;
+    private final LaneSendQueue queue;
+    private final LaneRequests requests;
+    private final LaneWatchdog watchdog;
+    private final MessageWindow window;
+    private final KnownSignals knownSignals = new KnownSignals();
+    private @Nullable LaneMessages deputy;
+
+    LaneMessages(
+            LaneState state,
+            LaneContext context,
+            SiblingLanes siblings,
+            LoopLanes shared,
+            LaneSendQueue queue,
+            LaneRequests requests,
+            LaneWatchdog watchdog) {
+        this.state = state;
+        this.context = context;
+        this.siblings = siblings;
+        this.shared = shared;
+        this.queue = queue;
+        this.requests = requests;
+        this.watchdog = watchdog;
+        this.window = new MessageWindow(shared::free);
+    }
+
+    /** How many messages both sides have agreed that each may send before the other says that it has received them. */
+    void credits(int agreed) {
+        window.credits(agreed);
+    }
+
+    // ---- out ----
+
+    /** An empty message of this lane. */
+    Message message(int type) {
+        return shared.message(type, state);
+    }
+
+    /** Puts a message behind those that wait. */
+    void enqueue(Message message) {
+        watchdog.workBegins();
+        if (message.type() == Message.ANSWER) {
+            message.origin().owed().answerWaits(message.value(0));
+        }
+        if (message.origin() != state) {
+            carry(message);
+            return;
+        }
+        window.add(message);
+        state.scheduleFlush();
+    }
+
+    /** Carries a message of another lane, or one that it carries for yet another. */
+    private void carry(Message message) {
+        if (!message.isEntrusted()) {
+            message.entrust();
+            message.origin().entrusted();
+        }
+        window.add(message);
+        state.scheduleFlush();
+    }
+
+    /** The number of messages that wait. */
+    int waiting() {
+        return window.waiting();
+    }
+
+    /** Adds what credits and room allow to the batch; one place is kept for reports. */
+    void send() {
+        Message message;
+        while (queue.free() > 1 && (message = window.pollSendable()) != null) {
+            send(message);
+        }
+        if (isReportDue() && window.hasCreditForReport() && queue.free() > 0) {
+            send(message(Message.CREDIT));
+        }
+    }
+
+    private boolean isReportDue() {
+        return state.owed().isTellingDue() || window.isReceiptDue();
+    }
+
+    private void send(Message message) {
+        OwedAnswers ofOrigin = message.origin().owed();
+        AwaitedAnswer request = message.awaited();
+        if (request != null && !message.isEnrolled()) {
+            message.enrolled(true);
+            requests.awaited().add(request);
+        }
+        if (message.type() == Message.WRITE_WITH_SIGNAL && request != null) {
+            request.entersTheWire();
+            queue.transferWithImmediate(request.request(), message.immediate(), request);
+        } else {
+            long tell = ofOrigin.toTell();
+            if (message.type() == Message.ANSWER) {
+                // its own number is told with it
+                ofOrigin.answerLeaves();
+                tell = message.value(0);
+            }
+            queue.send(message, window.nextBuffer(), window.totalReceived(), tell);
+            window.receiptTold();
+            ofOrigin.told(tell);
+        }
+        window.sent(message);
+    }
+
+    // ---- in ----
+
+    /** A message of the peer's has arrived. */
+    void received(MemorySegment buffer, long at, int length) {
+        context.count(WireCounter.RECEIVED, length);
+        try {
+            window.received();
+            if (length < Message.HEADER_BYTES || length != Message.HEADER_BYTES + Message.bodyLength(buffer, at)) {
+                throw new ProtocolException("a message on a lane has " + length + " bytes");
+            }
+            read(buffer, at, length - Message.HEADER_BYTES);
+        } catch (ProtocolException e) {
+            context.failed(e);
+            return;
+        }
+        if (isReportDue() || window.waiting() > 0) {
+            state.scheduleFlush();
+        }
+    }
+
+    private void read(MemorySegment buffer, long at, int bodyLength) {
+        int type = Message.type(buffer, at);
+        int words = Message.words(type);
+        if (words < 0 || bodyLength < words * Long.BYTES) {
+            throw new ProtocolException("a message of type " + type + " with " + bodyLength + " bytes on a lane");
+        }
+        if (window.receivedByPeer(Message.received(buffer, at))) {
+            watchdog.progress();
+            context.roomMade();
+        }
+        siblings.messages(Message.lane(buffer, at)).answered(type, buffer, at);
+        switch (type) {
+            case Message.SIGNAL, Message.FETCH_ADD, Message.COMPARE_AND_SWAP ->
+                context.target().carryOut(this, type, buffer, at);
+            case Message.WAKE -> context.target().wake(buffer, at);
+            case Message.DEFINE_SIGNAL -> {
+                if (!knownSignals.define(
+                        Message.word(buffer, at, 0),
+                        Message.word(buffer, at, 1),
+                        Message.word(buffer, at, 2),
+                        Message.word(buffer, at, 3),
+                        Message.word(buffer, at, 4),
+                        Message.word(buffer, at, 5))) {
+                    throw new ProtocolException("a signal is defined that has no place");
+                }
+            }
+            case Message.NOTIFICATION, Message.MARKER ->
+                context.notificationReceived(type, buffer, at, bodyLength - words * Long.BYTES);
+            default -> {}
+        }
+    }
+
+    /** A message, on any lane, says which requests of this one are answered. */
+    private void answered(int type, MemorySegment buffer, long at) {
+        AwaitedAnswers awaited = requests.awaited();
+        if (type == Message.ANSWER) {
+            awaited.answer(Message.word(buffer, at, 0), (int) Message.word(buffer, at, 1), Message.word(buffer, at, 2));
+        }
+        if (awaited.succeedTo(Message.answered(buffer, at)) || type == Message.ANSWER) {
+            watchdog.progress();
+            requests.completeAnswered();
+        }
+    }
+
+    /** A write of the peer's has arrived, whose immediate names a signal. */
+    void immediateReceived(int number) {
+        try {
+            window.received();
+            if (!knownSignals.isKnown(number)) {
+                throw new ProtocolException("an immediate names a signal that was not defined");
+            }
+            context.target().signal(this, knownSignals, number);
+        } catch (ProtocolException e) {
+            context.failed(e);
+            return;
+        }
+        state.scheduleFlush();
+    }
+
+    // ---- requests of the peer ----
+
+    @Override
+    public void handled() {
+        state.owed().handled();
+    }
+
+    /**
+     * {@inheritDoc} The peer says to have received a few messages now and then, so that it gets credits for more requests than
+     * it takes answers.
+     */
+    @Override
+    public void handled(CompletionStatus status, long value) {
+        OwedAnswers owed = state.owed();
+        if (owed.waiting() >= MOST_WAITING_ANSWERS) {
+            throw new ProtocolException("the peer asks on a lane and does not take its answers: " + owed.waiting()
+                    + " wait, and no more may");
+        }
+        long number = owed.handled();
+        standIn()
+                .enqueue(
+                        message(Message.ANSWER).word(number).word(status.code()).word(value));
+    }
+
+    /** This lane, or the one that speaks for it while it is down. */
+    private LaneMessages standIn() {
+        LaneMessages lane = this;
+        while (lane.state.phase() == Phase.DOWN && lane.deputy != null) {
+            lane = lane.deputy;
+        }
+        if (lane != this) {
+            // it stays the same: what it carries must not be overtaken
+            deputy = lane;
+        }
+        return lane;
+    }
+
+    /** The lane is down: another tells the peer what is to be told. */
+    void reportThroughDeputy() {
+        LaneMessages through = standIn();
+        if (through != this && state.owed().isTellingDue()) {
+            through.enqueue(message(Message.CREDIT));
+        }
+    }
+
+    // ---- when the lane breaks ----
+
+    /** How many messages of the peer's have arrived since the lane's beginning; it is being told. */
+    long tellReceived() {
+        window.receiptTold();
+        return window.totalReceived();
+    }
+
+    /**
+     * Checks what the peer says to have received since the lane's beginning.
+     *
+     * @throws ProtocolException if it cannot be
+     */
+    void checkReceivedByPeer(long total) {
+        window.checkReceivedByPeer(total);
+    }
+
+    /** Takes back the messages that the peer has not received, in order; it has the others. */
+    List<Message> takeUnreceived(long receivedTotal) {
+        List<Message> lost = window.settle(receivedTotal, arrived -> {
+            AwaitedAnswer request = arrived.awaited();
+            if (request != null) {
+                // a write with an immediate that has arrived is done, even if its acknowledgement was lost
+                request.leftTheWire();
+            }
+        });
+        for (Message message : lost) {
+            message.origin().tellAgain();
+        }
+        requests.completeAnswered();
+        return lost;
+    }
+
+    /** Those that the peer has not received go before all others, but for the one that broke the lane. */
+    void putBack(List<Message> unsent, @Nullable Object culprit) {
+        for (int i = unsent.size() - 1; i >= 0; i--) {
+            Message message = unsent.get(i);
+            if ((culprit != null && message.awaited() == culprit) || message.type() == Message.CREDIT) {
+                shared.free(message);
+            } else {
+                window.putBack(message);
+            }
+        }
+    }
+
+    /**
+     * The lane goes down: another carries its messages, and its requests are posted once more.
+     *
+     * @param unsent what the peer has not received
+     * @param culprit what broke the lane, or null
+     * @param again takes the requests
+     */
+    void moveAway(List<Message> unsent, @Nullable Object culprit, List<WorkRequest> again) {
+        unsent.addAll(window.takeWaiting());
+        LaneMessages other = siblings.carrierFor(state.index());
+        deputy = other;
+        for (Message message : unsent) {
+            AwaitedAnswer request = message.awaited();
+            if (request != null && request == culprit) {
+                shared.free(message);
+            } else if (request != null) {
+                requests.giveUp(request, again);
+                shared.free(message);
+            } else if (other == null || message.type() == Message.CREDIT || message.type() == Message.DEFINE_SIGNAL) {
+                // it may have been to tell of the requests of a lane that is down as well
+                message.origin().scheduleFlush();
+                shared.free(message);
+            } else {
+                other.carry(message);
+            }
+        }
+    }
+
+    /** Which answers of this lane wait, and where, is to be found out. */
+    void forgetAnswers() {
+        state.owed().forgetWaiting();
+    }
+
+    /** Counts the answers that wait here, each for its own lane. */
+    void countAnswers() {
+        window.forEachWaiting(message -> {
+            if (message.type() == Message.ANSWER) {
+                message.origin().owed().answerWaits(message.value(0));
+            }
+        });
+    }
+
+    /** The lane is closed: no message is sent any more, and the requests among them were not. */
+    void close() {
+        for (Message message : window.takeWaiting()) {
+            AwaitedAnswer request = message.awaited();
+            if (request != null && !message.isEnrolled()) {
+                requests.complete(request.request(), CompletionStatus.FLUSHED_UNSENT);
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.TransportMetrics.PathState;
+import io.sluice.engine.transport.EventLoop;
+
+/**
+ * What the parts of a lane share, and what other lanes see of it when they carry its messages. Confined to the loop, but for
+ * {@link #path()}.
+ */
+final class LaneState {
+    /** Where a lane stands between its first connection and its end. */
+    enum Phase {
+        /** Not connected for the first time yet. */
+        NEW,
+        OPEN,
+        /** The queue pair is in the error state, and its work is being flushed. */
+        BREAKING,
+        /** The queue pair is gone; the peer has not said so of its own yet. */
+        FENCED,
+        /** Both sides have fenced, but the port is down, and there is no other path: it may come back. */
+        WAITING,
+        /** The next queue pairs are connected on this side. */
+        CONNECTED,
+        /** Both sides are connected; a read makes sure that the path works. */
+        PROBING,
+        /** Out of use. */
+        DOWN,
+        CLOSED
+    }
+
+    private final int index;
+    private final EventLoop loop;
+    private final Runnable flush;
+    private final OwedAnswers owed = new OwedAnswers();
+    // other threads look at it
+    private volatile Phase phase = Phase.NEW;
+    private boolean flushScheduled;
+    private int entrusted;
+
+    /**
+     * The state of a new lane.
+     *
+     * @param flush posts what waits; run at the end of a duty cycle in which it was asked for
+     */
+    LaneState(int index, EventLoop loop, Runnable flush) {
+        this.index = index;
+        this.loop = loop;
+        this.flush = flush;
+    }
+
+    int index() {
+        return index;
+    }
+
+    Phase phase() {
+        return phase;
+    }
+
+    void enter(Phase next) {
+        phase = next;
+    }
+
+    boolean isOpen() {
+        return phase == Phase.OPEN;
+    }
+
+    /** Whether it is out of use, for now or for ever. */
+    boolean isDown() {
+        Phase now = phase;
+        return now == Phase.DOWN || now == Phase.CLOSED;
+    }
+
+    /** For any thread. */
+    PathState path() {
+        return switch (phase) {
+            case OPEN -> PathState.UP;
+            case DOWN, CLOSED -> PathState.DOWN;
+            case NEW, BREAKING, FENCED, WAITING, CONNECTED, PROBING -> PathState.HEALING;
+        };
+    }
+
+    /** What waits is posted at the end of the duty cycle. */
+    void scheduleFlush() {
+        if (!flushScheduled) {
+            flushScheduled = true;
+            loop.atEndOfCycle(flush);
+        }
+    }
+
+    void flushBegins() {
+        flushScheduled = false;
+    }
+
+    // ---- for those that carry its messages ----
+
+    /** The answers that this lane owes the peer, on any lane they go. */
+    OwedAnswers owed() {
+        return owed;
+    }
+
+    /** What told the peer how many of its requests are answered has not arrived. */
+    void tellAgain() {
+        owed.tellAgain();
+        scheduleFlush();
+    }
+
+    /** Another lane carries a message of this one. */
+    void entrusted() {
+        entrusted++;
+    }
+
+    /** A message of this lane has arrived that another has carried. */
+    void entrustedDone() {
+        entrusted--;
+    }
+
+    /** Whether others carry messages of this lane. */
+    boolean hasEntrusted() {
+        return entrusted > 0;
+    }
+}

@@ -1,0 +1,212 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.WireCounter;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.VerbsQueuePair;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Posts the work requests of a lane, by the adapter or as messages, and ends them as the send queue is done with them. */
+@SuppressWarnings("ReferenceEquality") // requests are their own identities
+final class LaneWork {
+    private final LaneContext context;
+    private final LoopLanes shared;
+    private final LaneSendQueue queue;
+    private final SendPlaces places;
+    private final LaneMessages messages;
+    private final LaneRequests requests;
+    private final LaneVisibility visibility;
+    private final LaneFault fault;
+    private DefinedSignals definedSignals = new DefinedSignals();
+    private int postRefusals;
+
+    LaneWork(
+            LaneContext context,
+            LoopLanes shared,
+            LaneSendQueue queue,
+            LaneMessages messages,
+            LaneRequests requests,
+            LaneVisibility visibility,
+            LaneFault fault) {
+        this.context = context;
+        this.shared = shared;
+        this.queue = queue;
+        this.places = queue.places();
+        this.messages = messages;
+        this.requests = requests;
+        this.visibility = visibility;
+        this.fault = fault;
+    }
+
+    // ---- posting ----
+
+    /** Adds a request to the batch, or to the messages. */
+    void post(WorkRequest request) {
+        requests.begin(request);
+        VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
+        switch (request.operation()) {
+            case WRITE -> write(request);
+            case READ -> queue.transfer(VerbsQueuePair.READ, request, request);
+            case PUT -> queue.put(request);
+            case SIGNAL, FETCH_ADD, COMPARE_AND_SWAP -> {
+                if (remote.hasAdapterAtomics()) {
+                    queue.atomic(request);
+                    if (request.operation() == WorkRequest.Operation.SIGNAL) {
+                        wake(remote, request.remoteOffset());
+                    }
+                } else {
+                    ask(request);
+                }
+            }
+        }
+        if (request.operation().changesRemote()) {
+            visibility.written();
+        }
+    }
+
+    private void write(WorkRequest request) {
+        if (!request.hasSignal()) {
+            queue.transfer(VerbsQueuePair.WRITE, request, request);
+            return;
+        }
+        VerbsRemoteKey signal = (VerbsRemoteKey) request.signal();
+        if (signal.hasAdapterAtomics()) {
+            queue.transfer(VerbsQueuePair.WRITE, request, LaneSendQueue.PART);
+            queue.signalOf(request);
+            wake(signal, request.signalOffset());
+            return;
+        }
+        int number = DefinedSignals.number(request);
+        if (!definedSignals.define(number, request)) {
+            messages.enqueue(messages.message(Message.DEFINE_SIGNAL)
+                    .word(number)
+                    .word(signal.handle())
+                    .word(signal.key())
+                    .word(signal.epoch())
+                    .word(request.signalOffset())
+                    .word(request.signalAddend()));
+        }
+        messages.enqueue(messages.message(Message.WRITE_WITH_SIGNAL)
+                .immediate(number)
+                .request(shared.answer().begin(request, true)));
+    }
+
+    /** Tells the peer's engine of a word that no processor of its host has changed; it comes after the change. */
+    private void wake(VerbsRemoteKey key, long offset) {
+        messages.enqueue(messages.message(Message.WAKE)
+                .word(key.handle())
+                .word(key.key())
+                .word(key.epoch())
+                .word(offset));
+    }
+
+    /** Sends a request that the peer's engine carries out. */
+    private void ask(WorkRequest request) {
+        int type = switch (request.operation()) {
+            case SIGNAL -> Message.SIGNAL;
+            case FETCH_ADD -> Message.FETCH_ADD;
+            default -> Message.COMPARE_AND_SWAP;
+        };
+        Message message = messages.message(type)
+                .word(request.remote().handle())
+                .word(request.remote().key())
+                .word(request.remote().epoch())
+                .word(request.remoteOffset())
+                .word(request.operand());
+        if (type == Message.COMPARE_AND_SWAP) {
+            message.word(request.expected());
+        }
+        messages.enqueue(message.request(shared.answer().begin(request, false)));
+    }
+
+    /** The adapter took no more requests. */
+    void postRefused(String reason) {
+        if (++postRefusals > LaneFault.MAX_BREAKS) {
+            context.failed(reason);
+        }
+    }
+
+    // ---- completions ----
+
+    /** Everything before a place of the send queue is done. */
+    void retireTo(long end) {
+        while (places.first() < end) {
+            long place = places.first();
+            Object done = places.removeFirst();
+            if (done instanceof WorkRequest request) {
+                if (request.operation().bringsBack()) {
+                    context.count(WireCounter.RECEIVED, request.length());
+                }
+                if (request.operation().isFetching()) {
+                    request.fetched(queue.fetched(place));
+                }
+                postRefusals = 0;
+                requests.complete(request, CompletionStatus.SUCCESS);
+            } else if (done instanceof AwaitedAnswer request) {
+                request.leftTheWire();
+                requests.completeAnswered();
+            } else if (done instanceof VisibilityRequest request) {
+                visibility.arrived(request);
+            } else if (done instanceof LaneSendQueue.Probe probe) {
+                probe.returned();
+            }
+        }
+    }
+
+    /** The request at the first place of the send queue has failed. */
+    void blame(int status) {
+        fault.blame(places, status);
+    }
+
+    // ---- when the lane breaks ----
+
+    /** What stood in the send queue: it is posted again, but for what must not be carried out twice. */
+    void takeUnfinished(List<WorkRequest> again) {
+        while (!places.isEmpty()) {
+            Object unfinished = places.removeFirst();
+            if (unfinished == fault.culprit()) {
+                continue;
+            }
+            if (unfinished instanceof WorkRequest request) {
+                if (request.operation().isAtomic() || request.hasSignal()) {
+                    requests.complete(request, CompletionStatus.OUTCOME_UNKNOWN);
+                } else {
+                    requests.giveUp(request, again);
+                }
+            } else if (unfinished instanceof AwaitedAnswer answer) {
+                // that queue pair is gone, and whether the write has arrived the peer says
+                answer.leftTheWire();
+            } else if (unfinished instanceof VisibilityRequest request) {
+                visibility.putBack(request);
+            }
+        }
+    }
+
+    /** Ends the request that broke the lane, if any. */
+    void finish(@Nullable Object culprit) {
+        requests.end(culprit, fault.status());
+        fault.ended();
+    }
+
+    /** Other lanes take over: the peer knows no signal by its number here any more, and nothing comes before a read. */
+    void handOver(@Nullable Object culprit) {
+        definedSignals = new DefinedSignals();
+        finish(culprit);
+        visibility.letGo();
+    }
+
+    /** The lane is closed, and its queue pair is gone: each request ends. */
+    void close() {
+        Object culprit = fault.takeCulprit();
+        while (!places.isEmpty()) {
+            if (places.removeFirst() instanceof WorkRequest request) {
+                requests.complete(request, request == culprit ? fault.status() : CompletionStatus.FLUSHED);
+            }
+        }
+        AwaitedAnswer sent;
+        while ((sent = requests.awaited().poll()) != null) {
+            requests.complete(sent.request(), sent.isAnswered() ? sent.status() : CompletionStatus.FLUSHED);
+        }
+    }
+}
