@@ -1,11 +1,14 @@
 package io.sluice;
 
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.sluice.architecture.CycleLimits;
+import java.util.Map;
 
 /** Across the modules: each arrow points down, and nobody reaches into the engine. */
 @AnalyzeClasses(packages = "io.sluice", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -95,4 +98,18 @@ class LayerTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("io.sluice.reactor..", "io.sluice.directory..", "io.sluice.samples..");
+
+    /** The engine's own packages are looked at there. */
+    @ArchTest
+    static final ArchRule packagesFormNoCycle = classes()
+            .that()
+            .resideOutsideOfPackage("io.sluice.engine..")
+            .should(CycleLimits.formNoCycleOfPackages("io.sluice.samples.command -> io.sluice.samples"));
+
+    /** The numbers are of what there is, and go down only. */
+    @ArchTest
+    static final ArchRule classesFormNoLargeCycle = classes()
+            .that()
+            .resideOutsideOfPackage("io.sluice.engine..")
+            .should(CycleLimits.formNoLargeCycleInAPackage(Map.of("io.sluice.reactor", 6, "io.sluice.vertx", 7)));
 }

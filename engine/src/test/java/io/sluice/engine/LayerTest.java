@@ -7,6 +7,8 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.sluice.architecture.CycleLimits;
+import java.util.Map;
 
 /** Inside the engine, where module descriptors do not reach: which package may know which. */
 @AnalyzeClasses(packages = "io.sluice.engine", importOptions = ImportOption.DoNotIncludeTests.class)
@@ -72,4 +74,21 @@ class LayerTest {
             .should()
             .dependOnClassesThat()
             .resideInAnyPackage("reactor..", "org.reactivestreams..", "io.vertx..", "io.micrometer..");
+
+    /** The public types make engines, and their options name what is set; else no package knows one that knows it. */
+    @ArchTest
+    static final ArchRule packagesFormNoCycle = classes()
+            .should(CycleLimits.formNoCycleOfPackages(
+                    "io.sluice.engine -> io.sluice.engine.progress",
+                    "io.sluice.engine -> io.sluice.engine.security",
+                    "io.sluice.engine -> io.sluice.engine.session",
+                    "io.sluice.engine -> io.sluice.engine.transport"));
+
+    /** Public types may name each other. The numbers are of what there is, and go down only. */
+    @ArchTest
+    static final ArchRule classesFormNoLargeCycle = classes()
+            .that()
+            .resideOutsideOfPackage(API)
+            .should(CycleLimits.formNoLargeCycleInAPackage(
+                    Map.of("io.sluice.engine.flow", 20, "io.sluice.engine.session", 26)));
 }
