@@ -9,12 +9,15 @@ import io.sluice.engine.transport.WorkRequest;
  */
 final class CallerThreadTransfers {
     private final ConnectionFlow flow;
+    private final FlowMailbox mailbox;
     private final Endpoint endpoint;
     private final ConnectionWindow window;
     private final long mostBytes;
 
-    CallerThreadTransfers(ConnectionFlow flow, Endpoint endpoint, ConnectionWindow window, long mostBytes) {
+    CallerThreadTransfers(
+            ConnectionFlow flow, FlowMailbox mailbox, Endpoint endpoint, ConnectionWindow window, long mostBytes) {
         this.flow = flow;
+        this.mailbox = mailbox;
         this.endpoint = endpoint;
         this.window = window;
         this.mostBytes = mostBytes;
@@ -48,11 +51,11 @@ final class CallerThreadTransfers {
     /** The elements follow one another, so there is one in flight at a time. */
     private boolean copyAll(DataTransfer transfer) {
         long bytes = transfer.callerThreadBytes();
-        ConnectionWindow.Grant grant = window.tryAcquire(flow, 1, bytes);
+        ConnectionWindow.Grant grant = window.tryAcquire(mailbox, 1, bytes);
         if (grant != ConnectionWindow.Grant.GRANTED) {
             if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED) {
                 // a transfer that came meanwhile may have lacked what this had of the connection's
-                flow.creditsReturned();
+                mailbox.connectionCreditsReturned();
             }
             return false;
         }
@@ -64,7 +67,7 @@ final class CallerThreadTransfers {
             return done;
         } finally {
             window.release(1, bytes);
-            flow.creditsReturned();
+            mailbox.connectionCreditsReturned();
         }
     }
 

@@ -26,10 +26,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import org.jctools.queues.atomic.MpscUnboundedAtomicArrayQueue;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,10 +46,7 @@ public final class ConnectionFlow {
     private final Endpoint endpoint;
 
     // any thread
-    private final MpscUnboundedAtomicArrayQueue<Mail> mailbox = new MpscUnboundedAtomicArrayQueue<>(256);
-    private final AtomicInteger pending = new AtomicInteger();
-    private final AtomicBoolean scheduled = new AtomicBoolean();
-    private final Runnable run = this::run;
+    private final FlowMailbox mailbox;
     private volatile @Nullable ConnectionEnd end;
     // what is submitted meets this: the end, or that it is near
     private volatile @Nullable ConnectionEnd refusal;
@@ -112,11 +106,12 @@ public final class ConnectionFlow {
         this.observers = Observers.of(options);
         this.slowNanos = options.slowTransfer().toNanos();
         this.maxPending = options.maxPending();
-        this.queue = new SendQueue(this, options, engineWindow, capabilities, transport, endpoint, groups);
+        this.mailbox = new FlowMailbox(loop, this::run, maxPending);
+        this.queue = new SendQueue(this, mailbox, options, engineWindow, capabilities, transport, endpoint, groups);
         this.endpoint = endpoint;
         this.callerThread = capabilities.callerThreadBytes() == 0
                 ? null
-                : new CallerThreadTransfers(this, endpoint, queue.window(), capabilities.callerThreadBytes());
+                : new CallerThreadTransfers(this, mailbox, endpoint, queue.window(), capabilities.callerThreadBytes());
         this.notifications = new NotificationQueue(notificationSender, notificationCredits);
     }
 
@@ -173,7 +168,7 @@ public final class ConnectionFlow {
      * @return the count, for any thread
      */
     public int pending() {
-        return pending.get();
+        return mailbox.pending();
     }
 
     // ---- any thread ----
@@ -224,7 +219,7 @@ public final class ConnectionFlow {
 
     private CompletableFuture<Void> ask(Inquiry.Subject subject) {
         Inquiry inquiry = new Inquiry(this, subject);
-        handOver(inquiry);
+        mailbox.handOver(inquiry);
         return inquiry.copy();
     }
 
@@ -235,11 +230,10 @@ public final class ConnectionFlow {
             throw refused(transfer, refusing);
         }
         CallerThreadTransfers here = callerThread;
-        if (here != null && pending.get() == 0 && transfer instanceof DataTransfer data && here.carryOut(data)) {
+        if (here != null && mailbox.pending() == 0 && transfer instanceof DataTransfer data && here.carryOut(data)) {
             return;
         }
-        if (pending.incrementAndGet() > maxPending) {
-            pending.decrementAndGet();
+        if (!mailbox.addPending()) {
             transfer.letGo();
             overflows.increment();
             throw new TooManyPendingException(maxPending + " transfers are pending on this connection, the most that"
@@ -249,7 +243,7 @@ public final class ConnectionFlow {
         // refused here
         ConnectionEnd meanwhile = refusal;
         if (meanwhile != null) {
-            pending.decrementAndGet();
+            mailbox.removePending();
             throw refused(transfer, meanwhile);
         }
         transfer.begin();
@@ -262,9 +256,8 @@ public final class ConnectionFlow {
         return error;
     }
 
-    void handOver(Mail mail) {
-        mailbox.offer(mail);
-        schedule();
+    FlowMailbox mailbox() {
+        return mailbox;
     }
 
     CallerThreadCounters callerThreadCounters() {
@@ -287,30 +280,12 @@ public final class ConnectionFlow {
         }
     }
 
-    /** A caller's thread has given credits back, which transfers that came meanwhile may lack. */
-    void creditsReturned() {
-        if (pending.get() != 0) {
-            schedule();
-        }
-    }
-
-    /** The engine has credits, and it is this flow's turn. */
-    void engineCreditsReturned() {
-        schedule();
-    }
-
-    private void schedule() {
-        if (!scheduled.get() && scheduled.compareAndSet(false, true)) {
-            loop.execute(run);
-        }
-    }
-
     // ---- the poller ----
 
     private void run() {
-        scheduled.set(false);
+        mailbox.beginRun();
         if (drainMailbox()) {
-            schedule();
+            mailbox.schedule();
         }
         queue.pump();
     }
@@ -318,7 +293,7 @@ public final class ConnectionFlow {
     /** True if some were left, so that one busy connection does not hold up the poller. */
     private boolean drainMailbox() {
         for (int i = 0; i < MAX_HANDED_OVER_A_RUN; i++) {
-            Mail mail = mailbox.relaxedPoll();
+            Mail mail = mailbox.poll();
             if (mail == null) {
                 // an offer under way has its place but is not visible yet, and whoever made it may have seen this run
                 // still scheduled: only the indices tell that the mailbox is empty
@@ -416,7 +391,7 @@ public final class ConnectionFlow {
         if (!transfer.hasEnded() && !transfer.isBlocked() && !awaitingEvent.contains(transfer)) {
             // it was submitted before most that wait
             queue.insert(transfer);
-            schedule();
+            mailbox.schedule();
         }
     }
 
@@ -478,7 +453,7 @@ public final class ConnectionFlow {
     /** Several completions in one duty cycle are followed by one pump. */
     private void pumpLater() {
         if (queue.hasWaiting()) {
-            schedule();
+            mailbox.schedule();
         }
     }
 
@@ -558,7 +533,7 @@ public final class ConnectionFlow {
         loop.disarm(transfer);
         transfer.dropStartWait();
         if (!(transfer instanceof NotifyTransfer notification && notification.keepsItsPlace())) {
-            pending.decrementAndGet();
+            mailbox.removePending();
         }
         if (!transfer.isQuiet()) {
             unquietRuns++;
@@ -711,7 +686,7 @@ public final class ConnectionFlow {
         while ((next = notifications.next()) != null) {
             if (next.hasEnded()) {
                 notifications.skip();
-                pending.decrementAndGet();
+                mailbox.removePending();
             } else if (notifications.canSend()) {
                 notifications.send(loop.now(), loop.batchTime());
             } else {
@@ -802,7 +777,7 @@ public final class ConnectionFlow {
     /** Ends one that keeps its place among the pending ones while it waits for its turn. */
     private void endUnsent(NotifyTransfer notification, ConnectionEnd why) {
         endEarly(notification, why.error());
-        pending.decrementAndGet();
+        mailbox.removePending();
         notifications.waitsNoMore();
     }
 

@@ -1,16 +1,14 @@
 package io.sluice.engine.flow;
 
-import io.sluice.engine.InFlightWindow;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** The credits that all connections of an engine share. Any thread. */
-@SuppressWarnings("ReferenceEquality") // a flow is its own identity
-public final class EngineWindow implements InFlightWindow {
-    private final Credits credits;
+@SuppressWarnings("ReferenceEquality") // a waiter is its own identity
+public final class EngineWindow extends CreditedWindow {
     // The connections that found no credit, first come, first served. Who waits for bytes holds an operation credit,
     // which others wait for: in one queue each would wait for the other.
-    private final ConcurrentLinkedQueue<ConnectionFlow> waitingForOperations = new ConcurrentLinkedQueue<>();
-    private final ConcurrentLinkedQueue<ConnectionFlow> waitingForBytes = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<CreditWaiter> waitingForOperations = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<CreditWaiter> waitingForBytes = new ConcurrentLinkedQueue<>();
 
     /**
      * All credits free.
@@ -19,21 +17,21 @@ public final class EngineWindow implements InFlightWindow {
      * @param byteLimit the most bytes, up to 1 TiB
      */
     public EngineWindow(int operationLimit, long byteLimit) {
-        this.credits = new Credits(operationLimit, byteLimit);
+        super(new Credits(operationLimit, byteLimit));
     }
 
-    boolean tryAcquireOperation(ConnectionFlow flow) {
-        return tryAcquire(flow, 1, 0);
+    boolean tryAcquireOperation(CreditWaiter waiter) {
+        return tryAcquire(waiter, 1, 0);
     }
 
-    boolean tryAcquireBytes(ConnectionFlow flow, long count) {
-        return tryAcquire(flow, 0, count);
+    boolean tryAcquireBytes(CreditWaiter waiter, long count) {
+        return tryAcquire(waiter, 0, count);
     }
 
     /** Takes both kinds at once, or none; of a kind that is not asked for, nobody goes first. */
-    boolean tryAcquire(ConnectionFlow flow, int operations, long bytes) {
-        if ((operations != 0 && othersGoFirst(waitingForOperations, flow))
-                || (bytes != 0 && othersGoFirst(waitingForBytes, flow))) {
+    boolean tryAcquire(CreditWaiter waiter, int operations, long bytes) {
+        if ((operations != 0 && othersGoFirst(waitingForOperations, waiter))
+                || (bytes != 0 && othersGoFirst(waitingForBytes, waiter))) {
             return false;
         }
         long inFlight = credits.tryTake(operations, bytes);
@@ -44,14 +42,7 @@ public final class EngineWindow implements InFlightWindow {
         return true;
     }
 
-    void releaseOperation() {
-        release(1, 0);
-    }
-
-    void releaseBytes(long count) {
-        release(0, count);
-    }
-
+    @Override
     void release(int operations, long bytes) {
         credits.giveBack(operations, bytes);
         if (operations != 0) {
@@ -62,67 +53,37 @@ public final class EngineWindow implements InFlightWindow {
         }
     }
 
-    private static boolean othersGoFirst(ConcurrentLinkedQueue<ConnectionFlow> waiting, ConnectionFlow flow) {
-        ConnectionFlow first = waiting.peek();
-        return first != null && first != flow;
+    private static boolean othersGoFirst(ConcurrentLinkedQueue<CreditWaiter> waiting, CreditWaiter waiter) {
+        CreditWaiter first = waiting.peek();
+        return first != null && first != waiter;
     }
 
-    /** Queues a flow. It is pumped when it is first and credits return; it tries once more after this, as they may just have. */
-    void awaitOperation(ConnectionFlow flow) {
-        waitingForOperations.add(flow);
+    /** Queues one. It is called when it is first and credits return; it tries once more after this, as they may just have. */
+    void awaitOperation(CreditWaiter waiter) {
+        waitingForOperations.add(waiter);
     }
 
     /** As {@link #awaitOperation}, for bytes. */
-    void awaitBytes(ConnectionFlow flow) {
-        waitingForBytes.add(flow);
+    void awaitBytes(CreditWaiter waiter) {
+        waitingForBytes.add(waiter);
     }
 
-    /** A flow has got what it waited for, or does not want it any more. */
-    void leaveOperations(ConnectionFlow flow) {
-        waitingForOperations.remove(flow);
+    /** One has got what it waited for, or does not want it any more. */
+    void leaveOperations(CreditWaiter waiter) {
+        waitingForOperations.remove(waiter);
         wakeFirst(waitingForOperations);
     }
 
     /** As {@link #leaveOperations}, for bytes. */
-    void leaveBytes(ConnectionFlow flow) {
-        waitingForBytes.remove(flow);
+    void leaveBytes(CreditWaiter waiter) {
+        waitingForBytes.remove(waiter);
         wakeFirst(waitingForBytes);
     }
 
-    private static void wakeFirst(ConcurrentLinkedQueue<ConnectionFlow> waiting) {
-        ConnectionFlow first = waiting.peek();
+    private static void wakeFirst(ConcurrentLinkedQueue<CreditWaiter> waiting) {
+        CreditWaiter first = waiting.peek();
         if (first != null) {
-            first.engineCreditsReturned();
+            first.creditsReturned();
         }
-    }
-
-    @Override
-    public int operationLimit() {
-        return credits.operationLimit();
-    }
-
-    @Override
-    public long byteLimit() {
-        return credits.byteLimit();
-    }
-
-    @Override
-    public int operations() {
-        return credits.operations();
-    }
-
-    @Override
-    public long bytes() {
-        return credits.bytes();
-    }
-
-    @Override
-    public int maxOperationsSeen() {
-        return credits.maxOperations();
-    }
-
-    @Override
-    public long maxBytesSeen() {
-        return credits.maxBytes();
     }
 }

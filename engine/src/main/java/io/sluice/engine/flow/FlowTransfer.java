@@ -86,7 +86,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     public void cancel() {
         int run = askForCancel();
         if (run != NO_RUN) {
-            flow.handOver(new CancelRequest(this, run));
+            flow.mailbox().handOver(new CancelRequest(this, run));
         }
     }
 
@@ -148,7 +148,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
         StartWait wait = event == null ? null : new StartWait(this);
         startWait = wait;
         beginRun();
-        flow.handOver(this);
+        flow.mailbox().handOver(this);
         if (event != null && wait != null) {
             wait.register(event);
         }

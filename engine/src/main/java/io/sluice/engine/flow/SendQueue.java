@@ -20,6 +20,7 @@ final class SendQueue {
     private static final int BATCH = 64;
 
     private final ConnectionFlow flow;
+    private final CreditWaiter waiter;
     private final EngineWindow engineWindow;
     private final ConnectionWindow window;
     private final Chunker chunker;
@@ -43,6 +44,7 @@ final class SendQueue {
 
     SendQueue(
             ConnectionFlow flow,
+            CreditWaiter waiter,
             EngineOptions options,
             EngineWindow engineWindow,
             Capabilities capabilities,
@@ -50,6 +52,7 @@ final class SendQueue {
             Endpoint endpoint,
             WriteGroups groups) {
         this.flow = flow;
+        this.waiter = waiter;
         this.engineWindow = engineWindow;
         this.window = new ConnectionWindow(options.windowOperations(), options.windowBytes(), engineWindow);
         this.chunker = new Chunker(
@@ -93,14 +96,14 @@ final class SendQueue {
     private void leaveOperations() {
         if (awaitingOperation) {
             awaitingOperation = false;
-            engineWindow.leaveOperations(flow);
+            engineWindow.leaveOperations(waiter);
         }
     }
 
     private void leaveBytes() {
         if (awaitingBytes) {
             awaitingBytes = false;
-            engineWindow.leaveBytes(flow);
+            engineWindow.leaveBytes(waiter);
         }
     }
 
@@ -228,16 +231,16 @@ final class SendQueue {
     private boolean acquireBoth(long bytes) {
         return !awaitingOperation
                 && !awaitingBytes
-                && window.tryAcquire(flow, 1, bytes) == ConnectionWindow.Grant.GRANTED;
+                && window.tryAcquire(waiter, 1, bytes) == ConnectionWindow.Grant.GRANTED;
     }
 
     private boolean acquireOperation() {
-        ConnectionWindow.Grant grant = window.tryAcquireOperation(flow);
+        ConnectionWindow.Grant grant = window.tryAcquireOperation(waiter);
         if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && !awaitingOperation) {
             awaitingOperation = true;
-            engineWindow.awaitOperation(flow);
+            engineWindow.awaitOperation(waiter);
             // one may have come back between the refusal and this
-            grant = window.tryAcquireOperation(flow);
+            grant = window.tryAcquireOperation(waiter);
         }
         operationsExhausted = grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED;
         if (!operationsExhausted) {
@@ -248,11 +251,11 @@ final class SendQueue {
     }
 
     private boolean acquireBytes(long bytes) {
-        ConnectionWindow.Grant grant = window.tryAcquireBytes(flow, bytes);
+        ConnectionWindow.Grant grant = window.tryAcquireBytes(waiter, bytes);
         if (grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED && !awaitingBytes) {
             awaitingBytes = true;
-            engineWindow.awaitBytes(flow);
-            grant = window.tryAcquireBytes(flow, bytes);
+            engineWindow.awaitBytes(waiter);
+            grant = window.tryAcquireBytes(waiter, bytes);
         }
         bytesExhausted = grant == ConnectionWindow.Grant.ENGINE_EXHAUSTED;
         if (!bytesExhausted) {

@@ -32,7 +32,7 @@ final class StartWait implements StartEvent.Listener, Mail {
             happened = true;
             FlowTransfer waiting = transfer;
             if (waiting != null) {
-                waiting.flow().handOver(this);
+                waiting.flow().mailbox().handOver(this);
             }
         }
     }

@@ -22,7 +22,7 @@ public class ConnectionWindowBenchmark {
     private static final int BYTES = 4096;
 
     private final EngineWindow engineWindow = new EngineWindow(1024, 1 << 20);
-    private final ConnectionFlow flow = new SteppedFlow(engineWindow).flow;
+    private final CreditWaiter waiter = new SteppedFlow(engineWindow).flow.mailbox();
     private final ConnectionWindow window = new ConnectionWindow(256, 1 << 20, engineWindow);
 
     /**
@@ -32,7 +32,7 @@ public class ConnectionWindowBenchmark {
      */
     @Benchmark
     public boolean acquireAndRelease() {
-        boolean granted = window.tryAcquire(flow, 1, BYTES) == ConnectionWindow.Grant.GRANTED;
+        boolean granted = window.tryAcquire(waiter, 1, BYTES) == ConnectionWindow.Grant.GRANTED;
         if (!granted) {
             throw new IllegalStateException("a credit is missing");
         }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class ConnectionWindowTest {
     // Nobody waits for the engine's credits here, so it does not matter who asks.
-    private static final ConnectionFlow NOBODY = null;
+    private static final CreditWaiter NOBODY = null;
 
     private final EngineWindow engine = new EngineWindow(5, 1000);
     private final ConnectionWindow window = new ConnectionWindow(3, 600, engine);

@@ -22,8 +22,8 @@ final class EngineWindowStress {
     private static final long MANY_BYTES = 1 << 20;
 
     // who asks matters only where somebody waits
-    private static final ConnectionFlow ONE = new SteppedFlow().flow;
-    private static final ConnectionFlow OTHER = new SteppedFlow().flow;
+    private static final CreditWaiter ONE = new SteppedFlow().flow.mailbox();
+    private static final CreditWaiter OTHER = new SteppedFlow().flow.mailbox();
 
     private EngineWindowStress() {}
 
@@ -223,10 +223,10 @@ final class EngineWindowStress {
 
         @Actor
         public void wait(ZZ_Result r) {
-            boolean granted = window.tryAcquireOperation(waiter.flow);
+            boolean granted = window.tryAcquireOperation(waiter.flow.mailbox());
             if (!granted) {
-                window.awaitOperation(waiter.flow);
-                granted = window.tryAcquireOperation(waiter.flow);
+                window.awaitOperation(waiter.flow.mailbox());
+                granted = window.tryAcquireOperation(waiter.flow.mailbox());
             }
             r.r1 = granted;
         }

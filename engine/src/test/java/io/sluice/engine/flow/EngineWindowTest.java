@@ -2,11 +2,6 @@ package io.sluice.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.engine.EngineOptions;
-import io.sluice.engine.transport.Capabilities;
-import io.sluice.engine.transport.Deadline;
-import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.NotificationSender;
 import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,80 +13,21 @@ class EngineWindowTest {
     private final List<String> woken = new ArrayList<>();
     private final EngineWindow window = new EngineWindow(2, 100);
 
-    /** A flow without a connection, which has nothing to post: only its being woken is looked at. */
-    private final class Waiter implements EventLoop {
+    /** Says when it is woken. */
+    private final class Waiter implements CreditWaiter {
         private final String name;
-        private final ConnectionFlow flow;
 
         Waiter(String name) {
             this.name = name;
-            this.flow = new ConnectionFlow(
-                    null,
-                    this,
-                    ConnectionCounters.alone(),
-                    EngineOptions.defaults(),
-                    window,
-                    new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
-                    0,
-                    null,
-                    new Silent(),
-                    1);
         }
 
         void await() {
-            window.awaitOperation(flow);
+            window.awaitOperation(this);
         }
 
         @Override
-        public void addSource(Source source) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void removeSource(Source source) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void execute(Runnable task) {
+        public void creditsReturned() {
             woken.add(name);
-        }
-
-        @Override
-        public long now() {
-            return System.nanoTime();
-        }
-
-        @Override
-        public Watch watch(int descriptor, ReadinessHandler handler) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void atEndOfCycle(Runnable task) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void arm(Deadline deadline, long at) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void disarm(Deadline deadline) {
-            throw new UnsupportedOperationException();
-        }
-    }
-
-    private static final class Silent implements NotificationSender {
-        @Override
-        public boolean hasRoom() {
-            return false;
-        }
-
-        @Override
-        public void send(byte[] payload) {
-            throw new UnsupportedOperationException();
         }
     }
 
@@ -101,14 +37,14 @@ class EngineWindowTest {
 
     @Test
     void limitsHoldToTheLastCredit() {
-        assertThat(window.tryAcquireOperation(first.flow)).isTrue();
-        assertThat(window.tryAcquireOperation(first.flow)).isTrue();
-        assertThat(window.tryAcquireOperation(first.flow)).isFalse();
-        assertThat(window.tryAcquireBytes(first.flow, 100)).isTrue();
-        assertThat(window.tryAcquireBytes(first.flow, 1)).isFalse();
-        assertThat(window.tryAcquireBytes(first.flow, 0)).isTrue();
+        assertThat(window.tryAcquireOperation(first)).isTrue();
+        assertThat(window.tryAcquireOperation(first)).isTrue();
+        assertThat(window.tryAcquireOperation(first)).isFalse();
+        assertThat(window.tryAcquireBytes(first, 100)).isTrue();
+        assertThat(window.tryAcquireBytes(first, 1)).isFalse();
+        assertThat(window.tryAcquireBytes(first, 0)).isTrue();
         window.releaseBytes(1);
-        assertThat(window.tryAcquireBytes(first.flow, 1)).isTrue();
+        assertThat(window.tryAcquireBytes(first, 1)).isTrue();
         assertThat(window.bytes()).isEqualTo(100);
         assertThat(window.operations()).isEqualTo(2);
     }
@@ -116,22 +52,22 @@ class EngineWindowTest {
     @Test
     void bothKindsAtOnceGoToNobodyWhileOthersWaitForOneOfThem() {
         second.await();
-        assertThat(window.tryAcquire(first.flow, 1, 10)).isFalse();
-        assertThat(window.tryAcquire(first.flow, 0, 10))
+        assertThat(window.tryAcquire(first, 1, 10)).isFalse();
+        assertThat(window.tryAcquire(first, 0, 10))
                 .as("nobody waits for bytes")
                 .isTrue();
-        assertThat(window.tryAcquire(second.flow, 1, 10)).isTrue();
-        window.leaveOperations(second.flow);
-        assertThat(window.tryAcquire(first.flow, 1, 10)).isTrue();
+        assertThat(window.tryAcquire(second, 1, 10)).isTrue();
+        window.leaveOperations(second);
+        assertThat(window.tryAcquire(first, 1, 10)).isTrue();
         woken.clear();
         second.await();
         window.release(1, 10);
         assertThat(woken).containsOnly("second");
-        window.leaveOperations(second.flow);
+        window.leaveOperations(second);
 
-        window.awaitBytes(third.flow);
-        assertThat(window.tryAcquire(first.flow, 1, 10)).isFalse();
-        assertThat(window.tryAcquire(first.flow, 1, 0))
+        window.awaitBytes(third);
+        assertThat(window.tryAcquire(first, 1, 10)).isFalse();
+        assertThat(window.tryAcquire(first, 1, 0))
                 .as("nobody waits for operations")
                 .isTrue();
         woken.clear();
@@ -139,20 +75,20 @@ class EngineWindowTest {
         assertThat(woken).as("no bytes have come back").isEmpty();
         window.release(0, 10);
         assertThat(woken).containsOnly("third");
-        assertThat(window.tryAcquire(third.flow, 1, 10)).isTrue();
+        assertThat(window.tryAcquire(third, 1, 10)).isTrue();
     }
 
     @Test
     void whoWaitsLongestIsWokenFirstAndUntilItLeaves() {
-        window.tryAcquireOperation(first.flow);
-        window.tryAcquireOperation(first.flow);
+        window.tryAcquireOperation(first);
+        window.tryAcquireOperation(first);
         first.await();
         second.await();
         assertThat(woken).isEmpty();
         window.releaseOperation();
         assertThat(woken).isNotEmpty().containsOnly("first");
         woken.clear();
-        window.leaveOperations(first.flow);
+        window.leaveOperations(first);
         assertThat(woken).containsExactly("second");
     }
 
@@ -161,26 +97,26 @@ class EngineWindowTest {
     void nobodyOvertakesWhoWaits() {
         first.await();
         second.await();
-        assertThat(window.tryAcquireOperation(second.flow)).isFalse();
-        assertThat(window.tryAcquireOperation(third.flow)).isFalse();
+        assertThat(window.tryAcquireOperation(second)).isFalse();
+        assertThat(window.tryAcquireOperation(third)).isFalse();
         assertThat(window.operations()).isZero();
-        assertThat(window.tryAcquireOperation(first.flow)).isTrue();
-        window.leaveOperations(first.flow);
-        assertThat(window.tryAcquireOperation(first.flow)).isFalse();
-        assertThat(window.tryAcquireOperation(second.flow)).isTrue();
-        window.leaveOperations(second.flow);
+        assertThat(window.tryAcquireOperation(first)).isTrue();
+        window.leaveOperations(first);
+        assertThat(window.tryAcquireOperation(first)).isFalse();
+        assertThat(window.tryAcquireOperation(second)).isTrue();
+        window.leaveOperations(second);
         window.releaseOperation();
-        assertThat(window.tryAcquireOperation(third.flow)).isTrue();
+        assertThat(window.tryAcquireOperation(third)).isTrue();
     }
 
     /** Who needs bytes may hold the very operation credit that the other waits for. */
     @Test
     void whoWaitsForAnOperationHoldsNobodyUpWhoNeedsBytes() {
         first.await();
-        assertThat(window.tryAcquireBytes(second.flow, 1)).isTrue();
-        window.awaitBytes(second.flow);
-        assertThat(window.tryAcquireBytes(third.flow, 1)).isFalse();
-        assertThat(window.tryAcquireOperation(first.flow)).isTrue();
+        assertThat(window.tryAcquireBytes(second, 1)).isTrue();
+        window.awaitBytes(second);
+        assertThat(window.tryAcquireBytes(third, 1)).isFalse();
+        assertThat(window.tryAcquireOperation(first)).isTrue();
         woken.clear();
         window.releaseBytes(1);
         assertThat(woken).containsExactly("second");
@@ -191,10 +127,10 @@ class EngineWindowTest {
         first.await();
         second.await();
         third.await();
-        window.leaveOperations(first.flow);
+        window.leaveOperations(first);
         first.await();
-        window.leaveOperations(second.flow);
-        window.leaveOperations(third.flow);
+        window.leaveOperations(second);
+        window.leaveOperations(third);
         assertThat(woken).containsExactly("second", "third", "first");
     }
 
@@ -204,13 +140,13 @@ class EngineWindowTest {
         first.await();
         second.await();
         third.await();
-        window.leaveOperations(second.flow);
-        window.leaveOperations(second.flow);
+        window.leaveOperations(second);
+        window.leaveOperations(second);
         woken.clear();
-        window.leaveOperations(first.flow);
+        window.leaveOperations(first);
         assertThat(woken).containsExactly("third");
-        assertThat(window.tryAcquireOperation(third.flow)).isTrue();
-        window.leaveOperations(third.flow);
+        assertThat(window.tryAcquireOperation(third)).isTrue();
+        window.leaveOperations(third);
         window.releaseOperation();
         assertThat(woken).containsExactly("third");
     }
@@ -222,13 +158,13 @@ class EngineWindowTest {
         for (int i = 0; i < 4; i++) {
             ends.add(CompletableFuture.runAsync(() -> {
                 for (int round = 0; round < 50_000; round++) {
-                    if (window.tryAcquireOperation(first.flow)) {
+                    if (window.tryAcquireOperation(first)) {
                         if (window.operations() > 2) {
                             exceeded.incrementAndGet();
                         }
                         window.releaseOperation();
                     }
-                    if (window.tryAcquireBytes(first.flow, 60)) {
+                    if (window.tryAcquireBytes(first, 60)) {
                         if (window.bytes() > 100) {
                             exceeded.incrementAndGet();
                         }

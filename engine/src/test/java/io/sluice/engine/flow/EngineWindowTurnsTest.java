@@ -2,42 +2,14 @@ package io.sluice.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.engine.EngineOptions;
-import io.sluice.engine.PatientOptions;
-import io.sluice.engine.progress.Poller;
-import io.sluice.engine.transport.Capabilities;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Who waits for the engine's credits gets them before those who come later, even if these want so little that it is there. */
 class EngineWindowTurnsTest {
-    private static final EngineOptions OPTIONS = PatientOptions.builder().build();
-
-    // never started: nobody has to be woken for the order to be told
-    private final Poller poller = new Poller("turns-test", 0, OPTIONS, failing -> {});
     private final EngineWindow window = new EngineWindow(10, 1000);
-    private final ConnectionFlow large = flow();
-    private final ConnectionFlow small = flow();
-
-    @AfterEach
-    void discard() {
-        poller.discard();
-    }
-
-    /** Its connection and endpoint are not asked for anything here. */
-    private ConnectionFlow flow() {
-        return new ConnectionFlow(
-                null,
-                poller,
-                ConnectionCounters.alone(),
-                OPTIONS,
-                window,
-                new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
-                0,
-                null,
-                null,
-                1);
-    }
+    // none has to be woken for the order to be told
+    private final CreditWaiter large = () -> {};
+    private final CreditWaiter small = () -> {};
 
     @Test
     void littleIsNotGivenPastOneThatWaitsForMuch() {

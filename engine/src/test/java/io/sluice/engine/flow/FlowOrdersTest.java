@@ -115,7 +115,7 @@ class FlowOrdersTest {
         transfer.reset();
         transfer.beginRun();
         transfer.cancel();
-        stepped.flow.handOver(transfer);
+        stepped.flow.mailbox().handOver(transfer);
         assertThat(stepped.loop.runNext()).isTrue();
         assertThat(ends).singleElement().isInstanceOf(TransferCancelledException.class);
         assertThat(stepped.endpoint.hasPosted()).isFalse();

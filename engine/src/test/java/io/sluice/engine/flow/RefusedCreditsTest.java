@@ -24,7 +24,7 @@ class RefusedCreditsTest {
 
     @Test
     void anElementWaitsForBytesWithItsOperationAndGoesWhenTheyComeBack() {
-        assertThat(engine.tryAcquire(other.flow, 0, ALL_BYTES)).isTrue();
+        assertThat(engine.tryAcquire(other.flow.mailbox(), 0, ALL_BYTES)).isTrue();
         SteppedFlow.start(write());
         stepped.settle();
         assertThat(ended).hasValue(0);
@@ -44,10 +44,10 @@ class RefusedCreditsTest {
     void whatCameWhileACallersThreadHadTheConnectionsCreditsIsLookedAtAgain() {
         ConnectionWindow window = new ConnectionWindow(1, ALL_BYTES, engine);
         CallerThreadTransfers callerThread =
-                new CallerThreadTransfers(stepped.flow, stepped.endpoint, window, SteppedFlow.TRANSFER_BYTES);
+                new CallerThreadTransfers(stepped.flow, stepped.flow.mailbox(), stepped.endpoint, window, SteppedFlow.TRANSFER_BYTES);
         DataTransfer carriedOut = (DataTransfer) write();
         assertThat(carriedOut.hold()).isTrue();
-        assertThat(engine.tryAcquire(other.flow, 0, ALL_BYTES)).isTrue();
+        assertThat(engine.tryAcquire(other.flow.mailbox(), 0, ALL_BYTES)).isTrue();
         SteppedFlow.start(write());
         stepped.settle();
         assertThat(stepped.flow.pending()).isOne();
@@ -60,7 +60,7 @@ class RefusedCreditsTest {
                 .isTrue();
         stepped.settle();
 
-        assertThat(window.tryAcquireOperation(other.flow)).isEqualTo(ConnectionWindow.Grant.GRANTED);
+        assertThat(window.tryAcquireOperation(other.flow.mailbox())).isEqualTo(ConnectionWindow.Grant.GRANTED);
         assertThat(callerThread.carryOut(carriedOut)).isFalse();
         assertThat(stepped.loop.hasTask()).as("it had none to give back").isFalse();
     }

@@ -1,0 +1,53 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.InFlightWindow;
+
+/** A window over one pair of credits, which it shows. Any thread. */
+abstract class CreditedWindow implements InFlightWindow {
+    final Credits credits;
+
+    CreditedWindow(Credits credits) {
+        this.credits = credits;
+    }
+
+    /** Gives both kinds back. */
+    abstract void release(int operations, long bytes);
+
+    final void releaseOperation() {
+        release(1, 0);
+    }
+
+    final void releaseBytes(long count) {
+        release(0, count);
+    }
+
+    @Override
+    public final int operationLimit() {
+        return credits.operationLimit();
+    }
+
+    @Override
+    public final long byteLimit() {
+        return credits.byteLimit();
+    }
+
+    @Override
+    public final int operations() {
+        return credits.operations();
+    }
+
+    @Override
+    public final long bytes() {
+        return credits.bytes();
+    }
+
+    @Override
+    public final int maxOperationsSeen() {
+        return credits.maxOperations();
+    }
+
+    @Override
+    public final long maxBytesSeen() {
+        return credits.maxBytes();
+    }
+}
