@@ -57,7 +57,15 @@ final class CallerThreadSignals {
             transfer.elementsCarriedOut();
             cancelled = transfer.isCancelRequested();
         }
-        transfer.flow().countCarriedOut(transfer, clock, cancelled);
+        transfer.flow()
+                .figures()
+                .countCarriedOut(
+                        transfer.kind(),
+                        transfer.elements(),
+                        transfer.callerThreadBytes(),
+                        transfer.carriedOutNanos(),
+                        clock,
+                        cancelled);
         // from here on it may be started again, also by its own callback
         transfer.endRun(true);
         transfer.signal(cancelled ? new TransferCancelledException("the transfer was cancelled") : null);

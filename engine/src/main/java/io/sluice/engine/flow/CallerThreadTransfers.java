@@ -8,15 +8,15 @@ import io.sluice.engine.transport.WorkRequest;
  * spare the way to the poller and back. Credits and leases are held meanwhile as for any other. Any thread.
  */
 final class CallerThreadTransfers {
-    private final ConnectionFlow flow;
+    private final FlowFigures figures;
     private final FlowMailbox mailbox;
     private final Endpoint endpoint;
     private final ConnectionWindow window;
     private final long mostBytes;
 
     CallerThreadTransfers(
-            ConnectionFlow flow, FlowMailbox mailbox, Endpoint endpoint, ConnectionWindow window, long mostBytes) {
-        this.flow = flow;
+            FlowFigures figures, FlowMailbox mailbox, Endpoint endpoint, ConnectionWindow window, long mostBytes) {
+        this.figures = figures;
         this.mailbox = mailbox;
         this.endpoint = endpoint;
         this.window = window;
@@ -38,7 +38,7 @@ final class CallerThreadTransfers {
             return false;
         }
         long bytes = transfer.callerThreadBytes();
-        signals.clock().begins(flow.callerThreadCounters(), transfer.kind(), bytes);
+        signals.clock().begins(figures.callerThreadCounters(), transfer.kind(), bytes);
         if (!copyAll(transfer)) {
             return false;
         }

@@ -1,7 +1,6 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.Connection;
-import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.SluiceException;
@@ -11,7 +10,6 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
-import io.sluice.engine.progress.Observers;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
@@ -26,7 +24,6 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,14 +48,7 @@ public final class ConnectionFlow {
     // what is submitted meets this: the end, or that it is near
     private volatile @Nullable ConnectionEnd refusal;
     private final @Nullable CallerThreadTransfers callerThread;
-    private final FlowCounters counters;
-    private final RefusedSubmissions refused;
-    private final LongAdder overflows;
-    private final @Nullable Observers observers;
-    private final long slowNanos;
-    // those of the peer are known from the connection's opening on, before anybody has it to submit something
-    private PeerTally tally;
-    private CallerThreadCounters callerThreadCounters;
+    private final FlowFigures figures;
 
     // the poller's
     private final SendQueue queue;
@@ -98,20 +88,15 @@ public final class ConnectionFlow {
             int notificationCredits) {
         this.connection = connection;
         this.loop = loop;
-        this.counters = counters.transport();
-        this.tally = counters.peer();
-        this.callerThreadCounters = counters.callerThread();
-        this.refused = counters.refused();
-        this.overflows = counters.overflows();
-        this.observers = Observers.of(options);
-        this.slowNanos = options.slowTransfer().toNanos();
+        this.figures = new FlowFigures(connection, loop, counters, options);
         this.maxPending = options.maxPending();
         this.mailbox = new FlowMailbox(loop, this::run, maxPending);
-        this.queue = new SendQueue(this, mailbox, options, engineWindow, capabilities, transport, endpoint, groups);
+        this.queue = new SendQueue(
+                this, loop, figures, mailbox, options, engineWindow, capabilities, transport, endpoint, groups);
         this.endpoint = endpoint;
         this.callerThread = capabilities.callerThreadBytes() == 0
                 ? null
-                : new CallerThreadTransfers(this, mailbox, endpoint, queue.window(), capabilities.callerThreadBytes());
+                : new CallerThreadTransfers(figures, mailbox, endpoint, queue.window(), capabilities.callerThreadBytes());
         this.notifications = new NotificationQueue(notificationSender, notificationCredits);
     }
 
@@ -140,8 +125,7 @@ public final class ConnectionFlow {
      * @param callerThread of the peer, on this flow's transport
      */
     public void countInto(PeerTally peer, CallerThreadCounters callerThread) {
-        tally = peer;
-        callerThreadCounters = callerThread;
+        figures.countInto(peer, callerThread);
     }
 
     /**
@@ -235,7 +219,7 @@ public final class ConnectionFlow {
         }
         if (!mailbox.addPending()) {
             transfer.letGo();
-            overflows.increment();
+            figures.countOverflow();
             throw new TooManyPendingException(maxPending + " transfers are pending on this connection, the most that"
                     + " maxPending allows; wait for some to end, or raise it");
         }
@@ -251,7 +235,7 @@ public final class ConnectionFlow {
 
     private SluiceException refused(FlowTransfer transfer, ConnectionEnd why) {
         SluiceException error = why.error();
-        refused.count(transfer, error);
+        figures.countRefused(transfer.kind(), transfer.operations(), transfer.totalBytes(), error);
         transfer.letGo();
         return error;
     }
@@ -260,24 +244,8 @@ public final class ConnectionFlow {
         return mailbox;
     }
 
-    CallerThreadCounters callerThreadCounters() {
-        return callerThreadCounters;
-    }
-
-    /** A caller's thread gives the signal of what it has carried out. */
-    void countCarriedOut(DataTransfer transfer, CallerThreadClock clock, boolean cancelled) {
-        long bytes = transfer.callerThreadBytes();
-        if (cancelled) {
-            callerThreadCounters.countCancelled(transfer.kind(), transfer.elements(), bytes);
-            return;
-        }
-        long nanos = transfer.carriedOutNanos();
-        clock.count(callerThreadCounters, transfer.kind(), transfer.elements(), bytes, nanos);
-        Observers told = observers;
-        // what was not timed itself is less than 0
-        if (told != null && nanos >= slowNanos) {
-            told.slowTransfer(connection, transfer.kind(), bytes, 0, nanos, null);
-        }
+    FlowFigures figures() {
+        return figures;
     }
 
     // ---- the poller ----
@@ -445,7 +413,7 @@ public final class ConnectionFlow {
      * @param status how
      */
     public void completed(WorkRequest request, CompletionStatus status) {
-        counters.add(FlowCounter.COMPLETIONS, 1);
+        figures.countCompletion();
         queue.completed(request, status);
         pumpLater();
     }
@@ -526,9 +494,8 @@ public final class ConnectionFlow {
     private record QuiescenceAwaited(Inquiry inquiry, long upTo) {}
 
     private void terminate(FlowTransfer transfer, @Nullable SluiceException error) {
-        Observers told = observers;
-        if (told != null) {
-            tellIfSlow(told, transfer, error);
+        if (figures.isObserved()) {
+            tellIfSlow(transfer, error);
         }
         loop.disarm(transfer);
         transfer.dropStartWait();
@@ -553,13 +520,14 @@ public final class ConnectionFlow {
         groups.release();
     }
 
-    private void tellIfSlow(Observers told, FlowTransfer transfer, @Nullable SluiceException error) {
+    private void tellIfSlow(FlowTransfer transfer, @Nullable SluiceException error) {
         long endedAt = loop.batchTime();
-        long nanos = endedAt - transfer.readyAt();
-        if (nanos >= slowNanos) {
-            told.slowTransfer(
-                    connection, transfer.kind(), transfer.totalBytes(), transfer.waitedNanos(endedAt), nanos, error);
-        }
+        figures.tellIfSlow(
+                transfer.kind(),
+                transfer.totalBytes(),
+                transfer.waitedNanos(endedAt),
+                endedAt - transfer.readyAt(),
+                error);
     }
 
     /** What comes after it need not wait for it any more. {@code groups.release()} must follow. */
@@ -665,7 +633,7 @@ public final class ConnectionFlow {
                 return false;
             }
             if (!transfer.hasEnded()) {
-                count(transfer, null, transfer.totalBytes(), transfer.postedAt());
+                transfer.count(null, transfer.totalBytes(), transfer.postedAt());
                 terminate(transfer, null);
             }
         }
@@ -785,37 +753,5 @@ public final class ConnectionFlow {
     @Nullable
     ConnectionEnd end() {
         return end;
-    }
-
-    // ---- figures ----
-
-    /** What completes from here on does so now; says when that is. */
-    long beginBatch() {
-        loop.beginBatch();
-        return loop.batchTime();
-    }
-
-    void countPosted(int chunks) {
-        counters.add(FlowCounter.CHUNKS, chunks);
-    }
-
-    /** An operation has ended by itself. */
-    void count(FlowTransfer transfer, @Nullable SluiceException error, long bytes, long postedAt) {
-        if (error != null) {
-            countFailed(transfer, error, bytes);
-            return;
-        }
-        // a callback that ran since the batch was fetched may have submitted it
-        long waited = Math.max(0, postedAt - transfer.readyAt());
-        long completed = Math.max(0, loop.batchTime() - postedAt);
-        counters.succeeded(transfer.kind(), bytes, waited, completed);
-        tally.succeeded(bytes, waited + completed);
-    }
-
-    /** An operation has not succeeded. */
-    void countFailed(FlowTransfer transfer, SluiceException error, long bytes) {
-        if (counters.failed(transfer.kind(), error, bytes) != EngineMetrics.Outcome.CANCELLED) {
-            tally.failed();
-        }
     }
 }

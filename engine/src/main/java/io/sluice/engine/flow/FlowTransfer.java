@@ -61,6 +61,11 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     /** How much it is to move. */
     abstract long totalBytes();
 
+    /** As how many operations it counts. */
+    int operations() {
+        return 1;
+    }
+
     /** Whether nothing of it is posted. */
     abstract boolean isQuiet();
 
@@ -180,6 +185,16 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     }
 
     // ---- the end ----
+
+    /** Counts an operation that has ended by itself, the first chunk of which was posted then, if one was. */
+    final void count(@Nullable SluiceException error, long bytes, long firstPostedAt) {
+        flow.figures().count(kind(), error, bytes, readyAt(), firstPostedAt);
+    }
+
+    /** Counts an operation that has not succeeded. */
+    final void countFailed(SluiceException error, long bytes) {
+        flow.figures().countFailed(kind(), error, bytes);
+    }
 
     /** Gives the terminal signal; the flow makes sure that it is called once a run. */
     void signal(@Nullable SluiceException error) {

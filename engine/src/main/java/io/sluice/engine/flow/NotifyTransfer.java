@@ -69,7 +69,7 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
     @Override
     void endUnfinished(SluiceException error, boolean report) {
         payload = GONE;
-        flow().countFailed(this, error, length);
+        countFailed(error, length);
     }
 
     @Override

@@ -24,10 +24,10 @@ public final class RefusedSubmissions {
         return made;
     }
 
-    void count(FlowTransfer transfer, SluiceException error) {
-        long elements = transfer instanceof VectoredTransfer vectored ? vectored.elements() : 1;
-        operations[transfer.kind().ordinal()].add(elements);
-        bytes[transfer.kind().ordinal()].add(transfer.totalBytes());
+    /** Counts a submission; each element of it counts. */
+    void count(Operation kind, int elements, long moved, SluiceException error) {
+        operations[kind.ordinal()].add(elements);
+        bytes[kind.ordinal()].add(moved);
         errors[ErrorKind.of(error).ordinal()].add(elements);
     }
 

@@ -6,6 +6,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.WorkRequest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,6 +21,8 @@ final class SendQueue {
     private static final int BATCH = 64;
 
     private final ConnectionFlow flow;
+    private final EventLoop loop;
+    private final FlowFigures figures;
     private final CreditWaiter waiter;
     private final EngineWindow engineWindow;
     private final ConnectionWindow window;
@@ -44,6 +47,8 @@ final class SendQueue {
 
     SendQueue(
             ConnectionFlow flow,
+            EventLoop loop,
+            FlowFigures figures,
             CreditWaiter waiter,
             EngineOptions options,
             EngineWindow engineWindow,
@@ -52,6 +57,8 @@ final class SendQueue {
             Endpoint endpoint,
             WriteGroups groups) {
         this.flow = flow;
+        this.loop = loop;
+        this.figures = figures;
         this.waiter = waiter;
         this.engineWindow = engineWindow;
         this.window = new ConnectionWindow(options.windowOperations(), options.windowBytes(), engineWindow);
@@ -271,7 +278,7 @@ final class SendQueue {
             offer();
             int accepted = endpoint.post(batch, batchFrom, batchTo - batchFrom);
             batchFrom += accepted;
-            flow.countPosted(accepted);
+            figures.countPosted(accepted);
             if (accepted == 0) {
                 return false;
             }
@@ -281,9 +288,10 @@ final class SendQueue {
         return true;
     }
 
-    /** One look at the clock for all. */
+    /** What completes from here on does so now: one look at the clock for all. */
     private void offer() {
-        long at = flow.beginBatch();
+        loop.beginBatch();
+        long at = loop.batchTime();
         for (int i = batchFrom; i < batchTo; i++) {
             ((Chunk) batch[i]).offered(at);
         }

@@ -208,13 +208,13 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
         }
         error = failure;
         // the bytes' post, if there are any: waiting for the signal's turn is no wait for credits
-        flow().count(this, failure, totalBytes(), postedAt());
+        count(failure, totalBytes(), postedAt());
         return true;
     }
 
     @Override
     void endUnfinished(SluiceException failure, boolean report) {
-        flow().countFailed(this, failure, totalBytes());
+        countFailed(failure, totalBytes());
     }
 
     @Override

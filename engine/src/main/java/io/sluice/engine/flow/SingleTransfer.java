@@ -123,13 +123,13 @@ sealed class SingleTransfer extends DataTransfer permits AimableTransfer {
     @Override
     boolean elementEnded(int element, @Nullable SluiceException failure, long postedAt) {
         error = failure;
-        flow().count(this, failure, length, postedAt);
+        count(failure, length, postedAt);
         return true;
     }
 
     @Override
     void endUnfinished(SluiceException failure, boolean report) {
-        flow().countFailed(this, failure, length);
+        countFailed(failure, length);
     }
 
     @Override

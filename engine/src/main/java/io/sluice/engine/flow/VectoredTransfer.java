@@ -66,6 +66,11 @@ final class VectoredTransfer extends DataTransfer {
     }
 
     @Override
+    int operations() {
+        return plan.length;
+    }
+
+    @Override
     WorkRequest.Operation operation(int element) {
         return operation;
     }
@@ -114,7 +119,7 @@ final class VectoredTransfer extends DataTransfer {
 
     @Override
     boolean elementEnded(int element, @Nullable SluiceException error, long postedAt) {
-        flow().count(this, error, plan[element].length(), postedAt);
+        count(error, plan[element].length(), postedAt);
         end(element, error, true);
         return unfinished == 0;
     }
@@ -122,7 +127,7 @@ final class VectoredTransfer extends DataTransfer {
     @Override
     void endUnfinished(SluiceException error, boolean report) {
         for (int i = ended.nextClearBit(0); i < plan.length; i = ended.nextClearBit(i + 1)) {
-            flow().countFailed(this, error, plan[i].length());
+            countFailed(error, plan[i].length());
             end(i, error, report);
         }
     }

@@ -1,0 +1,122 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineMetrics;
+import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.progress.Observers;
+import io.sluice.engine.transport.EventLoop;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what becomes of a flow's transfers, and tells observers of slow ones. On the poller's thread, unless said otherwise. */
+final class FlowFigures {
+    private final Connection connection;
+    private final EventLoop loop;
+    private final FlowCounters counters;
+    private final RefusedSubmissions refused;
+    private final LongAdder overflows;
+    private final @Nullable Observers observers;
+    private final long slowNanos;
+    // those of the peer are known from the connection's opening on, before anybody has it to submit something
+    private PeerTally tally;
+    private CallerThreadCounters callerThreadCounters;
+
+    FlowFigures(Connection connection, EventLoop loop, ConnectionCounters counters, EngineOptions options) {
+        this.connection = connection;
+        this.loop = loop;
+        this.counters = counters.transport();
+        this.refused = counters.refused();
+        this.overflows = counters.overflows();
+        this.observers = Observers.of(options);
+        this.slowNanos = options.slowTransfer().toNanos();
+        this.tally = counters.peer();
+        this.callerThreadCounters = counters.callerThread();
+    }
+
+    /** Counts into what the peer has from now on. Before anything is submitted. */
+    void countInto(PeerTally peer, CallerThreadCounters callerThread) {
+        tally = peer;
+        callerThreadCounters = callerThread;
+    }
+
+    // ---- any thread ----
+
+    CallerThreadCounters callerThreadCounters() {
+        return callerThreadCounters;
+    }
+
+    /** A submission is refused because the connection has ended; each element of it counts. */
+    void countRefused(Operation kind, int elements, long bytes, SluiceException error) {
+        refused.count(kind, elements, bytes, error);
+    }
+
+    /** A submission is refused because too many transfers are pending. */
+    void countOverflow() {
+        overflows.increment();
+    }
+
+    /** A caller's thread gives the signal of what it has carried out. */
+    void countCarriedOut(
+            Operation kind, int elements, long bytes, long nanos, CallerThreadClock clock, boolean cancelled) {
+        if (cancelled) {
+            callerThreadCounters.countCancelled(kind, elements, bytes);
+            return;
+        }
+        clock.count(callerThreadCounters, kind, elements, bytes, nanos);
+        Observers told = observers;
+        // what was not timed itself is less than 0
+        if (told != null && nanos >= slowNanos) {
+            told.slowTransfer(connection, kind, bytes, 0, nanos, null);
+        }
+    }
+
+    // ---- the poller ----
+
+    void countPosted(int chunks) {
+        counters.add(FlowCounter.CHUNKS, chunks);
+    }
+
+    void countCompletion() {
+        counters.add(FlowCounter.COMPLETIONS, 1);
+    }
+
+    /**
+     * An operation has ended by itself.
+     *
+     * @param readyAt since when it could have gone
+     * @param postedAt when its first chunk was posted, if one was
+     */
+    void count(Operation kind, @Nullable SluiceException error, long bytes, long readyAt, long postedAt) {
+        if (error != null) {
+            countFailed(kind, error, bytes);
+            return;
+        }
+        // a callback that ran since the batch was fetched may have submitted it
+        long waited = Math.max(0, postedAt - readyAt);
+        long completed = Math.max(0, loop.batchTime() - postedAt);
+        counters.succeeded(kind, bytes, waited, completed);
+        tally.succeeded(bytes, waited + completed);
+    }
+
+    /** An operation has not succeeded. */
+    void countFailed(Operation kind, SluiceException error, long bytes) {
+        if (counters.failed(kind, error, bytes) != EngineMetrics.Outcome.CANCELLED) {
+            tally.failed();
+        }
+    }
+
+    /** Whether somebody wants to know of slow transfers. */
+    boolean isObserved() {
+        return observers != null;
+    }
+
+    /** Tells the observers of a transfer that ends, if that has taken too long. */
+    void tellIfSlow(Operation kind, long bytes, long waitedNanos, long nanos, @Nullable SluiceException error) {
+        Observers told = observers;
+        if (told != null && nanos >= slowNanos) {
+            told.slowTransfer(connection, kind, bytes, waitedNanos, nanos, error);
+        }
+    }
+}
