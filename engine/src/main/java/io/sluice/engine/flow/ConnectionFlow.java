@@ -17,8 +17,6 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.WorkRequest;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -40,11 +38,9 @@ public final class ConnectionFlow {
     private final Connection connection;
     private final EventLoop loop;
     private final int maxPending;
-    private final Endpoint endpoint;
 
     // any thread
     private final FlowMailbox mailbox;
-    private volatile @Nullable ConnectionEnd end;
     // what is submitted meets this: the end, or that it is near
     private volatile @Nullable ConnectionEnd refusal;
     private final @Nullable CallerThreadTransfers callerThread;
@@ -52,11 +48,10 @@ public final class ConnectionFlow {
 
     // the poller's
     private final SendQueue queue;
-    private long unquietRuns;
-    private final ArrayDeque<UnquietRun> unquietInOrder = new ArrayDeque<>();
-    private final ArrayDeque<QuiescenceAwaited> quiescenceAwaited = new ArrayDeque<>();
-    private final List<Inquiry> visibilityAwaited = new ArrayList<>();
     private final WriteGroups groups = new WriteGroups();
+    private final Quiescence quiescence = new Quiescence();
+    private final TransferEnds ends;
+    private final Inquiries inquiries;
     private final NotificationQueue notifications;
     // submitted, but waiting for the event that they start after
     private final Set<DataTransfer> awaitingEvent = Collections.newSetFromMap(new IdentityHashMap<>());
@@ -91,9 +86,10 @@ public final class ConnectionFlow {
         this.figures = new FlowFigures(connection, loop, counters, options);
         this.maxPending = options.maxPending();
         this.mailbox = new FlowMailbox(loop, this::run, maxPending);
+        this.ends = new TransferEnds(loop, mailbox, figures, groups, quiescence);
+        this.inquiries = new Inquiries(endpoint, groups, quiescence, ends);
         this.queue = new SendQueue(
-                this, loop, figures, mailbox, options, engineWindow, capabilities, transport, endpoint, groups);
-        this.endpoint = endpoint;
+                loop, figures, ends, mailbox, options, engineWindow, capabilities, transport, endpoint, groups);
         this.callerThread = capabilities.callerThreadBytes() == 0
                 ? null
                 : new CallerThreadTransfers(figures, mailbox, endpoint, queue.window(), capabilities.callerThreadBytes());
@@ -202,7 +198,7 @@ public final class ConnectionFlow {
     }
 
     private CompletableFuture<Void> ask(Inquiry.Subject subject) {
-        Inquiry inquiry = new Inquiry(this, subject);
+        Inquiry inquiry = new Inquiry(inquiries, subject);
         mailbox.handOver(inquiry);
         return inquiry.copy();
     }
@@ -275,7 +271,7 @@ public final class ConnectionFlow {
             } else if (mail instanceof StartWait wait) {
                 start(wait);
             } else if (mail instanceof Inquiry inquiry) {
-                answer(inquiry);
+                inquiries.answer(inquiry);
             }
         }
         return true;
@@ -294,7 +290,7 @@ public final class ConnectionFlow {
 
     private void admit(FlowTransfer transfer) {
         int run = transfer.admit();
-        ConnectionEnd ended = end;
+        ConnectionEnd ended = ends.connectionEnd();
         if (ended != null) {
             endEarly(transfer, ended.error());
             return;
@@ -372,40 +368,6 @@ public final class ConnectionFlow {
         unblocked(transfer);
     }
 
-    private void answer(Inquiry inquiry) {
-        switch (inquiry.subject()) {
-            case QUIESCENCE -> {
-                quiescenceAwaited.addLast(new QuiescenceAwaited(inquiry, unquietRuns));
-                releaseQuiescenceAwaited();
-            }
-            case FLUSH -> {
-                groups.close(inquiry);
-                groups.release();
-            }
-            case QUIET -> {
-                ConnectionEnd ended = end;
-                if (ended != null) {
-                    inquiry.completeExceptionally(ended.error());
-                } else {
-                    groups.close(inquiry);
-                    groups.release();
-                }
-            }
-        }
-    }
-
-    /** What was written before an inquiry has completed; it may still have to be made visible. */
-    void writesDone(Inquiry quiet) {
-        if (end != null) {
-            return;
-        }
-        visibilityAwaited.add(quiet);
-        endpoint.makeVisible(() -> {
-            visibilityAwaited.remove(quiet);
-            quiet.complete(null);
-        });
-    }
-
     /**
      * A work request has ended.
      *
@@ -431,31 +393,6 @@ public final class ConnectionFlow {
     }
 
     /**
-     * An element has ended: nothing of it is posted any more.
-     *
-     * @param transfer whose
-     * @param element which
-     * @param error {@code null} for success
-     * @param postedAt when its first chunk was, if one was
-     */
-    void elementDone(DataTransfer transfer, int element, @Nullable SluiceException error, long postedAt) {
-        if (transfer.hasEnded()) {
-            if (transfer.isQuiet()) {
-                CompletableFuture<Void> waitedFor = transfer.takeQuiescence();
-                leaveGroups(transfer);
-                transfer.rest();
-                if (waitedFor != null) {
-                    waitedFor.complete(null);
-                }
-                groups.release();
-                releaseQuiescenceAwaited();
-            }
-        } else if (transfer.elementEnded(element, error, postedAt)) {
-            terminate(transfer, transfer.outcome());
-        }
-    }
-
-    /**
      * Ends a transfer before its time; does nothing if it has ended.
      *
      * @param transfer which
@@ -473,7 +410,7 @@ public final class ConnectionFlow {
         }
         // a cancel is answered by silence, element by element; its terminal signal is the engine's own bookkeeping
         transfer.endUnfinished(error, !(error instanceof TransferCancelledException));
-        terminate(transfer, error);
+        ends.terminate(transfer, error);
         if (begun != null) {
             queue.abandon(begun);
         }
@@ -481,71 +418,6 @@ public final class ConnectionFlow {
             sendNotifications();
         }
         pumpLater();
-    }
-
-    /** A run that ended with something still posted. */
-    private record UnquietRun(FlowTransfer transfer, int run, long since, long number) {
-        boolean isOver() {
-            return transfer.run() != run || transfer.isQuiet();
-        }
-    }
-
-    /** An inquiry, and the last run that it is about: what ends later may stay posted for all it cares. */
-    private record QuiescenceAwaited(Inquiry inquiry, long upTo) {}
-
-    private void terminate(FlowTransfer transfer, @Nullable SluiceException error) {
-        if (figures.isObserved()) {
-            tellIfSlow(transfer, error);
-        }
-        loop.disarm(transfer);
-        transfer.dropStartWait();
-        if (!(transfer instanceof NotifyTransfer notification && notification.keepsItsPlace())) {
-            mailbox.removePending();
-        }
-        if (!transfer.isQuiet()) {
-            unquietRuns++;
-            unquietInOrder.addLast(new UnquietRun(transfer, transfer.run(), loop.now(), unquietRuns));
-            transfer.endRun(false);
-            transfer.signal(error);
-            return;
-        }
-        CompletableFuture<Void> waitedFor = transfer.takeQuiescence();
-        leaveGroups(transfer);
-        // from here on it may be started again, also by its own callback
-        transfer.endRun(true);
-        transfer.signal(error);
-        if (waitedFor != null) {
-            waitedFor.complete(null);
-        }
-        groups.release();
-    }
-
-    private void tellIfSlow(FlowTransfer transfer, @Nullable SluiceException error) {
-        long endedAt = loop.batchTime();
-        figures.tellIfSlow(
-                transfer.kind(),
-                transfer.totalBytes(),
-                transfer.waitedNanos(endedAt),
-                endedAt - transfer.readyAt(),
-                error);
-    }
-
-    /** What comes after it need not wait for it any more. {@code groups.release()} must follow. */
-    private static void leaveGroups(FlowTransfer transfer) {
-        if (!(transfer instanceof DataTransfer data)) {
-            return;
-        }
-        WriteGroup group = data.takeGroup();
-        if (group != null) {
-            group.leave();
-        }
-        if (data instanceof SignallingTransfer signalling) {
-            WriteGroup bytes = signalling.takeBytesGroup();
-            if (bytes != null) {
-                bytes.leave();
-            }
-            signalling.stopFollowing();
-        }
     }
 
     /**
@@ -556,16 +428,7 @@ public final class ConnectionFlow {
      * @return true if the endpoint has to be closed to end it
      */
     public boolean isQuiescenceOverdue(long now, long timeoutNanos) {
-        UnquietRun oldest = oldestUnquiet();
-        return oldest != null && now - oldest.since() > timeoutNanos;
-    }
-
-    private @Nullable UnquietRun oldestUnquiet() {
-        UnquietRun oldest;
-        while ((oldest = unquietInOrder.peekFirst()) != null && oldest.isOver()) {
-            unquietInOrder.removeFirst();
-        }
-        return oldest;
+        return quiescence.isOverdue(now, timeoutNanos);
     }
 
     /**
@@ -576,18 +439,6 @@ public final class ConnectionFlow {
      */
     public boolean isPostedOn(LeasedMemory memory) {
         return queue.isPostedOn(memory);
-    }
-
-    private void releaseQuiescenceAwaited() {
-        QuiescenceAwaited next;
-        while ((next = quiescenceAwaited.peekFirst()) != null) {
-            UnquietRun oldest = oldestUnquiet();
-            if (oldest != null && oldest.number() <= next.upTo()) {
-                return;
-            }
-            quiescenceAwaited.removeFirst();
-            next.inquiry().complete(null);
-        }
     }
 
     // ---- notifications ----
@@ -634,7 +485,7 @@ public final class ConnectionFlow {
             }
             if (!transfer.hasEnded()) {
                 transfer.count(null, transfer.totalBytes(), transfer.postedAt());
-                terminate(transfer, null);
+                ends.terminate(transfer, null);
             }
         }
         return true;
@@ -647,7 +498,7 @@ public final class ConnectionFlow {
     }
 
     private void sendNotifications() {
-        if (end != null) {
+        if (ends.connectionEnd() != null) {
             return;
         }
         NotifyTransfer next;
@@ -683,28 +534,25 @@ public final class ConnectionFlow {
      * @param why the reason
      */
     public void stop(ConnectionEnd why) {
-        if (end == null) {
-            end = why;
+        if (ends.connectionEnd() == null) {
+            ends.connectionEnded(why);
             refusal = why;
-            // before the end of what it waits for lets it go
-            for (WriteGroup.Follower follower : groups.followers()) {
-                if (follower instanceof Inquiry inquiry && inquiry.subject() == Inquiry.Subject.QUIET) {
-                    inquiry.completeExceptionally(why.error());
-                }
-            }
-            List<Inquiry> awaited = List.copyOf(visibilityAwaited);
-            visibilityAwaited.clear();
-            awaited.forEach(quiet -> quiet.completeExceptionally(why.error()));
+            inquiries.connectionEnded(why);
         }
     }
 
     /** After the endpoint was closed: ends what it never had. */
     public void endAll() {
-        ConnectionEnd why = end;
+        ConnectionEnd why = ends.connectionEnd();
         if (why == null) {
             throw new IllegalStateException("the connection has not ended");
         }
-        queue.endAll(why);
+        queue.endOffered();
+        DataTransfer notBegun;
+        while ((notBegun = queue.nextNotBegun()) != null) {
+            endEarly(notBegun, notBegun.neverFinished(why));
+        }
+        queue.leaveEngineQueues();
         endBlocked(why);
         endNotifications(why);
         // what was never posted has ended above, and what was posted the endpoint has completed
@@ -749,9 +597,4 @@ public final class ConnectionFlow {
         notifications.waitsNoMore();
     }
 
-    /** Why the connection has ended, or null. */
-    @Nullable
-    ConnectionEnd end() {
-        return end;
-    }
 }

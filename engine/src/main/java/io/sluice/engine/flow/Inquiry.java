@@ -14,11 +14,11 @@ final class Inquiry extends CompletableFuture<Void> implements Mail, WriteGroup.
         QUIET
     }
 
-    private final ConnectionFlow flow;
+    private final Inquiries inquiries;
     private final Subject subject;
 
-    Inquiry(ConnectionFlow flow, Subject subject) {
-        this.flow = flow;
+    Inquiry(Inquiries inquiries, Subject subject) {
+        this.inquiries = inquiries;
         this.subject = subject;
     }
 
@@ -29,7 +29,7 @@ final class Inquiry extends CompletableFuture<Void> implements Mail, WriteGroup.
     @Override
     public void reached() {
         if (subject == Subject.QUIET) {
-            flow.writesDone(this);
+            inquiries.writesDone(this);
         } else {
             complete(null);
         }

@@ -11,6 +11,7 @@ import io.sluice.engine.transport.WorkRequest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The send queue of a connection: the transfers that wait for their turn, the credits that they take, the chunks that they are
@@ -20,9 +21,9 @@ import java.util.List;
 final class SendQueue {
     private static final int BATCH = 64;
 
-    private final ConnectionFlow flow;
     private final EventLoop loop;
     private final FlowFigures figures;
+    private final TransferEnds ends;
     private final CreditWaiter waiter;
     private final EngineWindow engineWindow;
     private final ConnectionWindow window;
@@ -46,9 +47,9 @@ final class SendQueue {
     private boolean pumpAgain;
 
     SendQueue(
-            ConnectionFlow flow,
             EventLoop loop,
             FlowFigures figures,
+            TransferEnds ends,
             CreditWaiter waiter,
             EngineOptions options,
             EngineWindow engineWindow,
@@ -56,9 +57,9 @@ final class SendQueue {
             int transport,
             Endpoint endpoint,
             WriteGroups groups) {
-        this.flow = flow;
         this.loop = loop;
         this.figures = figures;
+        this.ends = ends;
         this.waiter = waiter;
         this.engineWindow = engineWindow;
         this.window = new ConnectionWindow(options.windowOperations(), options.windowBytes(), engineWindow);
@@ -359,14 +360,14 @@ final class SendQueue {
                     transfer.hasTakenEffect()
                             || (operation.hasReachedPeer()
                                     && transfer.operation(element).changesRemote()),
-                    flow.end());
+                    ends.connectionEnd());
         }
         long postedAt = operation.postedAt();
         operation.retire();
         freeOperations.addFirst(operation);
         window.release(1, bytes);
         transfer.operationDone();
-        flow.elementDone(transfer, element, error, postedAt);
+        ends.elementDone(transfer, element, error, postedAt);
     }
 
     /** Nothing more of this element will be posted. */
@@ -382,8 +383,8 @@ final class SendQueue {
         return chunks.stream().anyMatch(chunk -> chunk.holds(memory));
     }
 
-    /** After the endpoint was closed: ends what waits, and what the endpoint never took. */
-    void endAll(ConnectionEnd why) {
+    /** After the endpoint was closed: ends what it never took. */
+    void endOffered() {
         while (batchFrom < batchTo) {
             WorkRequest request = batch[batchFrom];
             batchFrom++;
@@ -391,16 +392,20 @@ final class SendQueue {
         }
         batchFrom = 0;
         batchTo = 0;
+    }
+
+    /** After that: cuts off what waits half posted; gives the next that is at the start of an element, to be ended, or null. */
+    @Nullable
+    DataTransfer nextNotBegun() {
         DataTransfer transfer;
         while ((transfer = waiting.next()) != null) {
             ElementOperation begun = transfer.current();
-            if (begun != null) {
-                begun.cutOff();
-                finishPosting(transfer, begun);
-            } else {
-                flow.endEarly(transfer, transfer.neverFinished(why));
+            if (begun == null) {
+                return transfer;
             }
+            begun.cutOff();
+            finishPosting(transfer, begun);
         }
-        leaveEngineQueues();
+        return null;
     }
 }

@@ -1,0 +1,66 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.transport.Endpoint;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Answers the inquiries of a flow, each once what was handed over before it has come so far. On the poller's thread. */
+final class Inquiries {
+    private final Endpoint endpoint;
+    private final WriteGroups groups;
+    private final Quiescence quiescence;
+    private final TransferEnds ends;
+    private final List<Inquiry> visibilityAwaited = new ArrayList<>();
+
+    Inquiries(Endpoint endpoint, WriteGroups groups, Quiescence quiescence, TransferEnds ends) {
+        this.endpoint = endpoint;
+        this.groups = groups;
+        this.quiescence = quiescence;
+        this.ends = ends;
+    }
+
+    /** Takes an inquiry from the mailbox. */
+    void answer(Inquiry inquiry) {
+        switch (inquiry.subject()) {
+            case QUIESCENCE -> quiescence.await(inquiry);
+            case FLUSH -> {
+                groups.close(inquiry);
+                groups.release();
+            }
+            case QUIET -> {
+                ConnectionEnd ended = ends.connectionEnd();
+                if (ended != null) {
+                    inquiry.completeExceptionally(ended.error());
+                } else {
+                    groups.close(inquiry);
+                    groups.release();
+                }
+            }
+        }
+    }
+
+    /** What was written before an inquiry has completed; it may still have to be made visible. */
+    void writesDone(Inquiry quiet) {
+        if (ends.connectionEnd() != null) {
+            return;
+        }
+        visibilityAwaited.add(quiet);
+        endpoint.makeVisible(() -> {
+            visibilityAwaited.remove(quiet);
+            quiet.complete(null);
+        });
+    }
+
+    /** The connection has ended: what was to become visible may never be. */
+    void connectionEnded(ConnectionEnd why) {
+        // before the end of what it waits for lets it go
+        for (WriteGroup.Follower follower : groups.followers()) {
+            if (follower instanceof Inquiry inquiry && inquiry.subject() == Inquiry.Subject.QUIET) {
+                inquiry.completeExceptionally(why.error());
+            }
+        }
+        List<Inquiry> awaited = List.copyOf(visibilityAwaited);
+        visibilityAwaited.clear();
+        awaited.forEach(quiet -> quiet.completeExceptionally(why.error()));
+    }
+}

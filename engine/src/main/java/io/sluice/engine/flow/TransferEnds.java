@@ -1,0 +1,119 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.EventLoop;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The ends of a flow's transfers: what the end of an element means to its transfer, the terminal signal, and what may go on
+ * after it. On the poller's thread.
+ */
+final class TransferEnds {
+    private final EventLoop loop;
+    private final FlowMailbox mailbox;
+    private final FlowFigures figures;
+    private final WriteGroups groups;
+    private final Quiescence quiescence;
+    private volatile @Nullable ConnectionEnd connectionEnd;
+
+    TransferEnds(
+            EventLoop loop, FlowMailbox mailbox, FlowFigures figures, WriteGroups groups, Quiescence quiescence) {
+        this.loop = loop;
+        this.mailbox = mailbox;
+        this.figures = figures;
+        this.groups = groups;
+        this.quiescence = quiescence;
+    }
+
+    /** The connection has ended. */
+    void connectionEnded(ConnectionEnd why) {
+        connectionEnd = why;
+    }
+
+    /** Why the connection has ended, or null. */
+    @Nullable
+    ConnectionEnd connectionEnd() {
+        return connectionEnd;
+    }
+
+    /**
+     * An element has ended: nothing of it is posted any more.
+     *
+     * @param transfer whose
+     * @param element which
+     * @param error {@code null} for success
+     * @param postedAt when its first chunk was, if one was
+     */
+    void elementDone(DataTransfer transfer, int element, @Nullable SluiceException error, long postedAt) {
+        if (transfer.hasEnded()) {
+            if (transfer.isQuiet()) {
+                CompletableFuture<Void> waitedFor = transfer.takeQuiescence();
+                leaveGroups(transfer);
+                transfer.rest();
+                if (waitedFor != null) {
+                    waitedFor.complete(null);
+                }
+                groups.release();
+                quiescence.release();
+            }
+        } else if (transfer.elementEnded(element, error, postedAt)) {
+            terminate(transfer, transfer.outcome());
+        }
+    }
+
+    /** Ends a run that goes on: gives its terminal signal. */
+    void terminate(FlowTransfer transfer, @Nullable SluiceException error) {
+        if (figures.isObserved()) {
+            tellIfSlow(transfer, error);
+        }
+        loop.disarm(transfer);
+        transfer.dropStartWait();
+        if (!(transfer instanceof NotifyTransfer notification && notification.keepsItsPlace())) {
+            mailbox.removePending();
+        }
+        if (!transfer.isQuiet()) {
+            quiescence.endsUnquiet(transfer, loop.now());
+            transfer.endRun(false);
+            transfer.signal(error);
+            return;
+        }
+        CompletableFuture<Void> waitedFor = transfer.takeQuiescence();
+        leaveGroups(transfer);
+        // from here on it may be started again, also by its own callback
+        transfer.endRun(true);
+        transfer.signal(error);
+        if (waitedFor != null) {
+            waitedFor.complete(null);
+        }
+        groups.release();
+    }
+
+    private void tellIfSlow(FlowTransfer transfer, @Nullable SluiceException error) {
+        long endedAt = loop.batchTime();
+        figures.tellIfSlow(
+                transfer.kind(),
+                transfer.totalBytes(),
+                transfer.waitedNanos(endedAt),
+                endedAt - transfer.readyAt(),
+                error);
+    }
+
+    /** What comes after it need not wait for it any more. {@code groups.release()} must follow. */
+    private static void leaveGroups(FlowTransfer transfer) {
+        if (!(transfer instanceof DataTransfer data)) {
+            return;
+        }
+        WriteGroup group = data.takeGroup();
+        if (group != null) {
+            group.leave();
+        }
+        if (data instanceof SignallingTransfer signalling) {
+            WriteGroup bytes = signalling.takeBytesGroup();
+            if (bytes != null) {
+                bytes.leave();
+            }
+            signalling.stopFollowing();
+        }
+    }
+}
