@@ -13,7 +13,7 @@ final class AimableTransfer extends SingleTransfer {
     private final long remoteLength;
 
     AimableTransfer(
-            ConnectionFlow flow,
+            OwningFlow flow,
             WorkRequest.Operation operation,
             ElementPlan plan,
             long localBase,

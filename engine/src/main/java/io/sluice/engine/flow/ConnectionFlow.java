@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * over through the mailbox; all the rest happens on the connection's poller, so that no state needs a lock and a callback
  * that starts another transfer never deepens the stack.
  */
-public final class ConnectionFlow {
+public final class ConnectionFlow extends OwningFlow {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionFlow.class);
     private static final int MAX_HANDED_OVER_A_RUN = 4096;
 
@@ -101,6 +101,7 @@ public final class ConnectionFlow {
      *
      * @return the connection
      */
+    @Override
     public Connection connection() {
         return connection;
     }
@@ -203,7 +204,7 @@ public final class ConnectionFlow {
         return inquiry.copy();
     }
 
-    /** Submits a transfer that the calling thread holds. */
+    @Override
     void submitHeld(FlowTransfer transfer) {
         ConnectionEnd refusing = refusal;
         if (refusing != null) {
@@ -236,10 +237,12 @@ public final class ConnectionFlow {
         return error;
     }
 
+    @Override
     FlowMailbox mailbox() {
         return mailbox;
     }
 
+    @Override
     FlowFigures figures() {
         return figures;
     }
@@ -350,22 +353,24 @@ public final class ConnectionFlow {
         }
     }
 
-    /** What a signal had to wait for is done. */
-    void unblocked(SignallingTransfer transfer) {
-        if (!transfer.hasEnded() && !transfer.isBlocked() && !awaitingEvent.contains(transfer)) {
+    @Override
+    void unblocked(FlowTransfer transfer) {
+        if (transfer instanceof NotifyTransfer notification) {
+            notifications.add(notification);
+            sendNotifications();
+        } else if (transfer instanceof DataTransfer data
+                && !data.hasEnded()
+                && !data.isBlocked()
+                && !awaitingEvent.contains(data)) {
             // it was submitted before most that wait
-            queue.insert(transfer);
+            queue.insert(data);
             mailbox.schedule();
         }
     }
 
-    /** The bytes before a signal are in place. */
-    void bytesDone(SignallingTransfer transfer) {
-        WriteGroup group = transfer.takeBytesGroup();
-        if (group != null) {
-            groups.leave(group);
-        }
-        unblocked(transfer);
+    @Override
+    void leave(WriteGroup group) {
+        groups.leave(group);
     }
 
     /**
@@ -392,12 +397,7 @@ public final class ConnectionFlow {
         queue.pump();
     }
 
-    /**
-     * Ends a transfer before its time; does nothing if it has ended.
-     *
-     * @param transfer which
-     * @param error the terminal signal
-     */
+    @Override
     void endEarly(FlowTransfer transfer, SluiceException error) {
         if (transfer.hasEnded()) {
             return;
@@ -489,12 +489,6 @@ public final class ConnectionFlow {
             }
         }
         return true;
-    }
-
-    /** What was written before a notification is in place. */
-    void notificationReached(NotifyTransfer notification) {
-        notifications.add(notification);
-        sendNotifications();
     }
 
     private void sendNotifications() {
@@ -596,5 +590,4 @@ public final class ConnectionFlow {
         mailbox.removePending();
         notifications.waitsNoMore();
     }
-
 }

@@ -8,8 +8,7 @@ import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /** A transfer that is posted as work requests: one element or many, and how far it has come. */
-abstract sealed class DataTransfer extends FlowTransfer implements PreparedTransfer
-        permits SingleTransfer, VectoredTransfer, WordTransfer, SignallingTransfer {
+abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
     // of the list of waiting transfers
     @Nullable
     DataTransfer previous;
@@ -26,7 +25,7 @@ abstract sealed class DataTransfer extends FlowTransfer implements PreparedTrans
     private int liveOperations;
     private @Nullable WriteGroup group;
 
-    DataTransfer(ConnectionFlow flow, TransferOptions options) {
+    DataTransfer(OwningFlow flow, TransferOptions options) {
         super(flow, options);
     }
 

@@ -21,8 +21,7 @@ import org.slf4j.LoggerFactory;
  * its one terminal signal needs no lock.
  */
 @SuppressWarnings("ReferenceEquality") // NOT_ASKED is a mark, told by identity
-abstract sealed class FlowTransfer extends TransferState implements Transfer, Mail
-        permits DataTransfer, NotifyTransfer {
+abstract class FlowTransfer extends TransferState implements Transfer, Mail {
     private static final Logger LOG = LoggerFactory.getLogger(FlowTransfer.class);
     private static final VarHandle QUIESCENCE;
     private static final long NOT_POSTED = Long.MIN_VALUE;
@@ -40,7 +39,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
 
     final TransferOptions options;
 
-    private final ConnectionFlow flow;
+    private final OwningFlow flow;
     private long submittedAt;
     // of one that its caller's thread carries out: how long that took
     private long postedAt;
@@ -51,7 +50,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
     @SuppressWarnings("UnusedVariable") // through its handle
     private volatile @Nullable CompletableFuture<Void> quiescence;
 
-    FlowTransfer(ConnectionFlow flow, TransferOptions options) {
+    FlowTransfer(OwningFlow flow, TransferOptions options) {
         this.flow = flow;
         this.options = options;
     }
@@ -221,7 +220,7 @@ abstract sealed class FlowTransfer extends TransferState implements Transfer, Ma
         return waitedFor == NOT_ASKED ? null : waitedFor;
     }
 
-    ConnectionFlow flow() {
+    OwningFlow flow() {
         return flow;
     }
 }

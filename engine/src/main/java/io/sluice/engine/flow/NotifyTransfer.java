@@ -16,7 +16,7 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
     private boolean queued;
     private long sentAt;
 
-    NotifyTransfer(ConnectionFlow flow, byte[] payload, TransferOptions options, TransferCallback callback) {
+    NotifyTransfer(OwningFlow flow, byte[] payload, TransferOptions options, TransferCallback callback) {
         super(flow, options);
         this.callback = callback;
         this.payload = payload;
@@ -79,6 +79,6 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
 
     @Override
     public void reached() {
-        flow().notificationReached(this);
+        flow().unblocked(this);
     }
 }

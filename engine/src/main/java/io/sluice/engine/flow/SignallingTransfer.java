@@ -31,7 +31,7 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
     private @Nullable SluiceException error;
 
     SignallingTransfer(
-            ConnectionFlow flow,
+            OwningFlow flow,
             @Nullable ElementPlan write,
             SignalPlan signal,
             TransferOptions options,
@@ -203,7 +203,11 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
     boolean elementEnded(int element, @Nullable SluiceException failure, long postedAt) {
         if (element == BYTES_ELEMENT && failure == null && !carried) {
             bytesDone = true;
-            flow().bytesDone(this);
+            WriteGroup group = takeBytesGroup();
+            if (group != null) {
+                flow().leave(group);
+            }
+            flow().unblocked(this);
             return false;
         }
         error = failure;

@@ -9,7 +9,7 @@ import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /** A read or write of one element. */
-sealed class SingleTransfer extends DataTransfer permits AimableTransfer {
+class SingleTransfer extends DataTransfer {
     private final WorkRequest.Operation operation;
     private final TransferCallback callback;
     private final LeasedMemory local;
@@ -20,7 +20,7 @@ sealed class SingleTransfer extends DataTransfer permits AimableTransfer {
     private @Nullable SluiceException error;
 
     SingleTransfer(
-            ConnectionFlow flow,
+            OwningFlow flow,
             WorkRequest.Operation operation,
             ElementPlan plan,
             TransferOptions options,
@@ -38,7 +38,7 @@ sealed class SingleTransfer extends DataTransfer permits AimableTransfer {
     }
 
     SingleTransfer(
-            ConnectionFlow flow,
+            OwningFlow flow,
             WorkRequest.Operation operation,
             LeasedMemory local,
             long localOffset,

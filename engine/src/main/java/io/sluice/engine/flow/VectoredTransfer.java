@@ -28,7 +28,7 @@ final class VectoredTransfer extends DataTransfer {
     private boolean silenced;
 
     VectoredTransfer(
-            ConnectionFlow flow,
+            OwningFlow flow,
             WorkRequest.Operation operation,
             ElementPlan[] plan,
             TransferOptions options,

@@ -21,7 +21,7 @@ final class WordTransfer extends DataTransfer {
     private @Nullable SluiceException error;
 
     WordTransfer(
-            ConnectionFlow flow,
+            OwningFlow flow,
             WorkRequest.Operation operation,
             RemoteKey remote,
             long remoteOffset,

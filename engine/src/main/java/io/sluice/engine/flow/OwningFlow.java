@@ -1,0 +1,29 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.SluiceException;
+
+/** The flow that a transfer belongs to, as the transfer sees it. A class, so that none of this has to be public in the flow. */
+abstract class OwningFlow {
+    // ---- any thread ----
+
+    abstract Connection connection();
+
+    abstract FlowMailbox mailbox();
+
+    abstract FlowFigures figures();
+
+    /** Submits a transfer that the calling thread holds. */
+    abstract void submitHeld(FlowTransfer transfer);
+
+    // ---- the poller ----
+
+    /** Ends a transfer before its time; does nothing if it has ended. */
+    abstract void endEarly(FlowTransfer transfer, SluiceException error);
+
+    /** A part of a transfer that what follows waits for has ended before the rest. */
+    abstract void leave(WriteGroup group);
+
+    /** What a transfer had to wait for is done. */
+    abstract void unblocked(FlowTransfer transfer);
+}
