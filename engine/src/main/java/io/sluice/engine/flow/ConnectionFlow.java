@@ -93,7 +93,7 @@ public final class ConnectionFlow extends OwningFlow {
         this.callerThread = capabilities.callerThreadBytes() == 0
                 ? null
                 : new CallerThreadTransfers(figures, mailbox, endpoint, queue.window(), capabilities.callerThreadBytes());
-        this.notifications = new NotificationQueue(notificationSender, notificationCredits);
+        this.notifications = new NotificationQueue(loop, mailbox, ends, notificationSender, notificationCredits);
     }
 
     /**
@@ -357,7 +357,7 @@ public final class ConnectionFlow extends OwningFlow {
     void unblocked(FlowTransfer transfer) {
         if (transfer instanceof NotifyTransfer notification) {
             notifications.add(notification);
-            sendNotifications();
+            notifications.sendAll();
         } else if (transfer instanceof DataTransfer data
                 && !data.hasEnded()
                 && !data.isBlocked()
@@ -415,7 +415,7 @@ public final class ConnectionFlow extends OwningFlow {
             queue.abandon(begun);
         }
         if (transfer instanceof NotifyTransfer) {
-            sendNotifications();
+            notifications.sendAll();
         }
         pumpLater();
     }
@@ -451,13 +451,13 @@ public final class ConnectionFlow extends OwningFlow {
      */
     public boolean grantNotifications(int count) {
         boolean granted = notifications.grant(count);
-        sendNotifications();
+        notifications.sendAll();
         return granted;
     }
 
     /** The control channel has room again. */
     public void notificationsSendable() {
-        sendNotifications();
+        notifications.sendAll();
     }
 
     /**
@@ -478,34 +478,7 @@ public final class ConnectionFlow extends OwningFlow {
      * @return false if more than were sent
      */
     public boolean notificationsAcknowledged(int count) {
-        for (int i = 0; i < count; i++) {
-            NotifyTransfer transfer = notifications.acknowledgeNext();
-            if (transfer == null) {
-                return false;
-            }
-            if (!transfer.hasEnded()) {
-                transfer.count(null, transfer.totalBytes(), transfer.postedAt());
-                ends.terminate(transfer, null);
-            }
-        }
-        return true;
-    }
-
-    private void sendNotifications() {
-        if (ends.connectionEnd() != null) {
-            return;
-        }
-        NotifyTransfer next;
-        while ((next = notifications.next()) != null) {
-            if (next.hasEnded()) {
-                notifications.skip();
-                mailbox.removePending();
-            } else if (notifications.canSend()) {
-                notifications.send(loop.now(), loop.batchTime());
-            } else {
-                return;
-            }
-        }
+        return notifications.acknowledge(count);
     }
 
     // ---- the end ----

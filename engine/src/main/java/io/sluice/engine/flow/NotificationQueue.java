@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.NotificationSender;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -10,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * channel, and those that are sent and not acknowledged. On the poller's thread.
  */
 final class NotificationQueue {
+    private final EventLoop loop;
+    private final FlowMailbox mailbox;
+    private final TransferEnds ends;
     private final NotificationSender sender;
     private final int initialCredits;
     private final ArrayDeque<NotifyTransfer> sendable = new ArrayDeque<>();
@@ -18,7 +22,11 @@ final class NotificationQueue {
     private final AtomicInteger credits;
     private final AtomicInteger waiting = new AtomicInteger();
 
-    NotificationQueue(NotificationSender sender, int initialCredits) {
+    NotificationQueue(
+            EventLoop loop, FlowMailbox mailbox, TransferEnds ends, NotificationSender sender, int initialCredits) {
+        this.loop = loop;
+        this.mailbox = mailbox;
+        this.ends = ends;
         this.sender = sender;
         this.initialCredits = initialCredits;
         this.credits = new AtomicInteger(initialCredits);
@@ -52,24 +60,30 @@ final class NotificationQueue {
         sendable.addLast(notification);
     }
 
-    /** The next to be sent, or null. */
-    @Nullable
-    NotifyTransfer next() {
-        return sendable.peekFirst();
+    /** Sends what credits and channel allow, and takes out what has ended meanwhile. */
+    void sendAll() {
+        if (ends.connectionEnd() != null) {
+            return;
+        }
+        NotifyTransfer next;
+        while ((next = sendable.peekFirst()) != null) {
+            if (next.hasEnded()) {
+                sendable.removeFirst();
+                waitsNoMore();
+                mailbox.removePending();
+            } else if (canSend()) {
+                sendNext(loop.now(), loop.batchTime());
+            } else {
+                return;
+            }
+        }
     }
 
-    /** Takes the next out: it has ended meanwhile. */
-    void skip() {
-        sendable.removeFirst();
-        waitsNoMore();
-    }
-
-    boolean canSend() {
+    private boolean canSend() {
         return credits.getPlain() > 0 && sender.hasRoom();
     }
 
-    /** Sends the next. */
-    void send(long now, long at) {
+    private void sendNext(long now, long at) {
         NotifyTransfer notification = sendable.removeFirst();
         change(credits, -1);
         waitsNoMore();
@@ -86,7 +100,22 @@ final class NotificationQueue {
         return true;
     }
 
-    /** The next that the peer acknowledges, or null if none was sent. */
+    /** The peer acknowledges the oldest; false if it acknowledges more than were sent. */
+    boolean acknowledge(int count) {
+        for (int i = 0; i < count; i++) {
+            NotifyTransfer transfer = acknowledgeNext();
+            if (transfer == null) {
+                return false;
+            }
+            if (!transfer.hasEnded()) {
+                transfer.count(null, transfer.totalBytes(), transfer.postedAt());
+                ends.terminate(transfer, null);
+            }
+        }
+        return true;
+    }
+
+    /** Takes out the oldest that is not acknowledged, or null. */
     @Nullable
     NotifyTransfer acknowledgeNext() {
         return unacknowledged.pollFirst();
