@@ -9,15 +9,11 @@ import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /** A read or write of one element. */
-class SingleTransfer extends DataTransfer {
-    private final WorkRequest.Operation operation;
+class SingleTransfer extends OneElementTransfer {
     private final TransferCallback callback;
     private final LeasedMemory local;
-    private final RemoteKey remote;
     private long localOffset;
-    private long remoteOffset;
     private long length;
-    private @Nullable SluiceException error;
 
     SingleTransfer(
             OwningFlow flow,
@@ -47,32 +43,23 @@ class SingleTransfer extends DataTransfer {
             long length,
             TransferOptions options,
             TransferCallback callback) {
-        super(flow, options);
-        this.operation = operation;
+        super(flow, operation, remote, remoteOffset, options);
         this.callback = callback;
         this.local = local;
         this.localOffset = localOffset;
-        this.remote = remote;
-        this.remoteOffset = remoteOffset;
         this.length = length;
     }
 
     /** The next run's ranges, which have been checked. The calling thread holds it. */
     final void ranges(long newLocalOffset, long newRemoteOffset, long newLength) {
         localOffset = newLocalOffset;
-        remoteOffset = newRemoteOffset;
+        remoteOffset(newRemoteOffset);
         length = newLength;
     }
 
     @Override
-    void reset() {
-        super.reset();
-        error = null;
-    }
-
-    @Override
     EngineMetrics.Operation kind() {
-        return operation == WorkRequest.Operation.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
+        return operation() == WorkRequest.Operation.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
     }
 
     @Override
@@ -81,13 +68,8 @@ class SingleTransfer extends DataTransfer {
     }
 
     @Override
-    int elements() {
-        return 1;
-    }
-
-    @Override
-    WorkRequest.Operation operation(int element) {
-        return operation;
+    long length(int element) {
+        return length;
     }
 
     @Override
@@ -101,41 +83,8 @@ class SingleTransfer extends DataTransfer {
     }
 
     @Override
-    RemoteKey remote(int element) {
-        return remote;
-    }
-
-    @Override
-    long remoteOffset(int element) {
-        return remoteOffset;
-    }
-
-    @Override
-    long length(int element) {
-        return length;
-    }
-
-    @Override
     long callerThreadBytes() {
         return length;
-    }
-
-    @Override
-    boolean elementEnded(int element, @Nullable SluiceException failure, long postedAt) {
-        error = failure;
-        count(failure, length, postedAt);
-        return true;
-    }
-
-    @Override
-    void endUnfinished(SluiceException failure, boolean report) {
-        countFailed(failure, length);
-    }
-
-    @Override
-    @Nullable
-    SluiceException outcome() {
-        return error;
     }
 
     @Override

@@ -9,16 +9,12 @@ import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /** A transfer of a word or less that needs no local memory: a put, or an atomic operation that fetches. */
-final class WordTransfer extends DataTransfer {
-    private final WorkRequest.Operation operation;
-    private final RemoteKey remote;
-    private final long remoteOffset;
+final class WordTransfer extends OneElementTransfer {
     private final int length;
     private final long operand;
     private final long expected;
     private final FetchCallback callback;
     private long fetched;
-    private @Nullable SluiceException error;
 
     WordTransfer(
             OwningFlow flow,
@@ -30,10 +26,7 @@ final class WordTransfer extends DataTransfer {
             long expected,
             TransferOptions options,
             FetchCallback callback) {
-        super(flow, options);
-        this.operation = operation;
-        this.remote = remote;
-        this.remoteOffset = remoteOffset;
+        super(flow, operation, remote, remoteOffset, options);
         this.length = length;
         this.operand = operand;
         this.expected = expected;
@@ -41,14 +34,8 @@ final class WordTransfer extends DataTransfer {
     }
 
     @Override
-    void reset() {
-        super.reset();
-        error = null;
-    }
-
-    @Override
     EngineMetrics.Operation kind() {
-        return switch (operation) {
+        return switch (operation()) {
             case FETCH_ADD -> EngineMetrics.Operation.FETCH_ADD;
             case COMPARE_AND_SWAP -> EngineMetrics.Operation.COMPARE_AND_SWAP;
             default -> EngineMetrics.Operation.WRITE;
@@ -58,16 +45,6 @@ final class WordTransfer extends DataTransfer {
     @Override
     long totalBytes() {
         return length;
-    }
-
-    @Override
-    int elements() {
-        return 1;
-    }
-
-    @Override
-    WorkRequest.Operation operation(int element) {
-        return operation;
     }
 
     @Override
@@ -87,16 +64,6 @@ final class WordTransfer extends DataTransfer {
     }
 
     @Override
-    RemoteKey remote(int element) {
-        return remote;
-    }
-
-    @Override
-    long remoteOffset(int element) {
-        return remoteOffset;
-    }
-
-    @Override
     long operand(int element) {
         return operand;
     }
@@ -109,24 +76,6 @@ final class WordTransfer extends DataTransfer {
     @Override
     void fetched(long word) {
         fetched = word;
-    }
-
-    @Override
-    boolean elementEnded(int element, @Nullable SluiceException failure, long postedAt) {
-        error = failure;
-        count(failure, length, postedAt);
-        return true;
-    }
-
-    @Override
-    void endUnfinished(SluiceException failure, boolean report) {
-        countFailed(failure, length);
-    }
-
-    @Override
-    @Nullable
-    SluiceException outcome() {
-        return error;
     }
 
     @Override

@@ -1,0 +1,80 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import org.jspecify.annotations.Nullable;
+
+/** A transfer of one element, whose end is that of the transfer. Its length is in a field as wide as the kind of transfer needs. */
+abstract class OneElementTransfer extends DataTransfer {
+    private final WorkRequest.Operation operation;
+    private final RemoteKey remote;
+    private long remoteOffset;
+    private @Nullable SluiceException error;
+
+    OneElementTransfer(
+            OwningFlow flow,
+            WorkRequest.Operation operation,
+            RemoteKey remote,
+            long remoteOffset,
+            TransferOptions options) {
+        super(flow, options);
+        this.operation = operation;
+        this.remote = remote;
+        this.remoteOffset = remoteOffset;
+    }
+
+    final WorkRequest.Operation operation() {
+        return operation;
+    }
+
+    /** Where the next run begins. The calling thread holds it. */
+    final void remoteOffset(long newOffset) {
+        remoteOffset = newOffset;
+    }
+
+    @Override
+    void reset() {
+        super.reset();
+        error = null;
+    }
+
+    @Override
+    final int elements() {
+        return 1;
+    }
+
+    @Override
+    final WorkRequest.Operation operation(int element) {
+        return operation;
+    }
+
+    @Override
+    final RemoteKey remote(int element) {
+        return remote;
+    }
+
+    @Override
+    final long remoteOffset(int element) {
+        return remoteOffset;
+    }
+
+    @Override
+    final boolean elementEnded(int element, @Nullable SluiceException failure, long postedAt) {
+        error = failure;
+        count(failure, totalBytes(), postedAt);
+        return true;
+    }
+
+    @Override
+    final void endUnfinished(SluiceException failure, boolean report) {
+        countFailed(failure, totalBytes());
+    }
+
+    @Override
+    @Nullable
+    final SluiceException outcome() {
+        return error;
+    }
+}
