@@ -92,7 +92,8 @@ public final class ConnectionFlow extends OwningFlow {
                 loop, figures, ends, mailbox, options, engineWindow, capabilities, transport, endpoint, groups);
         this.callerThread = capabilities.callerThreadBytes() == 0
                 ? null
-                : new CallerThreadTransfers(figures, mailbox, endpoint, queue.window(), capabilities.callerThreadBytes());
+                : new CallerThreadTransfers(
+                        figures, mailbox, endpoint, queue.window(), capabilities.callerThreadBytes());
         this.notifications = new NotificationQueue(loop, mailbox, ends, notificationSender, notificationCredits);
     }
 

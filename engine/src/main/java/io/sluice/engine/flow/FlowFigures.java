@@ -10,7 +10,7 @@ import io.sluice.engine.transport.EventLoop;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what becomes of a flow's transfers, and tells observers of slow ones. On the poller's thread, unless said otherwise. */
+/** Counts how a flow's transfers end, and reports slow ones to observers. On the poller's thread, unless said otherwise. */
 final class FlowFigures {
     private final Connection connection;
     private final EventLoop loop;
@@ -19,7 +19,7 @@ final class FlowFigures {
     private final LongAdder overflows;
     private final @Nullable Observers observers;
     private final long slowNanos;
-    // those of the peer are known from the connection's opening on, before anybody has it to submit something
+    // the peer's are set when the connection opens, before a transfer can be submitted
     private PeerTally tally;
     private CallerThreadCounters callerThreadCounters;
 
@@ -107,13 +107,13 @@ final class FlowFigures {
         }
     }
 
-    /** Whether somebody wants to know of slow transfers. */
+    /** Whether there are observers to report slow transfers to. */
     boolean isObserved() {
         return observers != null;
     }
 
-    /** Tells the observers of a transfer that ends, if that has taken too long. */
-    void tellIfSlow(Operation kind, long bytes, long waitedNanos, long nanos, @Nullable SluiceException error) {
+    /** Reports a transfer that ends to the observers, if it has taken too long. */
+    void reportIfSlow(Operation kind, long bytes, long waitedNanos, long nanos, @Nullable SluiceException error) {
         Observers told = observers;
         if (told != null && nanos >= slowNanos) {
             told.slowTransfer(connection, kind, bytes, waitedNanos, nanos, error);

@@ -4,23 +4,23 @@ import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** The runs of a flow that ended with something still posted, and who waits until that is over. On the poller's thread. */
+/** The runs of a flow that ended with chunks still posted, and the futures that wait for them. On the poller's thread. */
 final class Quiescence {
     private final ArrayDeque<UnquietRun> unquietInOrder = new ArrayDeque<>();
     private final ArrayDeque<Awaited> awaited = new ArrayDeque<>();
     private long unquietRuns;
 
-    /** A run that ended with something still posted. */
+    /** A run that ended with chunks still posted. */
     private record UnquietRun(FlowTransfer transfer, int run, long since, long number) {
         boolean isOver() {
             return transfer.run() != run || transfer.isQuiet();
         }
     }
 
-    /** Who waits, and the last run that it is about: what ends later may stay posted for all it cares. */
+    /** A future that waits, and the last run that it waits for: later ones may stay posted. */
     private record Awaited(CompletableFuture<Void> waiter, long upTo) {}
 
-    /** A run ends with something still posted. */
+    /** A run ends with chunks still posted. */
     void endsUnquiet(FlowTransfer transfer, long now) {
         unquietRuns++;
         unquietInOrder.addLast(new UnquietRun(transfer, transfer.run(), now, unquietRuns));

@@ -59,7 +59,9 @@ class SingleTransfer extends OneElementTransfer {
 
     @Override
     EngineMetrics.Operation kind() {
-        return operation() == WorkRequest.Operation.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
+        return operation() == WorkRequest.Operation.WRITE
+                ? EngineMetrics.Operation.WRITE
+                : EngineMetrics.Operation.READ;
     }
 
     @Override

@@ -65,7 +65,7 @@ final class TransferEnds {
     /** Ends a run that goes on: gives its terminal signal. */
     void terminate(FlowTransfer transfer, @Nullable SluiceException error) {
         if (figures.isObserved()) {
-            tellIfSlow(transfer, error);
+            reportIfSlow(transfer, error);
         }
         loop.disarm(transfer);
         transfer.dropStartWait();
@@ -89,9 +89,9 @@ final class TransferEnds {
         groups.release();
     }
 
-    private void tellIfSlow(FlowTransfer transfer, @Nullable SluiceException error) {
+    private void reportIfSlow(FlowTransfer transfer, @Nullable SluiceException error) {
         long endedAt = loop.batchTime();
-        figures.tellIfSlow(
+        figures.reportIfSlow(
                 transfer.kind(),
                 transfer.totalBytes(),
                 transfer.waitedNanos(endedAt),

@@ -43,13 +43,12 @@ class RefusedCreditsTest {
     @Test
     void whatCameWhileACallersThreadHadTheConnectionsCreditsIsLookedAtAgain() {
         ConnectionWindow window = new ConnectionWindow(1, ALL_BYTES, engine);
-        CallerThreadTransfers callerThread =
-                new CallerThreadTransfers(
-                        stepped.flow.figures(),
-                        stepped.flow.mailbox(),
-                        stepped.endpoint,
-                        window,
-                        SteppedFlow.TRANSFER_BYTES);
+        CallerThreadTransfers callerThread = new CallerThreadTransfers(
+                stepped.flow.figures(),
+                stepped.flow.mailbox(),
+                stepped.endpoint,
+                window,
+                SteppedFlow.TRANSFER_BYTES);
         DataTransfer carriedOut = (DataTransfer) write();
         assertThat(carriedOut.hold()).isTrue();
         assertThat(engine.tryAcquire(other.flow.mailbox(), 0, ALL_BYTES)).isTrue();
