@@ -17,8 +17,7 @@ final class TransferEnds {
     private final Quiescence quiescence;
     private volatile @Nullable ConnectionEnd connectionEnd;
 
-    TransferEnds(
-            EventLoop loop, FlowMailbox mailbox, FlowFigures figures, WriteGroups groups, Quiescence quiescence) {
+    TransferEnds(EventLoop loop, FlowMailbox mailbox, FlowFigures figures, WriteGroups groups, Quiescence quiescence) {
         this.loop = loop;
         this.mailbox = mailbox;
         this.figures = figures;

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * counts as having come an aging time later. What is overdue and what is most urgent take turns, chunk by chunk. So nothing
  * starves; and however much is overdue, something urgent waits for no more than one chunk of it at a time. On the poller's thread.
  */
+@SuppressWarnings("ReferenceEquality") // a transfer is its own identity
 final class WaitingTransfers {
     private static final int PRIORITIES = TransferPriority.values().length;
 

@@ -53,9 +53,7 @@ class EngineWindowTest {
     void bothKindsAtOnceGoToNobodyWhileOthersWaitForOneOfThem() {
         second.await();
         assertThat(window.tryAcquire(first, 1, 10)).isFalse();
-        assertThat(window.tryAcquire(first, 0, 10))
-                .as("nobody waits for bytes")
-                .isTrue();
+        assertThat(window.tryAcquire(first, 0, 10)).as("nobody waits for bytes").isTrue();
         assertThat(window.tryAcquire(second, 1, 10)).isTrue();
         window.leaveOperations(second);
         assertThat(window.tryAcquire(first, 1, 10)).isTrue();
