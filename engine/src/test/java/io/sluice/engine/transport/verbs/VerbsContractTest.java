@@ -8,8 +8,10 @@ import org.junit.jupiter.api.Tag;
 @Tag("verbs")
 @Tag("softroce")
 class VerbsContractTest extends TransportContract {
+    private final TransportUnderTest transport = VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1));
+
     @Override
     public TransportUnderTest transport() {
-        return VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1));
+        return transport;
     }
 }

@@ -9,8 +9,11 @@ import org.junit.jupiter.api.Tag;
 @Tag("softroce")
 @Tag("soak")
 class VerbsGuardPagesContractTest extends TransportContract {
+    private final TransportUnderTest transport =
+            VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1)).betweenGuardPages();
+
     @Override
     public TransportUnderTest transport() {
-        return VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1)).betweenGuardPages();
+        return transport;
     }
 }

@@ -7,8 +7,10 @@ import org.junit.jupiter.api.Tag;
 /** The promises on one device, which reaches itself. */
 @Tag("softroce")
 class VerbsOneDeviceContractTest extends TransportContract {
+    private final TransportUnderTest transport = VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(0));
+
     @Override
     public TransportUnderTest transport() {
-        return VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(0));
+        return transport;
     }
 }

@@ -8,11 +8,13 @@ import org.junit.jupiter.api.Tag;
 @Tag("variant")
 @Tag("verbs")
 class VerbsRailsContractTest extends DataPathContract {
+    private final TransportUnderTest transport = VerbsUnderTest.between(
+                    TestDevices.get(0) + "," + TestDevices.get(2), TestDevices.get(1) + "," + TestDevices.get(3))
+            .with("SLUICE_LANES", "4")
+            .with("SLUICE_POLLERS", "2");
+
     @Override
     public TransportUnderTest transport() {
-        return VerbsUnderTest.between(
-                        TestDevices.get(0) + "," + TestDevices.get(2), TestDevices.get(1) + "," + TestDevices.get(3))
-                .with("SLUICE_LANES", "4")
-                .with("SLUICE_POLLERS", "2");
+        return transport;
     }
 }

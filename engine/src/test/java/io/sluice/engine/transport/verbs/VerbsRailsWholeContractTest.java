@@ -8,8 +8,10 @@ import org.junit.jupiter.api.Tag;
 @Tag("soak")
 @Tag("verbs")
 class VerbsRailsWholeContractTest extends TransportContract {
+    private final TransportUnderTest transport = new VerbsRailsContractTest().transport();
+
     @Override
     public TransportUnderTest transport() {
-        return new VerbsRailsContractTest().transport();
+        return transport;
     }
 }
