@@ -24,8 +24,6 @@ import io.sluice.engine.TransferTimeoutException;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -43,27 +41,24 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Fetch-and-add and compare-and-swap on a peer's words: once each, and none in between another. */
 interface AtomicContract extends Contract {
-    VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
-
     @ParameterizedTest
     @EnumSource
     @Tag(DRIVER)
     default void fetchAndAddGivesWhatTheWordHeld(Ends ends) {
         long[] addends = {0, 1, -1, 7, 1L << 40, Long.MAX_VALUE, 2, Long.MIN_VALUE, -1, Long.MIN_VALUE};
         try (EnginePair pair = ends.open(transport())) {
-            MemoryRegion served = BytePattern.filled(pair.served(64), 1);
+            MemoryRegion served = filled(pair.served(64), 1);
             RemoteRegion remote = pair.attach(served);
             for (long offset : new long[] {0, 8, 56}) {
-                long expected = served.segment().get(ValueLayout.JAVA_LONG, offset);
+                long expected = bytesOf(served).longAt(offset);
                 for (long addend : addends) {
                     assertThat(pair.fetchAdd(remote, offset, addend).awaitPrevious())
                             .isEqualTo(expected);
                     expected += addend;
-                    assertThat(served.segment().get(ValueLayout.JAVA_LONG, offset))
-                            .isEqualTo(expected);
+                    assertThat(bytesOf(served).longAt(offset)).isEqualTo(expected);
                 }
             }
-            BytePattern.assertFilled(served.segment().asSlice(16, 40), 1, 16);
+            BytePattern.assertFilled(bytesOf(served).slice(16, 40), 1, 16);
         }
     }
 
@@ -81,15 +76,15 @@ interface AtomicContract extends Contract {
                 for (long wrong : new long[] {held ^ 1, held ^ (1L << 63), held ^ (1L << 32), ~held}) {
                     assertThat(pair.compareAndSwap(remote, 24, wrong, 99).awaitPrevious())
                             .isEqualTo(held);
-                    assertThat(served.segment().get(ValueLayout.JAVA_LONG, 24)).isEqualTo(held);
+                    assertThat(bytesOf(served).longAt(24)).isEqualTo(held);
                 }
                 assertThat(pair.compareAndSwap(remote, 24, held, value).awaitPrevious())
                         .isEqualTo(held);
-                assertThat(served.segment().get(ValueLayout.JAVA_LONG, 24)).isEqualTo(value);
+                assertThat(bytesOf(served).longAt(24)).isEqualTo(value);
                 held = value;
             }
-            BytePattern.assertAll(served.segment().asSlice(0, 24), (byte) 0, "before the word");
-            BytePattern.assertAll(served.segment().asSlice(32), (byte) 0, "behind the word");
+            BytePattern.assertAll(bytesOf(served).slice(0, 24), (byte) 0, "before the word");
+            BytePattern.assertAll(bytesOf(served).slice(32), (byte) 0, "behind the word");
         }
     }
 
@@ -252,7 +247,8 @@ interface AtomicContract extends Contract {
             RemoteRegion remote = pair.attach(served);
             Signal signal = served.signal(16);
             ManyTransfers crowd = new ManyTransfers();
-            OwnCode byAtomics = new OwnCode(() -> WORD.getAndAdd(served.segment(), 16L, 1L));
+            ContractBytes words = bytesOf(served);
+            OwnCode byAtomics = new OwnCode(() -> words.getAndAdd(16, 1));
             try (byAtomics) {
                 for (int i = 0; i < count; i++) {
                     pair.connection().fetchAdd(remote, 16, 1, TransferOptions.defaults(), crowd.oneFetch());
@@ -281,12 +277,12 @@ interface AtomicContract extends Contract {
             RemoteRegion remote = pair.attach(served);
             ManyTransfers crowd = new ManyTransfers();
             AtomicLong swaps = new AtomicLong();
+            ContractBytes words = bytesOf(served);
             // The word goes up and down all the time. A swap of zero for zero changes nothing, unless it is cut in two
-            // and
-            // the word went up in between.
+            // and the word went up in between.
             OwnCode upAndDown = new OwnCode(() -> {
-                WORD.getAndAdd(served.segment(), 16L, 1L);
-                WORD.getAndAdd(served.segment(), 16L, -1L);
+                words.getAndAdd(16, 1);
+                words.getAndAdd(16, -1);
             });
             try (upAndDown) {
                 // the word may stay up while its thread waits for a processor, through all of one round
@@ -371,7 +367,7 @@ interface AtomicContract extends Contract {
             for (long offset : new long[] {1, 2, 4, 7, 12, 55}) {
                 assertRefused(pair, remote, offset, IllegalArgumentException.class);
             }
-            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
         }
     }
 
@@ -403,6 +399,7 @@ interface AtomicContract extends Contract {
 
     @Test
     default void wordsOfTheCallersMemoryThatAreNotAligned() {
+        assumeHostMemory();
         try (Arena arena = Arena.ofShared();
                 EnginePair pair = EnginePair.open(transport())) {
             MemorySegment memory = arena.allocate(1024, 64).asSlice(4);
@@ -413,7 +410,7 @@ interface AtomicContract extends Contract {
                         .isEqualTo(Reason.MISALIGNED);
                 assertThat(refused.previous()).isZero();
             }
-            BytePattern.assertAll(memory, (byte) 0, "the target");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
             await(served.close());
         }
     }
@@ -423,7 +420,7 @@ interface AtomicContract extends Contract {
     default void regionOfTheAdaptersDomainIsNotForAtomicsByMessage() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion served =
-                    pair.target().allocate(64, RegionOptions.readWrite().atomics(AtomicDomain.NETWORK_ADAPTER));
+                    allocate(pair.target(), 64, RegionOptions.readWrite().atomics(AtomicDomain.NETWORK_ADAPTER));
             RemoteRegion remote = pair.attach(served);
             RemoteRegion slice =
                     await(pair.connection().attach(served.slice(8, 32).descriptor()));
@@ -444,7 +441,7 @@ interface AtomicContract extends Contract {
                         .isEqualTo(Reason.ATOMIC_DOMAIN);
                 assertThat(refused.previous()).isZero();
             }
-            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
             pair.put(remote, 0, 5, 1).awaitSuccess();
         }
     }
@@ -465,33 +462,31 @@ interface AtomicContract extends Contract {
     @Test
     default void regionClosesWhileAtomicsCome() {
         int count = 1_000;
-        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16));
-                Arena arena = Arena.ofShared()) {
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
             for (int round = 0; round < 4; round++) {
-                MemorySegment memory = arena.allocate(64, 64);
-                MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
-                RemoteRegion remote = pair.attach(served);
-                List<FetchOutcome> outcomes = new ArrayList<>();
-                for (int i = 0; i < count; i++) {
-                    outcomes.add(pair.fetchAdd(remote, 0, 1));
-                }
-                until("some have ended", () -> outcomes.get(20).terminal().ended());
-                await(served.close());
-                long last = memory.get(ValueLayout.JAVA_LONG, 0);
-                FetchOutcome.awaitAll(outcomes);
-                long succeeded = 0;
-                for (FetchOutcome outcome : outcomes) {
-                    if (outcome.await().isPresent()) {
-                        outcome.awaitFailure(RemoteAccessException.class);
-                    } else {
-                        succeeded++;
+                try (OwnMemory memory = ownMemory(64, 64)) {
+                    MemoryRegion served = memory.register(pair.target(), RegionOptions.readWrite());
+                    RemoteRegion remote = pair.attach(served);
+                    List<FetchOutcome> outcomes = new ArrayList<>();
+                    for (int i = 0; i < count; i++) {
+                        outcomes.add(pair.fetchAdd(remote, 0, 1));
                     }
+                    until("some have ended", () -> outcomes.get(20).terminal().ended());
+                    await(served.close());
+                    long last = memory.bytes().longAt(0);
+                    FetchOutcome.awaitAll(outcomes);
+                    long succeeded = 0;
+                    for (FetchOutcome outcome : outcomes) {
+                        if (outcome.await().isPresent()) {
+                            outcome.awaitFailure(RemoteAccessException.class);
+                        } else {
+                            succeeded++;
+                        }
+                    }
+                    assertThat(last).isEqualTo(succeeded);
+                    Patience.pause(Duration.ofMillis(10));
+                    assertThat(memory.bytes().longAt(0)).as("after the close").isEqualTo(last);
                 }
-                assertThat(last).isEqualTo(succeeded);
-                Patience.pause(Duration.ofMillis(10));
-                assertThat(memory.get(ValueLayout.JAVA_LONG, 0))
-                        .as("after the close")
-                        .isEqualTo(last);
             }
         }
     }
@@ -582,7 +577,7 @@ interface AtomicContract extends Contract {
                 TransferEngine engine =
                         TransferEngine.open(transport().options().build())) {
             Connection connection = await(engine.connect(peer.address()));
-            MemoryRegion served = engine.allocate(64, RegionOptions.readWrite());
+            MemoryRegion served = allocate(engine, 64, RegionOptions.readWrite());
             peer.send("add-to-peer "
                     + HexFormat.of().formatHex(served.descriptor().toBytes()) + " 8 1 " + each);
             // Over a connection to itself, too, while the peer is at it.

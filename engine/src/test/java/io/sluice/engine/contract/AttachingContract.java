@@ -43,12 +43,12 @@ interface AttachingContract extends Contract {
     default void lookupFindsARegionByItsName() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion named =
-                    pair.target().allocate(64, RegionOptions.readWrite().named("block/7 – Größe"));
+                    allocate(pair.target(), 64, RegionOptions.readWrite().named("block/7 – Größe"));
             RegionDescriptor found = await(pair.connection().lookup("block/7 – Größe"));
             assertThat(found).isEqualTo(named.descriptor());
             RemoteRegion remote = await(pair.connection().attach(found));
-            pair.write(BytePattern.filled(pair.local(64), 3), 0, remote, 0, 64).awaitSuccess();
-            BytePattern.assertFilled(named, 3);
+            pair.write(filled(pair.local(64), 3), 0, remote, 0, 64).awaitSuccess();
+            BytePattern.assertFilled(bytesOf(named), 3);
         }
     }
 
@@ -57,8 +57,8 @@ interface AttachingContract extends Contract {
         try (EnginePair pair = EnginePair.open(transport())) {
             pair.served(64);
             MemoryRegion named =
-                    pair.target().allocate(64, RegionOptions.readOnly().named("here"));
-            pair.target().allocate(64, RegionOptions.local().named("not for peers"));
+                    allocate(pair.target(), 64, RegionOptions.readOnly().named("here"));
+            allocate(pair.target(), 64, RegionOptions.local().named("not for peers"));
             failure(pair.connection().lookup("there"), RegionNotFoundException.class);
             failure(pair.connection().lookup("not for peers"), RegionNotFoundException.class);
             await(named.close());
@@ -70,10 +70,10 @@ interface AttachingContract extends Contract {
     default void nameIsTakenUntilItsRegionIsClosed() {
         try (EnginePair pair = EnginePair.open(transport())) {
             RegionOptions options = RegionOptions.readOnly().named("one of a kind");
-            MemoryRegion first = pair.target().allocate(64, options);
-            assertThatThrownBy(() -> pair.target().allocate(64, options)).isInstanceOf(RegistrationException.class);
+            MemoryRegion first = allocate(pair.target(), 64, options);
+            assertThatThrownBy(() -> allocate(pair.target(), 64, options)).isInstanceOf(RegistrationException.class);
             await(first.close());
-            MemoryRegion second = pair.target().allocate(128, options);
+            MemoryRegion second = allocate(pair.target(), 128, options);
             assertThat(await(pair.connection().lookup("one of a kind"))).isEqualTo(second.descriptor());
         }
     }
@@ -84,7 +84,7 @@ interface AttachingContract extends Contract {
         int bytes = 24;
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion served = pair.served((long) slices * bytes);
-            MemoryRegion source = BytePattern.filled(pair.local(served.length()), 11);
+            MemoryRegion source = filled(pair.local(served.length()), 11);
             List<RegionDescriptor> descriptors = new ArrayList<>();
             for (int i = 0; i < slices; i++) {
                 descriptors.add(served.slice((long) i * bytes, bytes).descriptor());
@@ -96,7 +96,7 @@ interface AttachingContract extends Contract {
                 signals.add(pair.write(source, (long) i * bytes, remotes.get(i), 0, bytes));
             }
             TerminalSignal.awaitAllSuccess(signals);
-            BytePattern.assertFilled(served, 11);
+            BytePattern.assertFilled(bytesOf(served), 11);
         }
     }
 
@@ -123,7 +123,7 @@ interface AttachingContract extends Contract {
     default void detachedRegionIsOutOfReachAndOthersAreNot() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion served = pair.served(64);
-            MemoryRegion source = BytePattern.filled(pair.local(64), 1);
+            MemoryRegion source = filled(pair.local(64), 1);
             RemoteRegion first = pair.attach(served);
             RemoteRegion second = pair.attach(served);
             await(pair.connection().detach(first));
@@ -132,9 +132,9 @@ interface AttachingContract extends Contract {
                         throw error;
                     }))
                     .isInstanceOf(RemoteAccessException.class);
-            BytePattern.assertAll(served.segment(), (byte) 0, "after the refused write");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "after the refused write");
             pair.write(source, 0, second, 0, 64).awaitSuccess();
-            BytePattern.assertFilled(served, 1);
+            BytePattern.assertFilled(bytesOf(served), 1);
         }
     }
 

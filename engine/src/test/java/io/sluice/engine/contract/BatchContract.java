@@ -80,10 +80,10 @@ public interface BatchContract extends Contract {
                 OTHERS,
                 (long) count * slot,
                 initiator -> initiator.pollers(4).lanes(2))) {
-            MemoryRegion source = BytePattern.filled(peers.local((long) count * slot), 1);
+            MemoryRegion source = filled(peers.local((long) count * slot), 1);
             MemoryRegion back = peers.local(source.length());
             for (int round = 0; round < 4; round++) {
-                back.segment().fill((byte) 0);
+                bytesOf(back).fill((byte) 0);
                 List<TransferElement> there = elements(peers, source, count, slot);
                 List<TransferElement> home = elements(peers, back, count, slot);
                 Collections.shuffle(there, random);
@@ -102,11 +102,11 @@ public interface BatchContract extends Contract {
                 peers.initiator().readVectored(home, DEFAULTS, reads);
                 reads.terminal().awaitSuccess();
                 reads.assertEachElementOnce();
-                BytePattern.assertFilled(back, 1);
+                BytePattern.assertFilled(bytesOf(back), 1);
             }
             for (int i = 0; i < peers.count(); i++) {
                 for (int element = 0; element < count; element++) {
-                    var target = peers.served(i).segment().asSlice((long) element * slot, slot);
+                    var target = bytesOf(peers.served(i)).slice((long) element * slot, slot);
                     if (element % peers.count() == i) {
                         BytePattern.assertFilled(target, 1, (long) element * slot);
                     } else {
@@ -127,7 +127,7 @@ public interface BatchContract extends Contract {
                 OTHERS,
                 (long) count * slot,
                 initiator -> initiator.pollers(4).windowOperations(4).windowBytes(64 << 10))) {
-            MemoryRegion source = BytePattern.filled(peers.local((long) count * slot), 1);
+            MemoryRegion source = filled(peers.local((long) count * slot), 1);
             ManyThreads.run(4, number -> {
                 List<ElementSignals> all = new ArrayList<>();
                 for (int i = 0; i < 25; i++) {
@@ -151,7 +151,7 @@ public interface BatchContract extends Contract {
     @Test
     default void oneElementAndOneConnection() {
         try (SeveralPeers peers = new SeveralPeers(transport(), 1, 64, initiator -> {})) {
-            MemoryRegion local = BytePattern.filled(peers.local(64), 3);
+            MemoryRegion local = filled(peers.local(64), 3);
             ElementSignals one = new ElementSignals(1);
             peers.initiator()
                     .writeVectored(List.of(new TransferElement(local, 0, peers.remote(1), 0, 64)), DEFAULTS, one);
@@ -165,7 +165,7 @@ public interface BatchContract extends Contract {
             peers.initiator().readVectored(empty, DEFAULTS, nothing);
             nothing.terminal().awaitSuccess();
             nothing.assertEachElementOnce();
-            BytePattern.assertFilled(peers.served(1), 3);
+            BytePattern.assertFilled(bytesOf(peers.served(1)), 3);
         }
     }
 
@@ -432,7 +432,7 @@ public interface BatchContract extends Contract {
                 TransferEngine stranger =
                         TransferEngine.open(transport().options().build())) {
             MemoryRegion local = peers.local(64);
-            local.segment().fill((byte) 1);
+            bytesOf(local).fill((byte) 1);
             RemoteRegion strangers =
                     await(await(stranger.connect(peers.target(1).address()))
                             .attach(peers.served(1).descriptor()));
@@ -445,7 +445,7 @@ public interface BatchContract extends Contract {
                     peers,
                     IllegalArgumentException.class,
                     good,
-                    new TransferElement(stranger.allocate(64, RegionOptions.local()), 0, peers.remote(0), 0, 8));
+                    new TransferElement(allocate(stranger, 64, RegionOptions.local()), 0, peers.remote(0), 0, 8));
             assertRefused(
                     peers,
                     IllegalArgumentException.class,
@@ -469,7 +469,7 @@ public interface BatchContract extends Contract {
             assertThat(never.terminal().count()).isZero();
             Patience.pause(Duration.ofMillis(50));
             for (int i = 0; i < peers.count(); i++) {
-                BytePattern.assertAll(peers.served(i).segment(), (byte) 0, "a target");
+                BytePattern.assertAll(bytesOf(peers.served(i)), (byte) 0, "a target");
             }
             assertCreditsReturn(peers);
         }
@@ -494,7 +494,7 @@ public interface BatchContract extends Contract {
                 OTHERS,
                 bytes + 8,
                 initiator -> initiator.pollers(2).lanes(2).windowBytes(256 << 10))) {
-            MemoryRegion source = BytePattern.filled(peers.local(bytes), 6);
+            MemoryRegion source = filled(peers.local(bytes), 6);
             List<TransferElement> elements = new ArrayList<>();
             List<CompletableFuture<Void>> checks = new ArrayList<>();
             for (int i = 0; i < peers.count(); i++) {
@@ -503,7 +503,7 @@ public interface BatchContract extends Contract {
                 checks.add(served.signal(bytes)
                         .awaitAtLeast(1)
                         .thenAccept(
-                                seen -> BytePattern.assertSame(served.segment().asSlice(0, bytes), source.segment())));
+                                seen -> BytePattern.assertSame(bytesOf(served).slice(0, bytes), bytesOf(source))));
             }
             ElementSignals signals = new ElementSignals(elements.size());
             peers.initiator().writeVectored(elements, DEFAULTS, signals);
@@ -521,7 +521,7 @@ public interface BatchContract extends Contract {
         int count = 100;
         try (SeveralPeers peers =
                 new SeveralPeers(transport(), OTHERS, 64L * count, initiator -> initiator.pollers(2))) {
-            MemoryRegion source = BytePattern.filled(peers.local(64L * count), 6);
+            MemoryRegion source = filled(peers.local(64L * count), 6);
             CompletableFuture<Void> event = new CompletableFuture<>();
             CompletableFuture<Void> completed = new CompletableFuture<>();
             ElementSignals signals = new ElementSignals(count);
@@ -535,7 +535,7 @@ public interface BatchContract extends Contract {
             assertThat(completed).isNotDone();
             for (int i = 0; i < peers.count(); i++) {
                 assertThat(peers.connection(i).window().operations()).isZero();
-                BytePattern.assertAll(peers.served(i).segment(), (byte) 0, "a target before the event");
+                BytePattern.assertAll(bytesOf(peers.served(i)), (byte) 0, "a target before the event");
             }
             event.complete(null);
             await(completed);
@@ -549,7 +549,7 @@ public interface BatchContract extends Contract {
         int count = 100;
         try (SeveralPeers peers =
                 new SeveralPeers(transport(), OTHERS, 64L * count, initiator -> initiator.pollers(2))) {
-            MemoryRegion source = BytePattern.filled(peers.local(64L * count), 6);
+            MemoryRegion source = filled(peers.local(64L * count), 6);
             Exception cause = new Exception("the device is gone");
             ElementSignals signals = new ElementSignals(count);
             Transfer transfer = peers.initiator()
@@ -563,7 +563,7 @@ public interface BatchContract extends Contract {
             signals.assertEachElementOnce();
             await(transfer.quiesced());
             for (int i = 0; i < peers.count(); i++) {
-                BytePattern.assertAll(peers.served(i).segment(), (byte) 0, "a target");
+                BytePattern.assertAll(bytesOf(peers.served(i)), (byte) 0, "a target");
             }
             assertCreditsReturn(peers);
         }

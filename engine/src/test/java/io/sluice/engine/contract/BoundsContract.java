@@ -11,7 +11,6 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -85,19 +84,19 @@ interface BoundsContract extends Contract {
     default void rangesThatLeaveARemoteSliceTouchNoNeighbour() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion region = pair.served(64 << 10);
-            region.segment().fill(CANARY);
+            bytesOf(region).fill(CANARY);
             RemoteRegion slice =
                     await(pair.connection().attach(region.slice(8192, 4096).descriptor()));
-            MemoryRegion local = BytePattern.filled(pair.local(64 << 10), 3);
+            MemoryRegion local = filled(pair.local(64 << 10), 3);
             for (long[] range : OUTSIDE) {
                 assertOutside(pair, local, 0, slice, range[0], range[1]);
             }
             pair.write(local, 0, slice, 0, 4096).awaitSuccess();
             pair.write(local, 1, slice, 1, 4095).awaitSuccess();
             pair.write(local, 0, slice, 4096, 0).awaitSuccess();
-            BytePattern.assertAll(region.segment().asSlice(0, 8192), CANARY, "before the slice");
-            BytePattern.assertFilled(region.segment().asSlice(8192, 4096), 3, 0);
-            BytePattern.assertAll(region.segment().asSlice(12288), CANARY, "behind the slice");
+            BytePattern.assertAll(bytesOf(region).slice(0, 8192), CANARY, "before the slice");
+            BytePattern.assertFilled(bytesOf(region).slice(8192, 4096), 3);
+            BytePattern.assertAll(bytesOf(region).slice(12288), CANARY, "behind the slice");
         }
     }
 
@@ -138,10 +137,10 @@ interface BoundsContract extends Contract {
         int bytes = 4096 + 13;
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion region = pair.served((long) slices * bytes);
-            region.segment().fill(CANARY);
+            bytesOf(region).fill(CANARY);
             byte[] expected = new byte[slices * bytes];
             Arrays.fill(expected, CANARY);
-            MemoryRegion source = BytePattern.filled(pair.local(bytes), 8);
+            MemoryRegion source = filled(pair.local(bytes), 8);
             RemoteRegion[] remotes = new RemoteRegion[slices];
             // Every second slice belongs to somebody else.
             for (int i = 0; i < slices; i += 2) {
@@ -158,7 +157,7 @@ interface BoundsContract extends Contract {
                     expected[slice * bytes + to + i] = BytePattern.at(8, from + i);
                 }
             }
-            BytePattern.assertSame(region.segment(), MemorySegment.ofArray(expected));
+            BytePattern.assertSame(bytesOf(region), ContractBytes.of(expected));
         }
     }
 
@@ -179,7 +178,7 @@ interface BoundsContract extends Contract {
                 TransferEngine stranger =
                         TransferEngine.open(transport().options().build())) {
             RemoteRegion remote = pair.attach(pair.served(64));
-            assertRefused(pair.connection(), stranger.allocate(64, RegionOptions.local()), remote);
+            assertRefused(pair.connection(), allocate(stranger, 64, RegionOptions.local()), remote);
             assertRefused(pair.connection(), pair.served(64), remote);
             assertRefused(pair.connection(), pair.served(64).slice(0, 64), remote);
         }

@@ -2,10 +2,10 @@ package io.sluice.engine.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.engine.MemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /** Bytes that differ from place to place and from seed to seed, so that what is moved to a wrong place shows. */
@@ -14,19 +14,32 @@ final class BytePattern {
 
     private BytePattern() {}
 
-    static void fill(MemorySegment segment, long seed) {
-        long words = segment.byteSize() & ~7L;
-        for (long at = 0; at < words; at += 8) {
-            segment.set(WORD, at, word(seed, at));
-        }
-        for (long at = words; at < segment.byteSize(); at++) {
-            segment.set(ValueLayout.JAVA_BYTE, at, at(seed, at));
+    static void fill(ContractBytes bytes, long seed) {
+        long most = Math.min(ContractBytes.PIECE_BYTES, bytes.length());
+        MemorySegment piece = MemorySegment.ofArray(new byte[(int) most]);
+        for (long at = 0; at < bytes.length(); at += piece.byteSize()) {
+            MemorySegment part = piece.asSlice(0, Math.min(piece.byteSize(), bytes.length() - at));
+            fill(part, seed, at);
+            bytes.write(at, part);
         }
     }
 
-    static MemoryRegion filled(MemoryRegion region, long seed) {
-        fill(region.segment(), seed);
-        return region;
+    /** Fills with the pattern that began {@code from} bytes before, a multiple of 8. */
+    private static void fill(MemorySegment segment, long seed, long from) {
+        long words = segment.byteSize() & ~7L;
+        for (long at = 0; at < words; at += 8) {
+            segment.set(WORD, at, word(seed, from + at));
+        }
+        for (long at = words; at < segment.byteSize(); at++) {
+            segment.set(ValueLayout.JAVA_BYTE, at, at(seed, from + at));
+        }
+    }
+
+    /** Fills with one number, again and again. */
+    static void repeat(ContractBytes bytes, int number) {
+        int[] numbers = new int[Math.toIntExact(bytes.length() / Integer.BYTES)];
+        Arrays.fill(numbers, number);
+        bytes.write(0, MemorySegment.ofArray(numbers));
     }
 
     static byte at(long seed, long index) {
@@ -47,58 +60,75 @@ final class BytePattern {
         return mixed ^ (mixed >>> 31);
     }
 
-    /** Checks a segment against the pattern that began {@code from} bytes before it. */
-    static void assertFilled(MemorySegment segment, long seed, long from) {
+    static void assertFilled(ContractBytes bytes, long seed) {
+        assertFilled(bytes, seed, 0);
+    }
+
+    /** Checks bytes against the pattern that began {@code from} bytes before them. */
+    static void assertFilled(ContractBytes bytes, long seed, long from) {
+        for (long at = 0; at < bytes.length(); at += ContractBytes.PIECE_BYTES) {
+            assertFilled(contents(bytes, at), seed, from, at, bytes.length());
+        }
+    }
+
+    private static void assertFilled(MemorySegment piece, long seed, long from, long begin, long whole) {
+        long first = from + begin;
         long index = 0;
         // Gigabytes are checked so, and where code runs slowly megabytes are many.
-        while (index + 8 <= segment.byteSize() && segment.get(WORD, index) == wordAt(seed, from + index)) {
+        while (index + 8 <= piece.byteSize() && piece.get(WORD, index) == wordAt(seed, first + index)) {
             index += 8;
         }
-        for (; index < segment.byteSize(); index++) {
-            byte expected = at(seed, from + index);
-            byte actual = segment.get(ValueLayout.JAVA_BYTE, index);
+        for (; index < piece.byteSize(); index++) {
+            byte expected = at(seed, first + index);
+            byte actual = piece.get(ValueLayout.JAVA_BYTE, index);
             if (actual != expected) {
                 assertThat(actual)
-                        .as("byte %d of %d, pattern %d from %d", index, segment.byteSize(), seed, from)
+                        .as("byte %d of %d, pattern %d from %d", begin + index, whole, seed, from)
                         .isEqualTo(expected);
             }
         }
     }
 
-    static void assertFilled(MemoryRegion region, long seed) {
-        assertFilled(region.segment(), seed, 0);
+    static void assertAll(ContractBytes bytes, byte value, String what) {
+        for (long at = 0; at < bytes.length(); at += ContractBytes.PIECE_BYTES) {
+            assertAll(contents(bytes, at), value, what, at, bytes.length());
+        }
     }
 
-    static void assertAll(MemorySegment segment, byte value, String what) {
+    private static void assertAll(MemorySegment piece, byte value, String what, long begin, long whole) {
         long word = 0x0101010101010101L * (value & 0xFF);
         long index = 0;
-        while (index + 8 <= segment.byteSize() && segment.get(WORD, index) == word) {
+        while (index + 8 <= piece.byteSize() && piece.get(WORD, index) == word) {
             index += 8;
         }
-        for (; index < segment.byteSize(); index++) {
-            byte actual = segment.get(ValueLayout.JAVA_BYTE, index);
+        for (; index < piece.byteSize(); index++) {
+            byte actual = piece.get(ValueLayout.JAVA_BYTE, index);
             if (actual != value) {
                 assertThat(actual)
-                        .as("%s: byte %d of %d", what, index, segment.byteSize())
+                        .as("%s: byte %d of %d", what, begin + index, whole)
                         .isEqualTo(value);
             }
         }
     }
 
-    static void assertSame(MemorySegment actual, MemorySegment expected) {
-        assertThat(actual.byteSize()).isEqualTo(expected.byteSize());
+    static void assertSame(ContractBytes actual, ContractBytes expected) {
+        assertThat(actual.length()).isEqualTo(expected.length());
         assertThat(actual.mismatch(expected))
                 .as("the first byte that differs, -1 for none")
                 .isEqualTo(-1);
     }
 
-    static int checksum(MemorySegment segment) {
+    static int checksum(ContractBytes bytes) {
         CRC32C checksum = new CRC32C();
-        long step = 1 << 20;
-        for (long at = 0; at < segment.byteSize(); at += step) {
-            checksum.update(
-                    segment.asSlice(at, Math.min(step, segment.byteSize() - at)).asByteBuffer());
+        for (long at = 0; at < bytes.length(); at += ContractBytes.PIECE_BYTES) {
+            checksum.update(contents(bytes, at).asByteBuffer());
         }
         return (int) checksum.getValue();
+    }
+
+    /** What the piece that begins at an offset holds now. */
+    private static MemorySegment contents(ContractBytes bytes, long at) {
+        return bytes.slice(at, Math.min(ContractBytes.PIECE_BYTES, bytes.length() - at))
+                .contents();
     }
 }

@@ -12,6 +12,7 @@ import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,17 +26,17 @@ interface ChecksumContract extends Contract {
     /** More than is summed in one duty cycle, and no multiple of it. */
     int LONG_RANGE = (5 << 20) + 3;
 
-    private static void fill(MemoryRegion region, long seed) {
+    private void fill(MemoryRegion region, long seed) {
         byte[] bytes = new byte[Math.toIntExact(region.length())];
         new Random(seed).nextBytes(bytes);
-        region.segment().asByteBuffer().put(bytes);
+        bytesOf(region).write(0, MemorySegment.ofArray(bytes));
     }
 
     @Test
     default void checkValueOfTheStandard() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion region = pair.served(16);
-            region.segment().asByteBuffer().put(3, "123456789".getBytes(StandardCharsets.US_ASCII));
+            bytesOf(region).write(3, MemorySegment.ofArray("123456789".getBytes(StandardCharsets.US_ASCII)));
             assertThat(region.checksum(3, 9)).isEqualTo(0xE3069283L);
             assertThat(region.slice(3, 9).checksum(0, 9)).isEqualTo(0xE3069283L);
             assertThat(region.checksum(5, 0)).isZero();

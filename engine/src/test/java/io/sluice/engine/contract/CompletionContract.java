@@ -29,9 +29,9 @@ interface CompletionContract extends Contract {
                         TransferEngine.open(transport().options().build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion source = engine.allocate(bytes, RegionOptions.local());
+            MemoryRegion source = allocate(engine, bytes, RegionOptions.local());
             for (int round = 0; round < ContractProfile.current().comparedRounds(); round++) {
-                BytePattern.fill(source.segment(), round);
+                BytePattern.fill(bytesOf(source), round);
                 long length = round % 4 == 0 ? bytes : 1 + random.nextInt(100_000);
                 long from = random.nextInt((int) (bytes - length) + 1);
                 long to = random.nextInt((int) (bytes - length) + 1);
@@ -44,7 +44,7 @@ interface CompletionContract extends Contract {
                     visible.awaitSuccess();
                 }
                 assertThat(peer.checksum(0, to, length))
-                        .isEqualTo(BytePattern.checksum(source.segment().asSlice(from, length)));
+                        .isEqualTo(BytePattern.checksum(bytesOf(source).slice(from, length)));
             }
             assertThat(peer.otherOutput())
                     .as("the peer's virtual machine has nothing to complain of")
@@ -64,7 +64,7 @@ interface CompletionContract extends Contract {
                         TransferEngine.open(transport().options().build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion sink = engine.allocate(bytes, RegionOptions.local());
+            MemoryRegion sink = allocate(engine, bytes, RegionOptions.local());
             for (int round = 0; round < ContractProfile.current().comparedRounds(); round++) {
                 peer.fill(0, round);
                 long length = round % 4 == 0 ? bytes : 1 + random.nextInt(100_000);
@@ -73,7 +73,7 @@ interface CompletionContract extends Contract {
                 TerminalSignal signal = new TerminalSignal();
                 connection.read(sink, to, remote, from, length, TransferOptions.defaults(), signal);
                 signal.awaitSuccess();
-                BytePattern.assertFilled(sink.segment().asSlice(to, length), round, from);
+                BytePattern.assertFilled(bytesOf(sink).slice(to, length), round, from);
             }
         }
     }
@@ -88,10 +88,10 @@ interface CompletionContract extends Contract {
                 TransferEngine engine =
                         TransferEngine.open(transport().options().build())) {
             await(engine.connect(peer.address()));
-            MemoryRegion served = engine.allocate(bytes, RegionOptions.readWrite());
+            MemoryRegion served = allocate(engine, bytes, RegionOptions.readWrite());
             peer.fill(0, 31);
             peer.command("write " + HexFormat.of().formatHex(served.descriptor().toBytes()) + " 0 1");
-            BytePattern.assertFilled(served, 31);
+            BytePattern.assertFilled(bytesOf(served), 31);
         }
     }
 }

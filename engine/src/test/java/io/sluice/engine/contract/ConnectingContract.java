@@ -25,7 +25,6 @@ import io.sluice.engine.TransportUnavailableException;
 import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
-import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -167,9 +166,9 @@ interface ConnectingContract extends Contract {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             Connection connection = await(engine.connect(engine.address()));
             assertThat(connection.peer()).isEqualTo(engine.id());
-            MemoryRegion source = BytePattern.filled(engine.allocate(3 << 20, RegionOptions.local()), 1);
-            MemoryRegion served = engine.allocate(3 << 20, RegionOptions.readWrite());
-            MemoryRegion back = engine.allocate(3 << 20, RegionOptions.local());
+            MemoryRegion source = filled(allocate(engine, 3 << 20, RegionOptions.local()), 1);
+            MemoryRegion served = allocate(engine, 3 << 20, RegionOptions.readWrite());
+            MemoryRegion back = allocate(engine, 3 << 20, RegionOptions.local());
             RemoteRegion remote = await(connection.attach(served.descriptor()));
             TerminalSignal written = new TerminalSignal();
             connection.write(source, 0, remote, 0, source.length(), TransferOptions.defaults(), written);
@@ -177,8 +176,8 @@ interface ConnectingContract extends Contract {
             TerminalSignal read = new TerminalSignal();
             connection.read(back, 0, remote, 0, back.length(), TransferOptions.defaults(), read);
             read.awaitSuccess();
-            BytePattern.assertFilled(served, 1);
-            BytePattern.assertFilled(back, 1);
+            BytePattern.assertFilled(bytesOf(served), 1);
+            BytePattern.assertFilled(bytesOf(back), 1);
             await(connection.close());
         }
     }
@@ -357,7 +356,7 @@ interface ConnectingContract extends Contract {
         TransferEngine engine = TransferEngine.open(transport().options().build());
         EngineAddress address = target.address();
         Connection connection = await(engine.connect(address));
-        MemoryRegion region = engine.allocate(64, RegionOptions.local());
+        MemoryRegion region = allocate(engine, 64, RegionOptions.local());
         CompletableFuture<Void> closed = engine.closeAsync();
         await(engine.closeAsync());
         await(closed);
@@ -365,12 +364,11 @@ interface ConnectingContract extends Contract {
         await(connection.ended());
         assertThat(connection.state()).isEqualTo(ConnectionState.CLOSED);
         assertThat(region.isOpen()).isFalse();
-        assertThatThrownBy(() -> region.segment().get(ValueLayout.JAVA_BYTE, 0))
-                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> bytesOf(region).byteAt(0)).isInstanceOf(IllegalStateException.class);
         assertThat(engine.connections()).isEmpty();
         assertThat(engine.regions()).isEmpty();
         assertThatThrownBy(() -> await(engine.connect(address))).isInstanceOf(RuntimeException.class);
-        assertThatThrownBy(() -> engine.allocate(64, RegionOptions.local())).isInstanceOf(RuntimeException.class);
+        assertThatThrownBy(() -> allocate(engine, 64, RegionOptions.local())).isInstanceOf(RuntimeException.class);
         until("the peer has heard of it", () -> target.connections().isEmpty());
         target.close();
     }
@@ -395,13 +393,13 @@ interface ConnectingContract extends Contract {
         }
     }
 
-    private static void writesEightBytes(TransferEngine engine, Connection connection, TransferEngine target) {
-        MemoryRegion source = BytePattern.filled(engine.allocate(8, RegionOptions.local()), 5);
-        MemoryRegion served = target.allocate(8, RegionOptions.readWrite());
+    private void writesEightBytes(TransferEngine engine, Connection connection, TransferEngine target) {
+        MemoryRegion source = filled(allocate(engine, 8, RegionOptions.local()), 5);
+        MemoryRegion served = allocate(target, 8, RegionOptions.readWrite());
         RemoteRegion remote = await(connection.attach(served.descriptor()));
         TerminalSignal signal = new TerminalSignal();
         connection.write(source, 0, remote, 0, 8, TransferOptions.defaults(), signal);
         signal.awaitSuccess();
-        BytePattern.assertFilled(served, 5);
+        BytePattern.assertFilled(bytesOf(served), 5);
     }
 }

@@ -1,5 +1,11 @@
 package io.sluice.engine.contract;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransferEngine;
+
 /** One group of promises, tested on whatever transport the implementing class names. */
 interface Contract {
     /**
@@ -23,4 +29,54 @@ interface Contract {
      * @return the same at every call
      */
     TransportUnderTest transport();
+
+    /**
+     * What a region holds: the way to it for every test that is not about {@link MemoryRegion#segment()}.
+     *
+     * @param region a region or slice
+     * @return its bytes, not a copy
+     */
+    default ContractBytes bytesOf(MemoryRegion region) {
+        return transport().memory().bytes(region);
+    }
+
+    /**
+     * Fills a region with a {@link BytePattern}.
+     *
+     * @param region a region or slice
+     * @param seed of the pattern
+     * @return the region
+     */
+    default MemoryRegion filled(MemoryRegion region, long seed) {
+        BytePattern.fill(bytesOf(region), seed);
+        return region;
+    }
+
+    /**
+     * Memory of the engine's own, of the kind that is tested.
+     *
+     * @param engine whose region it becomes
+     * @param bytes how much
+     * @param options of the region
+     * @return the region, all zeros
+     */
+    default MemoryRegion allocate(TransferEngine engine, long bytes, RegionOptions options) {
+        return transport().memory().allocate(engine, bytes, options);
+    }
+
+    /**
+     * Memory of the test's own, of the kind that is tested.
+     *
+     * @param bytes how much
+     * @param alignment a power of two, in bytes
+     * @return the memory, all zeros
+     */
+    default OwnMemory ownMemory(long bytes, long alignment) {
+        return transport().memory().own(bytes, alignment);
+    }
+
+    /** Skips a test of what only host memory has: a segment that code sees, or one that it registers. */
+    default void assumeHostMemory() {
+        assumeTrue(transport().memory().isHost(), "it is about memory that the processor sees");
+    }
 }

@@ -19,8 +19,6 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -37,6 +35,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class ContractPeer {
     /** What answers begin with. */
     static final char ANSWER = '@';
+
+    /** Registered where the test asks for it: the words of such memory the peer's processors change, on every transport. */
+    private final ContractMemory memory =
+            System.getenv("CONTRACT_REGISTERS_MEMORY") == null ? HostMemory.allocated() : HostMemory.registered();
 
     private final TransferEngine engine;
     private final List<MemoryRegion> regions = new ArrayList<>();
@@ -77,11 +79,11 @@ final class ContractPeer {
     private String obey(String[] words) {
         switch (words[0]) {
             case "fill":
-                BytePattern.fill(region(words[1]).segment(), Long.parseLong(words[2]));
+                BytePattern.fill(memory.bytes(region(words[1])), Long.parseLong(words[2]));
                 return "";
             case "checksum":
                 return Integer.toHexString(BytePattern.checksum(
-                        region(words[1]).segment().asSlice(Long.parseLong(words[2]), Long.parseLong(words[3]))));
+                        memory.bytes(region(words[1])).slice(Long.parseLong(words[2]), Long.parseLong(words[3]))));
             case "allocate":
                 return allocate(Long.parseLong(words[1]));
             case "close":
@@ -103,7 +105,7 @@ final class ContractPeer {
                 arm(
                         region(words[1]).signal(Long.parseLong(words[2])),
                         Long.parseLong(words[3]),
-                        region(words[4]).segment().asSlice(Long.parseLong(words[5]), Long.parseLong(words[6])));
+                        memory.bytes(region(words[4])).slice(Long.parseLong(words[5]), Long.parseLong(words[6])));
                 return "";
             case "armed":
                 return Integer.toHexString(Patience.await(armed));
@@ -127,9 +129,7 @@ final class ContractPeer {
     }
 
     private String allocate(long bytes) {
-        MemoryRegion region = System.getenv("CONTRACT_REGISTERS_MEMORY") == null
-                ? engine.allocate(bytes, RegionOptions.readWrite())
-                : engine.register(Arena.ofAuto().allocate(bytes, Long.BYTES), RegionOptions.readWrite());
+        MemoryRegion region = memory.region(engine, bytes, RegionOptions.readWrite());
         regions.add(region);
         return HexFormat.of().formatHex(region.descriptor().toBytes());
     }
@@ -151,7 +151,7 @@ final class ContractPeer {
     }
 
     /** Takes the checksum of some bytes at the very moment at which a signal reaches a value. */
-    private void arm(Signal signal, long value, MemorySegment bytes) {
+    private void arm(Signal signal, long value, ContractBytes bytes) {
         armed = signal.awaitAtLeast(value).thenApply(seen -> BytePattern.checksum(bytes));
     }
 

@@ -44,7 +44,7 @@ interface DeadlineContract extends Contract {
                         .build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion local = engine.allocate(bytes, RegionOptions.local());
+            MemoryRegion local = allocate(engine, bytes, RegionOptions.local());
             TerminalSignal before = new TerminalSignal();
             connection.write(local, 0, remote, 0, bytes, TransferOptions.defaults(), before);
             before.awaitSuccess();
@@ -101,7 +101,7 @@ interface DeadlineContract extends Contract {
                         .build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion local = engine.allocate(4096, RegionOptions.local());
+            MemoryRegion local = allocate(engine, 4096, RegionOptions.local());
             peer.freeze();
             // the target's processors have to carry it out, on whatever transport
             FetchOutcome holder = new FetchOutcome();

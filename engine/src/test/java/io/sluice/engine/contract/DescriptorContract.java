@@ -23,7 +23,6 @@ import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.FreePort;
-import java.lang.foreign.Arena;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
@@ -190,13 +189,13 @@ interface DescriptorContract extends Contract {
             RegionDescriptor old;
             try (TransferEngine first = TransferEngine.open(options)) {
                 address = first.address();
-                old = first.allocate(64, RegionOptions.readWrite()).descriptor();
+                old = allocate(first, 64, RegionOptions.readWrite()).descriptor();
                 Connection connection = await(engine.connection(EngineAddress.of(address.host(), address.port())));
                 await(connection.attach(old));
             }
             try (TransferEngine second = TransferEngine.open(options)) {
                 assertThat(second.address().port()).isEqualTo(address.port());
-                MemoryRegion region = second.allocate(64, RegionOptions.readWrite());
+                MemoryRegion region = allocate(second, 64, RegionOptions.readWrite());
                 Connection connection = await(engine.connect(EngineAddress.of(address.host(), address.port())));
                 assertThat(failure(connection.attach(old), SluiceException.class))
                         .isInstanceOfAny(StaleDescriptorException.class, InvalidDescriptorException.class);
@@ -226,11 +225,11 @@ interface DescriptorContract extends Contract {
                 return EnumSet.allOf(Access.class);
             }
         };
-        try (EnginePair pair = EnginePair.open(transport(), initiator -> {}, target -> target.authorizer(authorizer))) {
+        try (EnginePair pair = EnginePair.open(transport(), initiator -> {}, target -> target.authorizer(authorizer));
+                OwnMemory own = ownMemory(4096, 4096)) {
             // from the engine, and the caller's own memory: a transport reaches them in different ways
-            for (MemoryRegion region : List.of(
-                    pair.served(4096),
-                    pair.target().register(Arena.global().allocate(4096, 4096), RegionOptions.readWrite()))) {
+            for (MemoryRegion region :
+                    List.of(pair.served(4096), own.register(pair.target(), RegionOptions.readWrite()))) {
                 closing.set(null);
                 RegionDescriptor descriptor = region.descriptor();
                 if (attachedBefore) {
@@ -249,19 +248,19 @@ interface DescriptorContract extends Contract {
     default void descriptorGivesTheRightsItWasMadeFor() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
-            MemoryRegion region = BytePattern.filled(pair.served(64), 6);
+            MemoryRegion region = filled(pair.served(64), 6);
             RemoteRegion readable = await(pair.connection().attach(region.descriptor(Set.of(Access.REMOTE_READ))));
             RemoteRegion writable = await(pair.connection().attach(region.descriptor(Set.of(Access.REMOTE_WRITE))));
             assertThat(readable.access()).containsExactly(Access.REMOTE_READ);
             assertThat(writable.access()).containsExactly(Access.REMOTE_WRITE);
             assertDenied(pair, true, local, readable);
             assertDenied(pair, false, local, writable);
-            BytePattern.assertFilled(region, 6);
+            BytePattern.assertFilled(bytesOf(region), 6);
             pair.read(local, 0, readable, 0, 64).awaitSuccess();
-            BytePattern.assertFilled(local, 6);
-            local.segment().fill((byte) 1);
+            BytePattern.assertFilled(bytesOf(local), 6);
+            bytesOf(local).fill((byte) 1);
             pair.write(local, 0, writable, 0, 64).awaitSuccess();
-            BytePattern.assertAll(region.segment(), (byte) 1, "the region");
+            BytePattern.assertAll(bytesOf(region), (byte) 1, "the region");
         }
     }
 
@@ -269,9 +268,9 @@ interface DescriptorContract extends Contract {
     default void regionGivesNoRightsThatItDoesNotHave() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
-            MemoryRegion readOnly = BytePattern.filled(pair.target().allocate(64, RegionOptions.readOnly()), 7);
-            MemoryRegion writeOnly = pair.target().allocate(64, new RegionOptions(Set.of(Access.REMOTE_WRITE), null));
-            MemoryRegion unreachable = pair.target().allocate(64, RegionOptions.local());
+            MemoryRegion readOnly = filled(allocate(pair.target(), 64, RegionOptions.readOnly()), 7);
+            MemoryRegion writeOnly = allocate(pair.target(), 64, new RegionOptions(Set.of(Access.REMOTE_WRITE), null));
+            MemoryRegion unreachable = allocate(pair.target(), 64, RegionOptions.local());
             assertThatThrownBy(unreachable::descriptor).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> unreachable.slice(0, 8).descriptor()).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> readOnly.descriptor(Set.of(Access.REMOTE_WRITE)))
@@ -279,10 +278,10 @@ interface DescriptorContract extends Contract {
             assertThatThrownBy(() -> readOnly.descriptor(Set.of())).isInstanceOf(IllegalArgumentException.class);
             assertDenied(pair, true, local, pair.attach(readOnly));
             assertDenied(pair, false, local, pair.attach(writeOnly));
-            BytePattern.assertFilled(readOnly, 7);
+            BytePattern.assertFilled(bytesOf(readOnly), 7);
             pair.read(local, 0, pair.attach(readOnly), 0, 64).awaitSuccess();
             pair.write(local, 0, pair.attach(writeOnly), 0, 64).awaitSuccess();
-            BytePattern.assertFilled(writeOnly, 7);
+            BytePattern.assertFilled(bytesOf(writeOnly), 7);
         }
     }
 
@@ -305,7 +304,7 @@ interface DescriptorContract extends Contract {
     default void descriptorInALogGivesNoKeyAway() {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             RegionDescriptor descriptor =
-                    engine.allocate(64, RegionOptions.readWrite()).descriptor();
+                    allocate(engine, 64, RegionOptions.readWrite()).descriptor();
             assertThat(descriptor.toString())
                     .doesNotContain(Long.toString(descriptor.key()))
                     .doesNotContain(Long.toHexString(descriptor.key()));

@@ -103,23 +103,17 @@ final class EnginePair implements AutoCloseable {
 
     /** Memory of the initiator that no peer reaches. */
     MemoryRegion local(long bytes) {
-        return memory(initiator, bytes, RegionOptions.local());
+        return transport.memory().region(initiator, bytes, RegionOptions.local());
     }
 
     /** Memory of the target that peers may read and write. */
     MemoryRegion served(long bytes) {
-        return memory(target, bytes, RegionOptions.readWrite());
+        return transport.memory().region(target, bytes, RegionOptions.readWrite());
     }
 
     /** Words of the target that its own processors' threads change, whatever the transport. */
     MemoryRegion servedByTheTarget(long bytes) {
         return target.register(Arena.ofAuto().allocate(bytes, Long.BYTES), RegionOptions.readWrite());
-    }
-
-    private MemoryRegion memory(TransferEngine engine, long bytes, RegionOptions options) {
-        return transport.registersItsMemory()
-                ? engine.register(transport.memory(bytes), options)
-                : engine.allocate(bytes, options);
     }
 
     RemoteRegion attach(MemoryRegion region) {

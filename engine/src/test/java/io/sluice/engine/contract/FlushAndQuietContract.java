@@ -78,7 +78,7 @@ interface FlushAndQuietContract extends Contract {
             List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < 8; round++) {
                 byte content = (byte) (1 + round);
-                source.segment().fill(content);
+                bytesOf(source).fill(content);
                 List<TerminalSignal> signals = new ArrayList<>();
                 List<Transfer> transfers = new ArrayList<>();
                 for (int i = 0; i < slots; i++) {
@@ -92,7 +92,7 @@ interface FlushAndQuietContract extends Contract {
                     }
                 }
                 CompletableFuture<Void> flushed = pair.connection().flush().thenRun(() -> {
-                    source.segment().fill(canary);
+                    bytesOf(source).fill(canary);
                     assertThat(TerminalSignal.ended(signals)).as("ended writes").isEqualTo(slots);
                 });
                 await(flushed);
@@ -100,7 +100,7 @@ interface FlushAndQuietContract extends Contract {
                 await(pair.connection().quiesced());
                 await(pair.connection().quiet());
                 for (int i = 0; i < slots; i++) {
-                    var target = served.segment().asSlice((long) i * slot, slot);
+                    var target = bytesOf(served).slice((long) i * slot, slot);
                     if (signals.get(i).await().isEmpty()) {
                         BytePattern.assertAll(target, content, "a target whose source was changed after the flush");
                     } else {
@@ -112,9 +112,10 @@ interface FlushAndQuietContract extends Contract {
         }
     }
 
-    private static void assertNone(MemorySegment segment, byte unwanted) {
-        for (long at = 0; at < segment.byteSize(); at++) {
-            if (segment.get(ValueLayout.JAVA_BYTE, at) == unwanted) {
+    private static void assertNone(ContractBytes bytes, byte unwanted) {
+        MemorySegment contents = bytes.contents();
+        for (long at = 0; at < contents.byteSize(); at++) {
+            if (contents.get(ValueLayout.JAVA_BYTE, at) == unwanted) {
                 assertThat(at).as("a byte from after the flush").isEqualTo(-1);
             }
         }
@@ -139,7 +140,7 @@ interface FlushAndQuietContract extends Contract {
                     transfer.cancel();
                     signal.awaitFailure(TransferCancelledException.class);
                     fenced = fence.of(pair.connection())
-                            .thenRun(() -> source.segment().fill((byte) 9));
+                            .thenRun(() -> bytesOf(source).fill((byte) 9));
                     Patience.pause(LONG_ENOUGH_TO_SEE);
                     assertThat(fenced).isNotDone();
                 }
@@ -149,25 +150,24 @@ interface FlushAndQuietContract extends Contract {
                 try (Blockade blockade = Blockade.ofTarget(pair)) {
                     boolean posted = false;
                     for (int round = 0; !posted && round < WhilePosted.MOST_ROUNDS; round++) {
-                        source.segment().fill((byte) 0);
-                        posted = isFencedWhilePosted(transport(), pair, fence, source, remote);
+                        bytesOf(source).fill((byte) 0);
+                        posted = isFencedWhilePosted(pair, fence, source, remote);
                     }
                     assertThat(posted).as("a cancel has found the write posted").isTrue();
                 }
             }
             Patience.pause(Duration.ofMillis(50));
-            BytePattern.assertAll(served.segment(), (byte) 0, "the target of zeros");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target of zeros");
         }
     }
 
     /** Fences a write as it is cancelled, and spoils its source behind the fence; false if nothing was posted then. */
-    private static boolean isFencedWhilePosted(
-            TransportUnderTest transport, EnginePair pair, Fence fence, MemoryRegion source, RemoteRegion remote) {
+    private boolean isFencedWhilePosted(EnginePair pair, Fence fence, MemoryRegion source, RemoteRegion remote) {
         AtomicReference<Transfer> large = new AtomicReference<>();
         AtomicBoolean posted = new AtomicBoolean();
         CompletableFuture<CompletableFuture<Void>> fenced = new CompletableFuture<>();
         await(WhilePosted.act(
-                transport,
+                transport(),
                 pair.connection(),
                 source,
                 remote,
@@ -185,7 +185,7 @@ interface FlushAndQuietContract extends Contract {
                                     // what is posted is so still: the poller has looked at nothing else
                                     fenced.complete(fence.of(pair.connection()).thenRun(() -> {
                                         assertThat(transfer.quiesced()).isDone();
-                                        source.segment().fill((byte) 9);
+                                        bytesOf(source).fill((byte) 9);
                                     }));
                                 })),
                 () -> large.get().cancel()));
@@ -203,13 +203,13 @@ interface FlushAndQuietContract extends Contract {
             MemoryRegion served = pair.served(bytes);
             RemoteRegion remote = pair.attach(served);
             for (int round = 0; round < 10; round++) {
-                BytePattern.fill(source.segment(), round);
+                BytePattern.fill(bytesOf(source), round);
                 for (long at = 0; at < bytes; at += 1 << 20) {
                     pair.write(source, at, remote, at, 1 << 20);
                 }
                 await(pair.connection()
                         .quiet()
-                        .thenRun(() -> BytePattern.assertSame(served.segment(), source.segment())));
+                        .thenRun(() -> BytePattern.assertSame(bytesOf(served), bytesOf(source))));
             }
         }
     }
@@ -225,15 +225,15 @@ interface FlushAndQuietContract extends Contract {
                         TransferEngine.open(transport().options().lanes(2).build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion source = engine.allocate(bytes, RegionOptions.local());
+            MemoryRegion source = allocate(engine, bytes, RegionOptions.local());
             for (int round = 0; round < 10; round++) {
-                BytePattern.fill(source.segment(), round);
+                BytePattern.fill(bytesOf(source), round);
                 for (long at = 0; at < bytes; at += 256 << 10) {
                     connection.write(
                             source, at, remote, at, 256 << 10, TransferOptions.defaults(), new TerminalSignal());
                 }
                 await(connection.quiet());
-                assertThat(peer.checksum(0, 0, bytes)).isEqualTo(BytePattern.checksum(source.segment()));
+                assertThat(peer.checksum(0, 0, bytes)).isEqualTo(BytePattern.checksum(bytesOf(source)));
             }
         }
     }
@@ -248,7 +248,7 @@ interface FlushAndQuietContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             CompletableFuture<Void> event = new CompletableFuture<>();
             TerminalSignal signal = new TerminalSignal();
             kind.on(
@@ -260,7 +260,8 @@ interface FlushAndQuietContract extends Contract {
             CompletableFuture<Void> flushed = pair.connection()
                     .flush()
                     .thenRun(() -> assertThat(signal.ended()).isTrue());
-            CompletableFuture<Void> quiet = pair.connection().quiet().thenRun(() -> kind.assertHappened(local, served));
+            CompletableFuture<Void> quiet =
+                    pair.connection().quiet().thenRun(() -> kind.assertHappened(bytesOf(local), bytesOf(served)));
             Patience.pause(Duration.ofMillis(50));
             assertThat(flushed).isNotDone();
             assertThat(quiet).isNotDone();
@@ -275,7 +276,7 @@ interface FlushAndQuietContract extends Contract {
     default void batchesAndPreparedTransfersAreWaitedFor() {
         int bytes = 2 << 20;
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(256 << 10))) {
-            MemoryRegion source = BytePattern.filled(pair.local(2L * bytes), 4);
+            MemoryRegion source = filled(pair.local(2L * bytes), 4);
             MemoryRegion served = pair.served(2L * bytes);
             RemoteRegion remote = pair.attach(served);
             pair.initiator()
@@ -287,7 +288,7 @@ interface FlushAndQuietContract extends Contract {
                     .prepared()
                     .write(source, bytes, remote, bytes, bytes, TransferOptions.defaults(), new TerminalSignal())
                     .start();
-            await(pair.connection().quiet().thenRun(() -> BytePattern.assertFilled(served, 4)));
+            await(pair.connection().quiet().thenRun(() -> BytePattern.assertFilled(bytesOf(served), 4)));
         }
     }
 
@@ -332,7 +333,7 @@ interface FlushAndQuietContract extends Contract {
     @EnumSource
     default void notificationsWithoutACreditHoldNobodyUp(Fence fence) {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.notificationCredits(1))) {
-            MemoryRegion source = BytePattern.filled(pair.local(64), 8);
+            MemoryRegion source = filled(pair.local(64), 8);
             MemoryRegion served = pair.served(64);
             RemoteRegion remote = pair.attach(served);
             // Nobody asks for them.
@@ -344,7 +345,7 @@ interface FlushAndQuietContract extends Contract {
             await(fence.of(pair.connection()));
             assertThat(TerminalSignal.ended(notified)).isLessThan(5);
             await(pair.connection().quiet());
-            BytePattern.assertFilled(served, 8);
+            BytePattern.assertFilled(bytesOf(served), 8);
         }
     }
 
@@ -378,7 +379,7 @@ interface FlushAndQuietContract extends Contract {
         int bytes = 4096;
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.lanes(4).windowOperations(8))) {
-            MemoryRegion source = BytePattern.filled(pair.local(bytes), 8);
+            MemoryRegion source = filled(pair.local(bytes), 8);
             MemoryRegion served = pair.served((long) count * bytes);
             RemoteRegion remote = pair.attach(served);
             List<CompletableFuture<Void>> fences = new ArrayList<>();
@@ -389,7 +390,7 @@ interface FlushAndQuietContract extends Contract {
                     if (fence == Fence.FLUSH) {
                         assertThat(signal.ended()).isTrue();
                     } else {
-                        BytePattern.assertSame(served.segment().asSlice(at, bytes), source.segment());
+                        BytePattern.assertSame(bytesOf(served).slice(at, bytes), bytesOf(source));
                     }
                 }));
             }
@@ -456,7 +457,7 @@ interface FlushAndQuietContract extends Contract {
                         .build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion source = engine.allocate(bytes, RegionOptions.local());
+            MemoryRegion source = allocate(engine, bytes, RegionOptions.local());
             peer.freeze();
             List<TerminalSignal> signals = new ArrayList<>();
             for (int i = 0; i < count; i++) {

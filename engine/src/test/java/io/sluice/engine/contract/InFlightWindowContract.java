@@ -118,14 +118,14 @@ interface InFlightWindowContract extends Contract {
     default void smallestWindowOfBytesMovesLargeTransfers() {
         long limit = 64 << 10;
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(limit))) {
-            MemoryRegion source = BytePattern.filled(pair.local((5 << 20) + 1), 4);
+            MemoryRegion source = filled(pair.local((5 << 20) + 1), 4);
             MemoryRegion served = pair.served(source.length());
             MemoryRegion back = pair.local(source.length());
             RemoteRegion remote = pair.attach(served);
             pair.write(source, 0, remote, 0, source.length()).awaitSuccess();
             pair.read(back, 0, remote, 0, source.length()).awaitSuccess();
-            BytePattern.assertFilled(served, 4);
-            BytePattern.assertFilled(back, 4);
+            BytePattern.assertFilled(bytesOf(served), 4);
+            BytePattern.assertFilled(bytesOf(back), 4);
             assertThat(pair.connection().window().maxBytesSeen()).isLessThanOrEqualTo(limit);
             assertCreditsReturn(pair.connection().window());
         }

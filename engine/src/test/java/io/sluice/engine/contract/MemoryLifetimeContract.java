@@ -36,8 +36,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 interface MemoryLifetimeContract extends Contract {
     @Test
     default void allocatedMemoryIsZeroedAlignedAndCounted() {
+        assumeHostMemory();
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
-            MemoryRegion region = engine.allocate(100_000, RegionOptions.readWrite());
+            MemoryRegion region = allocate(engine, 100_000, RegionOptions.readWrite());
             assertThat(region.length()).isEqualTo(100_000);
             assertThat(region.offset()).isZero();
             assertThat(region.kind()).isEqualTo(MemoryKind.HOST);
@@ -45,7 +46,7 @@ interface MemoryLifetimeContract extends Contract {
             assertThat(region.name()).isNull();
             assertThat(region.segment().byteSize()).isEqualTo(100_000);
             assertThat(region.segment().address() % 4096).isZero();
-            BytePattern.assertAll(region.segment(), (byte) 0, "fresh memory");
+            BytePattern.assertAll(bytesOf(region), (byte) 0, "fresh memory");
             assertThat(engine.regions()).contains(region);
             assertThat(engine.metrics().regions()).isEqualTo(1);
             assertThat(engine.metrics().regionBytes()).isEqualTo(100_000);
@@ -57,8 +58,9 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void segmentOfAClosedRegionCannotBeTouched() {
+        assumeHostMemory();
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
-            MemoryRegion region = engine.allocate(4096, RegionOptions.local());
+            MemoryRegion region = allocate(engine, 4096, RegionOptions.local());
             MemorySegment whole = region.segment();
             MemorySegment slice = region.slice(64, 64).segment();
             await(region.close());
@@ -71,27 +73,28 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void segmentIsUsableFromAnyThread() {
+        assumeHostMemory();
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
-            MemoryRegion region = engine.allocate(4096, RegionOptions.local());
+            MemoryRegion region = allocate(engine, 4096, RegionOptions.local());
             Thread thread = Thread.ofPlatform().start(() -> region.segment().fill((byte) 3));
             Patience.join(thread);
-            BytePattern.assertAll(region.segment(), (byte) 3, "what the other thread wrote");
+            BytePattern.assertAll(bytesOf(region), (byte) 3, "what the other thread wrote");
         }
     }
 
     @Test
     default void moreMemoryThanThereIs() {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
-            assertThatThrownBy(() -> engine.allocate(1L << 50, RegionOptions.local()))
+            assertThatThrownBy(() -> allocate(engine, 1L << 50, RegionOptions.local()))
                     .isInstanceOf(RegistrationException.class);
-            assertThatThrownBy(() -> engine.allocate(Long.MAX_VALUE, RegionOptions.local()))
+            assertThatThrownBy(() -> allocate(engine, Long.MAX_VALUE, RegionOptions.local()))
                     .isInstanceOf(RegistrationException.class);
-            assertThatThrownBy(() -> engine.allocate(0, RegionOptions.local()))
+            assertThatThrownBy(() -> allocate(engine, 0, RegionOptions.local()))
                     .isInstanceOfAny(RegistrationException.class, IllegalArgumentException.class);
-            assertThatThrownBy(() -> engine.allocate(-1, RegionOptions.local()))
+            assertThatThrownBy(() -> allocate(engine, -1, RegionOptions.local()))
                     .isInstanceOfAny(RegistrationException.class, IllegalArgumentException.class);
             assertThat(engine.metrics().regions()).isZero();
-            await(engine.allocate(4096, RegionOptions.local()).close());
+            await(allocate(engine, 4096, RegionOptions.local()).close());
         }
     }
 
@@ -101,8 +104,8 @@ interface MemoryLifetimeContract extends Contract {
             // In sum more than any machine has.
             long bytes = ContractProfile.current().passingRegionBytes();
             for (int round = 0; round < 300; round++) {
-                MemoryRegion region = engine.allocate(bytes, RegionOptions.readWrite());
-                region.segment().set(ValueLayout.JAVA_BYTE, bytes - 1, (byte) 1);
+                MemoryRegion region = allocate(engine, bytes, RegionOptions.readWrite());
+                bytesOf(region).slice(bytes - 1).fill((byte) 1);
                 await(region.close());
             }
         }
@@ -110,6 +113,7 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void segmentsThatNotEveryThreadMayUseAreRefused() {
+        assumeHostMemory();
         try (TransferEngine engine = TransferEngine.open(transport().options().build());
                 Arena confined = Arena.ofConfined()) {
             assertThatThrownBy(() -> engine.register(confined.allocate(64), RegionOptions.local()))
@@ -119,6 +123,7 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void heapSegmentsAreRefused() {
+        assumeHostMemory();
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             assertThatThrownBy(() -> engine.register(MemorySegment.ofArray(new byte[64]), RegionOptions.local()))
                     .isInstanceOf(RegistrationException.class);
@@ -129,6 +134,7 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void closedSegmentIsRefused() {
+        assumeHostMemory();
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             MemorySegment dead;
             try (Arena arena = Arena.ofShared()) {
@@ -141,17 +147,18 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void readOnlySegmentIsNeverWritten() {
+        assumeHostMemory();
         try (Arena arena = Arena.ofShared();
                 EnginePair pair = EnginePair.open(transport())) {
             MemorySegment memory = arena.allocate(4096);
-            BytePattern.fill(memory, 1);
+            BytePattern.fill(ContractBytes.of(memory), 1);
             MemorySegment readOnly = memory.asReadOnly();
             assertThatThrownBy(() -> pair.target().register(readOnly, RegionOptions.readWrite()))
                     .isInstanceOf(RegistrationException.class);
             MemoryRegion served = pair.target().register(readOnly, RegionOptions.readOnly());
             MemoryRegion sink = pair.local(4096);
             pair.read(sink, 0, pair.attach(served), 0, 4096).awaitSuccess();
-            BytePattern.assertFilled(sink, 1);
+            BytePattern.assertFilled(bytesOf(sink), 1);
 
             MemoryRegion source = pair.initiator().register(readOnly, RegionOptions.local());
             MemoryRegion zeros = pair.served(4096);
@@ -162,9 +169,9 @@ interface MemoryLifetimeContract extends Contract {
                                 throw error;
                             }))
                     .isInstanceOf(RuntimeException.class);
-            BytePattern.assertFilled(memory, 1, 0);
+            BytePattern.assertFilled(ContractBytes.of(memory), 1);
             pair.write(source, 0, remote, 0, 4096).awaitSuccess();
-            BytePattern.assertFilled(zeros, 1);
+            BytePattern.assertFilled(bytesOf(zeros), 1);
             await(served.close());
             await(source.close());
         }
@@ -172,9 +179,10 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void mappedFileIsServed(@TempDir Path folder) throws IOException {
+        assumeHostMemory();
         Path file = folder.resolve("block");
         byte[] bytes = new byte[100_000];
-        BytePattern.fill(MemorySegment.ofArray(bytes), 21);
+        BytePattern.fill(ContractBytes.of(bytes), 21);
         Files.write(file, bytes);
         try (Arena arena = Arena.ofShared();
                 FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE);
@@ -182,7 +190,7 @@ interface MemoryLifetimeContract extends Contract {
             MemoryRegion served = registerMapped(pair.target(), channel, bytes.length, arena);
             MemoryRegion sink = pair.local(bytes.length);
             pair.read(sink, 0, pair.attach(served), 0, bytes.length).awaitSuccess();
-            BytePattern.assertFilled(sink, 21);
+            BytePattern.assertFilled(bytesOf(sink), 21);
             await(served.close());
         }
     }
@@ -215,6 +223,7 @@ interface MemoryLifetimeContract extends Contract {
     @ValueSource(ints = {64, 16 << 10, 1 << 20, 8 << 20})
     @Tag(DRIVER)
     default void mappedFileThatIsCutShortIsATypedFailure(int bytes, @TempDir Path folder) throws IOException {
+        assumeHostMemory();
         assumeTrue(
                 transport().crossesProcesses() || !transport().locksMemory(),
                 "what stands in for an adapter has locked no pages, and would end this process");
@@ -260,21 +269,23 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void memoryOfTheCollectorIsKept() {
+        assumeHostMemory();
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion source = BytePattern.filled(
-                    pair.initiator().register(Arena.ofAuto().allocate(1 << 20), RegionOptions.local()), 4);
+            MemoryRegion source =
+                    filled(pair.initiator().register(Arena.ofAuto().allocate(1 << 20), RegionOptions.local()), 4);
             MemoryRegion served = pair.target().register(Arena.ofAuto().allocate(1 << 20), RegionOptions.readWrite());
             RemoteRegion remote = pair.attach(served);
             for (int round = 0; round < 5; round++) {
                 System.gc();
                 pair.write(source, 0, remote, 0, 1 << 20).awaitSuccess();
             }
-            BytePattern.assertFilled(served, 4);
+            BytePattern.assertFilled(bytesOf(served), 4);
         }
     }
 
     @Test
     default void closedArenaOfALocalRegionIsATypedFailure() {
+        assumeHostMemory();
         try (EnginePair pair = EnginePair.open(transport())) {
             RemoteRegion remote = pair.attach(pair.served(4096));
             MemoryRegion local;
@@ -301,6 +312,7 @@ interface MemoryLifetimeContract extends Contract {
 
     @Test
     default void closedArenaOfAServedRegionIsATypedFailure() {
+        assumeHostMemory();
         // An adapter that does not notice goes on writing, so the memory itself outlives the arena that is closed.
         try (Arena lasting = Arena.ofShared();
                 EnginePair pair = EnginePair.open(transport())) {
@@ -335,7 +347,7 @@ interface MemoryLifetimeContract extends Contract {
     default void manyRegionsAtOnce() {
         int count = 1_000;
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion source = BytePattern.filled(pair.local(4096), 1);
+            MemoryRegion source = filled(pair.local(4096), 1);
             List<MemoryRegion> served = new ArrayList<>();
             List<TerminalSignal> signals = new ArrayList<>();
             for (int i = 0; i < count; i++) {
@@ -345,7 +357,7 @@ interface MemoryLifetimeContract extends Contract {
                     .attach(served.stream().map(MemoryRegion::descriptor).toList()));
             remotes.forEach(remote -> signals.add(pair.write(source, 0, remote, 0, 4096)));
             TerminalSignal.awaitAllSuccess(signals);
-            served.forEach(region -> BytePattern.assertFilled(region, 1));
+            served.forEach(region -> BytePattern.assertFilled(bytesOf(region), 1));
             served.forEach(region -> await(region.close()));
         }
     }

@@ -368,7 +368,7 @@ interface MetricsContract extends Contract {
                         transport().options().observer(observer).build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion local = engine.allocate(64, RegionOptions.local());
+            MemoryRegion local = allocate(engine, 64, RegionOptions.local());
             TransportMetrics figures = figures(engine, connection);
             TerminalSignal waiting = new TerminalSignal();
             connection.read(

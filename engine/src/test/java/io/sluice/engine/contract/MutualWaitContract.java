@@ -72,8 +72,8 @@ interface MutualWaitContract extends Contract {
                         .engineWindowOperations(1)
                         .engineWindowBytes(64 << 10)
                         .build())) {
-            MemoryRegion source = initiator.allocate(size, RegionOptions.local());
-            MemoryRegion served = target.allocate(size, RegionOptions.readWrite());
+            MemoryRegion source = allocate(initiator, size, RegionOptions.local());
+            MemoryRegion served = allocate(target, size, RegionOptions.readWrite());
             List<Connection> connections = new ArrayList<>();
             List<RemoteRegion> remotes = new ArrayList<>();
             for (int i = 0; i < 3; i++) {

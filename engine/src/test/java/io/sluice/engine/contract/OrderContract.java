@@ -9,7 +9,6 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,14 +32,14 @@ interface OrderContract extends Contract {
 
     /** Looks at the target's memory at the very moment of the notification. */
     final class Inspector implements NotificationListener {
-        private final MemoryRegion served;
+        private final ContractBytes served;
         private final int slots;
         private final int rounds;
         private final Semaphore free;
         private final CompletableFuture<Void> done = new CompletableFuture<>();
         private int seen;
 
-        Inspector(MemoryRegion served, int slots, int rounds, Semaphore free) {
+        Inspector(ContractBytes served, int slots, int rounds, Semaphore free) {
             this.served = served;
             this.slots = slots;
             this.rounds = rounds;
@@ -65,7 +64,7 @@ interface OrderContract extends Contract {
         }
 
         private void check(int round, int place, long at) {
-            int found = served.segment().get(ValueLayout.JAVA_INT_UNALIGNED, at);
+            int found = served.intAt(at);
             if (found != round) {
                 done.completeExceptionally(new AssertionError(
                         "notification %d came while place %d held %d at %d".formatted(round, place, found, at)));
@@ -88,16 +87,14 @@ interface OrderContract extends Contract {
             MemoryRegion served = pair.served(source.length());
             RemoteRegion remote = pair.attach(served);
             Semaphore free = new Semaphore(slots);
-            Inspector inspector = new Inspector(served, slots, rounds, free);
+            Inspector inspector = new Inspector(bytesOf(served), slots, rounds, free);
             pair.accepted().subscribe(inspector).request(Long.MAX_VALUE);
             for (int round = 0; round < rounds && !inspector.done.isDone(); round++) {
                 assertThat(free.tryAcquire(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS))
                         .as("a free slot")
                         .isTrue();
                 long base = (long) (round % slots) * ROUND_BYTES;
-                for (long at = base; at < base + ROUND_BYTES; at += 4) {
-                    source.segment().set(ValueLayout.JAVA_INT_UNALIGNED, at, round);
-                }
+                BytePattern.repeat(bytesOf(source).slice(base, ROUND_BYTES), round);
                 // The large one first: with several lanes the small ones overtake it, and a notification could.
                 long large = base + (long) (PLACES - 1) * SMALL_BYTES;
                 pair.write(source, large, remote, large, LARGE_BYTES);
@@ -118,13 +115,13 @@ interface OrderContract extends Contract {
         long bytes = 32 << 20;
         try (EnginePair pair = EnginePair.open(
                 transport(), both -> both.lanes(lanes).windowBytes(1 << 20).windowOperations(2))) {
-            MemoryRegion source = BytePattern.filled(pair.local(bytes), 12);
+            MemoryRegion source = filled(pair.local(bytes), 12);
             MemoryRegion served = pair.served(bytes);
             RemoteRegion remote = pair.attach(served);
             CompletableFuture<Void> checked = new CompletableFuture<>();
             pair.accepted()
                     .subscribe(new RecordingListener(payload -> {
-                        if (served.segment().mismatch(source.segment()) == -1) {
+                        if (bytesOf(served).mismatch(bytesOf(source)) == -1) {
                             checked.complete(null);
                         } else {
                             checked.completeExceptionally(new AssertionError("the notification came too early"));

@@ -91,9 +91,9 @@ interface PollerContract extends Contract {
     default void chainOfWritesToItselfDoesNotDeepenTheStack() {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             Connection connection = await(engine.connect(engine.address()));
-            MemoryRegion local = engine.allocate(8, RegionOptions.local());
+            MemoryRegion local = allocate(engine, 8, RegionOptions.local());
             RemoteRegion remote = await(connection.attach(
-                    engine.allocate(8, RegionOptions.readWrite()).descriptor()));
+                    allocate(engine, 8, RegionOptions.readWrite()).descriptor()));
             ContractProfile profile = ContractProfile.current();
             int links = transport().isVariant() ? profile.chainedWritesToPeer() : profile.chainedWritesToSelf();
             new Chain(connection, local, remote, links, false).begin().awaitEnd();
@@ -289,7 +289,7 @@ interface PollerContract extends Contract {
     default void severalPollersServeSeveralConnections() {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.pollers(3))) {
             assertThat(pair.initiator().metrics().pollers()).hasSize(3);
-            MemoryRegion local = BytePattern.filled(pair.local(1 << 20), 2);
+            MemoryRegion local = filled(pair.local(1 << 20), 2);
             List<TerminalSignal> signals = new ArrayList<>();
             List<MemoryRegion> served = new ArrayList<>();
             for (int i = 0; i < 9; i++) {
@@ -304,7 +304,7 @@ interface PollerContract extends Contract {
                 }
             }
             TerminalSignal.awaitAllSuccess(signals);
-            served.forEach(region -> BytePattern.assertFilled(region, 2));
+            served.forEach(region -> BytePattern.assertFilled(bytesOf(region), 2));
         }
     }
 

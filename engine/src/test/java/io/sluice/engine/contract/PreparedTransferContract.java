@@ -25,7 +25,6 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.testkit.Patience;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -81,7 +80,7 @@ public interface PreparedTransferContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             TerminalSignal signal = new TerminalSignal();
             PreparedTransfer prepared = kind.on(pair.connection().prepared(), local, remote, DEFAULTS, signal);
             assertThat(prepared.connection()).isSameAs(pair.connection());
@@ -92,10 +91,10 @@ public interface PreparedTransferContract extends Contract {
             Patience.pause(Duration.ofMillis(20));
             assertThat(signal.count()).isZero();
             assertThat(pair.connection().pending()).isZero();
-            kind.assertNothingHappened(local, served);
+            kind.assertNothingHappened(bytesOf(local), bytesOf(served));
             prepared.start();
             signal.awaitSuccess();
-            kind.assertHappened(local, served);
+            kind.assertHappened(bytesOf(local), bytesOf(served));
             assertThat(signal.count()).isEqualTo(1);
             assertThat(signal.transfer()).isSameAs(prepared);
             assertThat(prepared.isTerminated()).isTrue();
@@ -114,11 +113,11 @@ public interface PreparedTransferContract extends Contract {
                 RunEnds runs = new RunEnds();
                 PreparedTransfer prepared = kind.on(pair.connection().prepared(), local, remote, DEFAULTS, runs);
                 for (int run = 0; run < 50; run++) {
-                    TransferKind.reset(local, served);
+                    TransferKind.reset(bytesOf(local), bytesOf(served));
                     prepared.start();
                     assertThat(runs.awaitSuccess().transfer()).isSameAs(prepared);
                     await(pair.connection().quiet());
-                    kind.assertHappened(local, served);
+                    kind.assertHappened(bytesOf(local), bytesOf(served));
                 }
                 until("nothing is pending", () -> pair.connection().pending() == 0);
                 assertThat(runs.count()).isEqualTo(50);
@@ -156,7 +155,7 @@ public interface PreparedTransferContract extends Contract {
         try (EnginePair pair = EnginePair.open(
                 transport(), both -> both.lanes(2).windowOperations(16).windowBytes(256 << 10))) {
             int slot = 20_000;
-            MemoryRegion source = BytePattern.filled(pair.local((long) transfers * slot), 5);
+            MemoryRegion source = filled(pair.local((long) transfers * slot), 5);
             MemoryRegion served = pair.served(source.length());
             RemoteRegion remote = pair.attach(served);
             List<Restarting> all = new ArrayList<>();
@@ -173,7 +172,7 @@ public interface PreparedTransferContract extends Contract {
             assertThat(all)
                     .allSatisfy(restarting -> assertThat(restarting.ended()).isEqualTo(runs));
             await(pair.connection().quiet());
-            BytePattern.assertFilled(served, 5);
+            BytePattern.assertFilled(bytesOf(served), 5);
         }
     }
 
@@ -193,7 +192,7 @@ public interface PreparedTransferContract extends Contract {
             MemoryRegion back = pair.local(bytes);
             PreparedTransfer read = pair.connection().prepared().read(back, 0, remote, 0, 1, DEFAULTS, reads);
             for (int run = 0; run < 100; run++) {
-                BytePattern.fill(local.segment(), run);
+                BytePattern.fill(bytesOf(local), run);
                 int length = run % 10 == 0 ? random.nextInt(bytes + 1) : random.nextInt(5_000);
                 int from = random.nextInt(bytes - length + 1);
                 int to = random.nextInt(bytes - length + 1);
@@ -205,22 +204,22 @@ public interface PreparedTransferContract extends Contract {
                 }
                 await(pair.connection().quiet());
                 if (run % 10 == 0) {
-                    BytePattern.assertSame(served.segment(), MemorySegment.ofArray(expected));
+                    BytePattern.assertSame(bytesOf(served), ContractBytes.of(expected));
                 }
-                back.segment().fill((byte) 0);
+                bytesOf(back).fill((byte) 0);
                 read.aim(from, to, length).start();
                 reads.awaitSuccess();
-                BytePattern.assertFilled(back.segment().asSlice(from, length), run, from);
-                BytePattern.assertAll(back.segment().asSlice(0, from), (byte) 0, "before the bytes read");
+                BytePattern.assertFilled(bytesOf(back).slice(from, length), run, from);
+                BytePattern.assertAll(bytesOf(back).slice(0, from), (byte) 0, "before the bytes read");
             }
-            BytePattern.assertSame(served.segment(), MemorySegment.ofArray(expected));
+            BytePattern.assertSame(bytesOf(served), ContractBytes.of(expected));
         }
     }
 
     @Test
     default void aimOutsideIsRefusedAndTheOldRangesAreKept() {
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion local = BytePattern.filled(pair.local(4096), 4);
+            MemoryRegion local = filled(pair.local(4096), 4);
             MemoryRegion served = pair.served(4096);
             RunEnds runs = new RunEnds();
             PreparedTransfer write =
@@ -233,9 +232,9 @@ public interface PreparedTransferContract extends Contract {
             }
             write.start();
             runs.awaitSuccess();
-            BytePattern.assertAll(served.segment().asSlice(0, 200), (byte) 0, "before the range");
-            BytePattern.assertFilled(served.segment().asSlice(200, 50), 4, 100);
-            BytePattern.assertAll(served.segment().asSlice(250), (byte) 0, "behind the range");
+            BytePattern.assertAll(bytesOf(served).slice(0, 200), (byte) 0, "before the range");
+            BytePattern.assertFilled(bytesOf(served).slice(200, 50), 4, 100);
+            BytePattern.assertAll(bytesOf(served).slice(250), (byte) 0, "behind the range");
         }
     }
 
@@ -262,7 +261,7 @@ public interface PreparedTransferContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             RunEnds runs = new RunEnds();
             CompletableFuture<Void> event = new CompletableFuture<>();
             PreparedTransfer prepared = kind.on(
@@ -279,7 +278,7 @@ public interface PreparedTransferContract extends Contract {
             event.complete(null);
             runs.awaitSuccess();
             await(pair.connection().quiet());
-            kind.assertHappened(local, served);
+            kind.assertHappened(bytesOf(local), bytesOf(served));
             prepared.start();
             runs.awaitSuccess();
             assertThat(runs.count()).isEqualTo(2);
@@ -322,7 +321,7 @@ public interface PreparedTransferContract extends Contract {
         // More than sockets hold, so that a target that does not receive keeps some of it back.
         long bytes = WhilePosted.BYTES;
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion source = BytePattern.filled(pair.local(bytes), 3);
+            MemoryRegion source = filled(pair.local(bytes), 3);
             MemoryRegion served = pair.served(bytes);
             RemoteRegion remote = pair.attach(served);
             RunEnds runs = new RunEnds();
@@ -365,13 +364,13 @@ public interface PreparedTransferContract extends Contract {
             }
             assertThat(refusals).as("starts of a run with something posted").hasValue(1);
             await(prepared.quiesced());
-            served.segment().fill((byte) 0);
+            bytesOf(served).fill((byte) 0);
             int ended = runs.count();
             prepared.start();
             runs.awaitSuccess();
             assertThat(runs.count()).isEqualTo(ended + 1);
             await(pair.connection().quiet());
-            BytePattern.assertFilled(served, 3);
+            BytePattern.assertFilled(bytesOf(served), 3);
         }
     }
 
@@ -398,7 +397,7 @@ public interface PreparedTransferContract extends Contract {
             PreparedTransfer prepared = pair.connection().prepared().write(source, 0, remote, 0, bytes, DEFAULTS, runs);
             int cancelled = 0;
             for (int run = 0; run < 200; run++) {
-                source.segment().fill((byte) (run + 1));
+                bytesOf(source).fill((byte) (run + 1));
                 prepared.start();
                 if (random.nextInt(3) > 0) {
                     Patience.pause(Duration.ofNanos(random.nextInt(300_000)));
@@ -409,7 +408,7 @@ public interface PreparedTransferContract extends Contract {
                     await(prepared.quiesced());
                 } else {
                     await(pair.connection().quiet());
-                    BytePattern.assertAll(served.segment(), (byte) (run + 1), "the target of run " + run);
+                    BytePattern.assertAll(bytesOf(served), (byte) (run + 1), "the target of run " + run);
                 }
             }
             assertThat(cancelled).isBetween(1, 199);
@@ -528,14 +527,14 @@ public interface PreparedTransferContract extends Contract {
             there.clear();
             home.clear();
             for (int run = 1; run <= 20; run++) {
-                BytePattern.fill(source.segment(), run);
+                BytePattern.fill(bytesOf(source), run);
                 write.start();
                 writes.runs.awaitSuccess();
                 writes.assertEach(run);
                 read.start();
                 reads.runs.awaitSuccess();
                 reads.assertEach(run);
-                BytePattern.assertSame(back.segment(), source.segment());
+                BytePattern.assertSame(bytesOf(back), bytesOf(source));
             }
         }
     }
@@ -560,13 +559,13 @@ public interface PreparedTransferContract extends Contract {
                     .writeWithSignal(source, bytes, remote, bytes, bytes, update, DEFAULTS, signals);
             PreparedTransfer bare = pair.connection().prepared().signal(update, DEFAULTS, signals);
             for (int round = 1; round <= rounds; round++) {
-                source.segment().fill((byte) round);
+                bytesOf(source).fill((byte) round);
                 boolean whole = round % 2 == 0;
                 long length = whole ? 2L * bytes : bytes;
                 CompletableFuture<Void> checked = signal.awaitAtLeast(round)
                         .thenAccept(seen -> BytePattern.assertSame(
-                                served.segment().asSlice(0, length),
-                                source.segment().asSlice(0, length)));
+                                bytesOf(served).slice(0, length),
+                                bytesOf(source).slice(0, length)));
                 write.start();
                 (whole ? carrying : bare).start();
                 await(checked);
@@ -675,7 +674,7 @@ public interface PreparedTransferContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             RunEnds idleRuns = new RunEnds();
             RunEnds waitingRuns = new RunEnds();
             PreparedTransfer idle = kind.on(pair.connection().prepared(), local, remote, DEFAULTS, idleRuns);
@@ -694,7 +693,7 @@ public interface PreparedTransferContract extends Contract {
             Patience.pause(Duration.ofMillis(20));
             assertThat(idleRuns.count()).isZero();
             assertThat(waitingRuns.count()).isEqualTo(1);
-            kind.assertNothingHappened(local, served);
+            kind.assertNothingHappened(bytesOf(local), bytesOf(served));
         }
     }
 

@@ -261,7 +261,7 @@ interface PriorityContract extends Contract {
         try (EnginePair pair = EnginePair.open(
                 transport(),
                 both -> both.windowOperations(1).windowBytes(256 << 10).priorityAging(Duration.ofMillis(20)))) {
-            MemoryRegion source = BytePattern.filled(pair.local(2 << 20), 3);
+            MemoryRegion source = filled(pair.local(2 << 20), 3);
             MemoryRegion served = pair.served(source.length());
             RemoteRegion remote = pair.attach(served);
             TransferOptions options = TransferOptions.defaults().withPriority(priority);
@@ -276,7 +276,7 @@ interface PriorityContract extends Contract {
                 int before = stream.ended();
                 until("it still streams", () -> stream.ended() > before + 100);
             }
-            BytePattern.assertFilled(served, 3);
+            BytePattern.assertFilled(bytesOf(served), 3);
         }
     }
 
@@ -287,7 +287,7 @@ interface PriorityContract extends Contract {
         int slot = 512 << 10;
         try (EnginePair pair = EnginePair.open(
                 transport(), both -> both.lanes(2).windowOperations(1).windowBytes(64 << 10))) {
-            MemoryRegion source = BytePattern.filled(pair.local(slot), 3);
+            MemoryRegion source = filled(pair.local(slot), 3);
             MemoryRegion served = pair.served((long) count * slot);
             RemoteRegion remote = pair.attach(served);
             List<TerminalSignal> signals = new ArrayList<>();
@@ -306,8 +306,8 @@ interface PriorityContract extends Contract {
             TerminalSignal.awaitAllSuccess(signals);
             for (int i = 0; i < count; i++) {
                 BytePattern.assertSame(
-                        served.segment().asSlice((long) i * slot, lengths[i]),
-                        source.segment().asSlice(0, lengths[i]));
+                        bytesOf(served).slice((long) i * slot, lengths[i]),
+                        bytesOf(source).slice(0, lengths[i]));
             }
             assertThat(pair.connection().window().maxOperationsSeen()).isEqualTo(1);
             assertThat(pair.connection().window().maxBytesSeen()).isLessThanOrEqualTo(64 << 10);

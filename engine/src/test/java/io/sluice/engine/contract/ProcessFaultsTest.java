@@ -38,6 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * {@code sluice.test.fault-rounds} says how many rounds, over both transports together; {@code sluice.test.seed} says which.
  */
 class ProcessFaultsTest {
+    private static final ContractMemory MEMORY = HostMemory.allocated();
     private static final int ROUNDS = 5;
     private static final int SOAK_ROUNDS = 250;
     private static final int TRANSFERS = 32;
@@ -196,8 +197,8 @@ class ProcessFaultsTest {
         long started = System.nanoTime();
         try (TransferEngine engine = engineOf(transport, Patience.BOUND);
                 TransferEngine stranger = engineOf(transport, Duration.ofSeconds(1))) {
-            MemoryRegion own = engine.allocate(REGION_BYTES, RegionOptions.readWrite());
-            BytePattern.fill(own.segment(), PATTERN);
+            MemoryRegion own = MEMORY.allocate(engine, REGION_BYTES, RegionOptions.readWrite());
+            BytePattern.fill(MEMORY.bytes(own), PATTERN);
             round(engine, stranger, transport, own, Fault.KILL, random, new Tally());
             Patience.until("the first peer is gone", () -> engine.connections().isEmpty());
             int descriptors = OpenDescriptors.count();
@@ -237,7 +238,7 @@ class ProcessFaultsTest {
             RemoteRegion remote = Patience.await(connection.attach(peer.region(0)));
             // both sides have the same bytes, so that no transfer may change any
             peer.fill(0, PATTERN);
-            int checksum = BytePattern.checksum(own.segment());
+            int checksum = BytePattern.checksum(MEMORY.bytes(own));
             assertThat(peer.checksum(0, 0, REGION_BYTES)).isEqualTo(checksum);
             Load load = new Load(connection, own, remote);
             load.begin(TRANSFERS, random);
@@ -245,7 +246,7 @@ class ProcessFaultsTest {
             meet(fault, stranger, peer, load, random);
             load.assertEachHasEndedOnce();
             Patience.await(connection.quiesced());
-            assertThat(BytePattern.checksum(own.segment()))
+            assertThat(BytePattern.checksum(MEMORY.bytes(own)))
                     .as("the survivor's bytes")
                     .isEqualTo(checksum);
             if (fault == Fault.FREEZE_FOR_EVER) {

@@ -11,6 +11,7 @@ import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteAccessException.Reason;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferOptions;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Set;
@@ -36,20 +37,20 @@ interface PutContract extends Contract {
                 for (long value : VALUES) {
                     // At every alignment, the first and the last place included.
                     for (long offset : new long[] {0, 1, 3, 8, 13, 17, 64 - bytes}) {
-                        served.segment().fill(UNTOUCHED);
+                        bytesOf(served).fill(UNTOUCHED);
                         pair.put(remote, offset, value, bytes).awaitSuccess();
-                        assertPut(served, offset, value, bytes);
+                        assertPut(bytesOf(served).contents(), offset, value, bytes);
                     }
                 }
             }
         }
     }
 
-    private static void assertPut(MemoryRegion served, long offset, long value, int bytes) {
-        for (long at = 0; at < served.length(); at++) {
+    private static void assertPut(MemorySegment target, long offset, long value, int bytes) {
+        for (long at = 0; at < target.byteSize(); at++) {
             long place = at - offset;
             byte expected = place >= 0 && place < bytes ? (byte) (value >>> (8 * place)) : UNTOUCHED;
-            byte actual = served.segment().get(ValueLayout.JAVA_BYTE, at);
+            byte actual = target.get(ValueLayout.JAVA_BYTE, at);
             if (actual != expected) {
                 assertThat(actual)
                         .as("byte %d after %d bytes of %x were put at %d", at, bytes, value, offset)
@@ -64,7 +65,7 @@ interface PutContract extends Contract {
         int count = ContractProfile.current().smallTransfers() / 5;
         try (EnginePair pair = ends.open(transport(), both -> both.lanes(2))) {
             MemoryRegion served = pair.served(8L * count);
-            served.segment().fill(UNTOUCHED);
+            bytesOf(served).fill(UNTOUCHED);
             RemoteRegion remote = pair.attach(served);
             ManyTransfers crowd = new ManyTransfers();
             for (int i = 0; i < count; i++) {
@@ -73,9 +74,10 @@ interface PutContract extends Contract {
             crowd.awaitAllSuccess();
             await(pair.connection().quiet());
             for (int i = 0; i < count; i++) {
+                MemorySegment word = bytesOf(served).slice(8L * i, 8).contents();
                 for (int place = 0; place < 8; place++) {
                     byte expected = place <= i % 8 ? (byte) (value(i) >>> (8 * place)) : UNTOUCHED;
-                    byte actual = served.segment().get(ValueLayout.JAVA_BYTE, 8L * i + place);
+                    byte actual = word.get(ValueLayout.JAVA_BYTE, place);
                     if (actual != expected) {
                         assertThat(actual).as("byte %d of put %d", place, i).isEqualTo(expected);
                     }
@@ -95,12 +97,11 @@ interface PutContract extends Contract {
             RemoteRegion slice =
                     await(pair.connection().attach(served.slice(1001, 9).descriptor()));
             pair.put(slice, 1, 0x0807060504030201L, 8).awaitSuccess();
-            BytePattern.assertAll(served.segment().asSlice(0, 1002), (byte) 0, "before it");
+            BytePattern.assertAll(bytesOf(served).slice(0, 1002), (byte) 0, "before it");
             for (int i = 0; i < 8; i++) {
-                assertThat(served.segment().get(ValueLayout.JAVA_BYTE, 1002 + i))
-                        .isEqualTo((byte) (1 + i));
+                assertThat(bytesOf(served).byteAt(1002 + i)).isEqualTo((byte) (1 + i));
             }
-            BytePattern.assertAll(served.segment().asSlice(1010), (byte) 0, "behind it");
+            BytePattern.assertAll(bytesOf(served).slice(1010), (byte) 0, "behind it");
         }
     }
 
@@ -124,7 +125,7 @@ interface PutContract extends Contract {
                     RemoteAccessException.class);
             Connection second = await(pair.initiator().connect(pair.target().address()));
             assertRefused(pair, await(second.attach(served.descriptor())), 0, 8, IllegalArgumentException.class);
-            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
         }
     }
 
@@ -160,7 +161,7 @@ interface PutContract extends Contract {
             MemoryRegion served = pair.served(64);
             RemoteRegion remote = await(pair.connection().attach(served.descriptor(Set.of(Access.REMOTE_WRITE))));
             pair.put(remote, 0, 77, 1).awaitSuccess();
-            assertThat(served.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 77);
+            assertThat(bytesOf(served).byteAt(0)).isEqualTo((byte) 77);
         }
     }
 }

@@ -20,9 +20,6 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.testkit.Patience;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -93,12 +90,11 @@ interface QuiescenceContract extends Contract {
         Random random = ContractProfile.random("nothingLandsInALocalRegionAfterItsClose");
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
-            RemoteRegion remote = pair.attach(BytePattern.filled(pair.served(REGION_BYTES), 1));
+            RemoteRegion remote = pair.attach(filled(pair.served(REGION_BYTES), 1));
             List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
-                try (Arena arena = Arena.ofShared()) {
-                    MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
-                    MemoryRegion sink = pair.initiator().register(memory, RegionOptions.local());
+                try (OwnMemory memory = ownMemory(REGION_BYTES, 4096)) {
+                    MemoryRegion sink = memory.register(pair.initiator(), RegionOptions.local());
                     List<Transfer> transfers = new ArrayList<>();
                     List<TerminalSignal> signals = chaos(
                             random,
@@ -106,11 +102,11 @@ interface QuiescenceContract extends Contract {
                                     .read(sink, localOffset, remote, remoteOffset, length, options, signal),
                             transfers);
                     await(sink.close());
-                    memory.fill(CANARY);
+                    memory.bytes().fill(CANARY);
                     all.addAll(signals);
                     assertEndedAndQuiescent(pair, signals, transfers, RegionClosedException.class);
                     Patience.pause(WATCH);
-                    BytePattern.assertAll(memory, CANARY, "the sink after its close, round " + round);
+                    BytePattern.assertAll(memory.bytes(), CANARY, "the sink after its close, round " + round);
                 }
             }
             TerminalSignal.awaitAllOnce(all);
@@ -126,9 +122,8 @@ interface QuiescenceContract extends Contract {
             RemoteRegion remote = pair.attach(served);
             List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
-                try (Arena arena = Arena.ofShared()) {
-                    MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
-                    MemoryRegion source = pair.initiator().register(memory, RegionOptions.local());
+                try (OwnMemory memory = ownMemory(REGION_BYTES, 4096)) {
+                    MemoryRegion source = memory.register(pair.initiator(), RegionOptions.local());
                     List<Transfer> transfers = new ArrayList<>();
                     List<TerminalSignal> signals = chaos(
                             random,
@@ -136,12 +131,12 @@ interface QuiescenceContract extends Contract {
                                     .write(source, localOffset, remote, remoteOffset, length, options, signal),
                             transfers);
                     await(source.close());
-                    memory.fill(CANARY);
+                    memory.bytes().fill(CANARY);
                     all.addAll(signals);
                     assertEndedAndQuiescent(pair, signals, transfers, RegionClosedException.class);
                     Patience.pause(WATCH);
                     BytePattern.assertAll(
-                            served.segment(), (byte) 0, "the target of zeros taken before the close, round " + round);
+                            bytesOf(served), (byte) 0, "the target of zeros taken before the close, round " + round);
                 }
             }
             TerminalSignal.awaitAllOnce(all);
@@ -153,12 +148,11 @@ interface QuiescenceContract extends Contract {
         Random random = ContractProfile.random("nothingLandsInAServedRegionAfterItsClose");
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
-            MemoryRegion source = BytePattern.filled(pair.local(REGION_BYTES), 1);
+            MemoryRegion source = filled(pair.local(REGION_BYTES), 1);
             List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
-                try (Arena arena = Arena.ofShared()) {
-                    MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
-                    MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+                try (OwnMemory memory = ownMemory(REGION_BYTES, 4096)) {
+                    MemoryRegion served = memory.register(pair.target(), RegionOptions.readWrite());
                     RemoteRegion remote = pair.attach(served);
                     List<Transfer> transfers = new ArrayList<>();
                     List<TerminalSignal> signals = chaos(
@@ -167,11 +161,11 @@ interface QuiescenceContract extends Contract {
                                     .write(source, localOffset, remote, remoteOffset, length, options, signal),
                             transfers);
                     await(served.close());
-                    memory.fill(CANARY);
+                    memory.bytes().fill(CANARY);
                     all.addAll(signals);
                     assertEndedAndQuiescent(pair, signals, transfers, RemoteAccessException.class);
                     Patience.pause(WATCH);
-                    BytePattern.assertAll(memory, CANARY, "the served region after its close, round " + round);
+                    BytePattern.assertAll(memory.bytes(), CANARY, "the served region after its close, round " + round);
                 }
             }
             TerminalSignal.awaitAllOnce(all);
@@ -186,9 +180,8 @@ interface QuiescenceContract extends Contract {
             MemoryRegion sink = pair.local(REGION_BYTES);
             List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
-                try (Arena arena = Arena.ofShared()) {
-                    MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
-                    MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+                try (OwnMemory memory = ownMemory(REGION_BYTES, 4096)) {
+                    MemoryRegion served = memory.register(pair.target(), RegionOptions.readWrite());
                     RemoteRegion remote = pair.attach(served);
                     List<Transfer> transfers = new ArrayList<>();
                     List<TerminalSignal> signals = chaos(
@@ -197,11 +190,11 @@ interface QuiescenceContract extends Contract {
                                     .read(sink, localOffset, remote, remoteOffset, length, options, signal),
                             transfers);
                     await(served.close());
-                    memory.fill(CANARY);
+                    memory.bytes().fill(CANARY);
                     all.addAll(signals);
                     assertEndedAndQuiescent(pair, signals, transfers, RemoteAccessException.class);
                     BytePattern.assertAll(
-                            sink.segment(), (byte) 0, "the sink of zeros taken before the close, round " + round);
+                            bytesOf(sink), (byte) 0, "the sink of zeros taken before the close, round " + round);
                 }
             }
             TerminalSignal.awaitAllOnce(all);
@@ -213,9 +206,8 @@ interface QuiescenceContract extends Contract {
         // More than sockets hold, so that a target that does not receive keeps some of them back.
         long bytes = 48 << 20;
         try (EnginePair pair = EnginePair.open(transport());
-                Arena arena = Arena.ofShared()) {
-            MemorySegment memory = arena.allocate(bytes, 4096);
-            MemoryRegion source = pair.initiator().register(memory, RegionOptions.local());
+                OwnMemory memory = ownMemory(bytes, 4096)) {
+            MemoryRegion source = memory.register(pair.initiator(), RegionOptions.local());
             MemoryRegion served = pair.served(bytes);
             RemoteRegion remote = pair.attach(served);
             CompletableFuture<Void> closed;
@@ -226,13 +218,13 @@ interface QuiescenceContract extends Contract {
                 signal = written;
                 // for the sockets to fill
                 Patience.pause(Duration.ofMillis(50));
-                closed = source.close().thenRun(() -> memory.fill(CANARY));
+                closed = source.close().thenRun(() -> memory.bytes().fill(CANARY));
                 Patience.pause(Duration.ofMillis(50));
             }
             await(closed);
             signal.await();
             Patience.pause(WATCH);
-            BytePattern.assertAll(served.segment(), (byte) 0, "the target of zeros taken before the close");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target of zeros taken before the close");
         }
     }
 
@@ -240,9 +232,8 @@ interface QuiescenceContract extends Contract {
     default void servedSourceIsNotGivenBackWhileItsBytesAreOnTheirWay() {
         long bytes = 48 << 20;
         try (EnginePair pair = EnginePair.open(transport());
-                Arena arena = Arena.ofShared()) {
-            MemorySegment memory = arena.allocate(bytes, 4096);
-            MemoryRegion served = pair.target().register(memory, RegionOptions.readOnly());
+                OwnMemory memory = ownMemory(bytes, 4096)) {
+            MemoryRegion served = memory.register(pair.target(), RegionOptions.readOnly());
             MemoryRegion sink = pair.local(bytes);
             RemoteRegion remote = pair.attach(served);
             // On a path of its own, so that the poller can be stopped while the read's bytes are under way.
@@ -252,13 +243,13 @@ interface QuiescenceContract extends Contract {
             try (Blockade blockade = new Blockade(aside, pair.target())) {
                 // for the sockets to fill
                 Patience.pause(Duration.ofMillis(100));
-                closed = served.close().thenRun(() -> memory.fill(CANARY));
+                closed = served.close().thenRun(() -> memory.bytes().fill(CANARY));
                 Patience.pause(Duration.ofMillis(50));
             }
             await(closed);
             signal.await();
             Patience.pause(WATCH);
-            BytePattern.assertAll(sink.segment(), (byte) 0, "the sink of zeros taken before the close");
+            BytePattern.assertAll(bytesOf(sink), (byte) 0, "the sink of zeros taken before the close");
         }
     }
 
@@ -274,12 +265,11 @@ interface QuiescenceContract extends Contract {
                         .windowOperations(16)
                         .livenessTimeout(TerminalSignalContract.LIVENESS)
                         .build());
-                Arena arena = Arena.ofShared()) {
+                OwnMemory memory = ownMemory(REGION_BYTES, 4096)) {
             peer.fill(0, 9);
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemorySegment memory = arena.allocate(REGION_BYTES, 4096);
-            MemoryRegion sink = engine.register(memory, RegionOptions.local());
+            MemoryRegion sink = memory.register(engine, RegionOptions.local());
             List<TerminalSignal> signals = new ArrayList<>();
             List<Transfer> transfers = new ArrayList<>();
             for (int i = 0; i < 200; i++) {
@@ -293,10 +283,10 @@ interface QuiescenceContract extends Contract {
             TerminalSignal.awaitAllOnce(signals);
             // Within the liveness time-out the engine forces what the peer does not do.
             await(sink.close());
-            memory.fill(CANARY);
+            memory.bytes().fill(CANARY);
             peer.thaw();
             Patience.pause(Duration.ofMillis(100));
-            BytePattern.assertAll(memory, CANARY, "the sink after its close");
+            BytePattern.assertAll(memory.bytes(), CANARY, "the sink after its close");
             transfers.forEach(transfer -> await(transfer.quiesced()));
             await(connection.quiesced());
             assertThat(connection.window().operations()).isZero();
@@ -313,30 +303,31 @@ interface QuiescenceContract extends Contract {
         int bytes = 32 << 20;
         try (PeerProcess peer = PeerProcess.start(transport(), bytes);
                 TransferEngine engine = TransferEngine.open(
-                        transport().options().livenessTimeout(Patience.BOUND).build());
-                Arena arena = Arena.ofShared()) {
+                        transport().options().livenessTimeout(Patience.BOUND).build())) {
             peer.fill(0, 13);
             Connection connection = await(engine.connect(peer.address()));
             for (int round = 0; round < 3; round++) {
-                MemorySegment memory = arena.allocate(bytes, 4096);
-                MemoryRegion served = engine.register(memory, RegionOptions.readWrite());
-                String descriptor = HexFormat.of().formatHex(served.descriptor().toBytes());
-                peer.send("write " + descriptor + " 0 1000");
-                until("it flows", () -> memory.get(ValueLayout.JAVA_LONG, 0) != 0);
-                peer.freeze();
-                CompletableFuture<Void> closed = served.close();
-                if (transport().closeNeedsThePeersWord()) {
-                    Patience.pause(Duration.ofMillis(100));
-                    assertThat(closed).isNotDone();
+                try (OwnMemory memory = ownMemory(bytes, 4096)) {
+                    MemoryRegion served = memory.register(engine, RegionOptions.readWrite());
+                    String descriptor =
+                            HexFormat.of().formatHex(served.descriptor().toBytes());
+                    peer.send("write " + descriptor + " 0 1000");
+                    until("it flows", () -> memory.bytes().longAt(0) != 0);
+                    peer.freeze();
+                    CompletableFuture<Void> closed = served.close();
+                    if (transport().closeNeedsThePeersWord()) {
+                        Patience.pause(Duration.ofMillis(100));
+                        assertThat(closed).isNotDone();
+                        peer.thaw();
+                    }
+                    await(closed);
+                    memory.bytes().fill(CANARY);
                     peer.thaw();
+                    assertThat(peer.nextAnswer("write")).contains("RemoteAccessException");
+                    Patience.pause(WATCH);
+                    BytePattern.assertAll(memory.bytes(), CANARY, "the served region after its close, round " + round);
+                    assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
                 }
-                await(closed);
-                memory.fill(CANARY);
-                peer.thaw();
-                assertThat(peer.nextAnswer("write")).contains("RemoteAccessException");
-                Patience.pause(WATCH);
-                BytePattern.assertAll(memory, CANARY, "the served region after its close, round " + round);
-                assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
             }
         }
     }
@@ -345,7 +336,7 @@ interface QuiescenceContract extends Contract {
     default void quiescedFutureMeansThatTheBytesAreTheCallersAgain() {
         Random random = ContractProfile.random("quiescedFutureMeansThatTheBytesAreTheCallersAgain");
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(8))) {
-            RemoteRegion remote = pair.attach(BytePattern.filled(pair.served(REGION_BYTES), 1));
+            RemoteRegion remote = pair.attach(filled(pair.served(REGION_BYTES), 1));
             MemoryRegion sink = pair.local(REGION_BYTES);
             List<TerminalSignal> all = new ArrayList<>();
             for (int round = 0; round < ContractProfile.current().quiescenceRounds(); round++) {
@@ -362,9 +353,9 @@ interface QuiescenceContract extends Contract {
                 } else {
                     transfers.forEach(transfer -> await(transfer.quiesced()));
                 }
-                sink.segment().fill(CANARY);
+                bytesOf(sink).fill(CANARY);
                 Patience.pause(Duration.ofMillis(5));
-                BytePattern.assertAll(sink.segment(), CANARY, "the sink once quiescent, round " + round);
+                BytePattern.assertAll(bytesOf(sink), CANARY, "the sink once quiescent, round " + round);
                 all.addAll(signals);
                 assertEndedAndQuiescent(pair, signals, transfers, TransferCancelledException.class);
             }
@@ -389,7 +380,7 @@ interface QuiescenceContract extends Contract {
             pair.read(local, 0, remote, 0, 64).awaitFailure(RegionClosedException.class);
             pair.write(slice, 0, remote, 0, 8).awaitFailure(RegionClosedException.class);
             pair.write(local, 0, remote, 0, 0).awaitFailure(RegionClosedException.class);
-            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
             pair.write(pair.local(64), 0, remote, 0, 64).awaitSuccess();
         }
     }
@@ -429,11 +420,10 @@ interface QuiescenceContract extends Contract {
     @Test
     default void idleRegionClosesAtOnceAndItsMemoryIsTheCallersAgain() {
         try (EnginePair pair = EnginePair.open(transport());
-                Arena arena = Arena.ofShared()) {
+                OwnMemory memory = ownMemory(64, Long.BYTES)) {
             int before = pair.initiator().metrics().regions();
-            MemorySegment memory = arena.allocate(64);
             for (int round = 0; round < 1000; round++) {
-                MemoryRegion region = pair.initiator().register(memory, RegionOptions.readWrite());
+                MemoryRegion region = memory.register(pair.initiator(), RegionOptions.readWrite());
                 await(region.close());
                 assertThat(region.isOpen()).isFalse();
             }

@@ -49,22 +49,22 @@ interface ReadAndWriteContract extends Contract {
         }
     }
 
-    private static void thereAndBack(EnginePair pair, long size, long from, long to, long back) {
+    private void thereAndBack(EnginePair pair, long size, long from, long to, long back) {
         long margin = 9000;
-        MemoryRegion source = BytePattern.filled(pair.local(size + margin), size + 1);
+        MemoryRegion source = filled(pair.local(size + margin), size + 1);
         MemoryRegion served = pair.served(size + margin);
         MemoryRegion result = pair.local(size + margin);
         RemoteRegion remote = pair.attach(served);
 
         pair.write(source, from, remote, to, size).awaitSuccess();
-        BytePattern.assertAll(served.segment().asSlice(0, to), (byte) 0, "before the bytes written");
-        BytePattern.assertFilled(served.segment().asSlice(to, size), size + 1, from);
-        BytePattern.assertAll(served.segment().asSlice(to + size), (byte) 0, "behind the bytes written");
+        BytePattern.assertAll(bytesOf(served).slice(0, to), (byte) 0, "before the bytes written");
+        BytePattern.assertFilled(bytesOf(served).slice(to, size), size + 1, from);
+        BytePattern.assertAll(bytesOf(served).slice(to + size), (byte) 0, "behind the bytes written");
 
         pair.read(result, back, remote, to, size).awaitSuccess();
-        BytePattern.assertAll(result.segment().asSlice(0, back), (byte) 0, "before the bytes read");
-        BytePattern.assertFilled(result.segment().asSlice(back, size), size + 1, from);
-        BytePattern.assertAll(result.segment().asSlice(back + size), (byte) 0, "behind the bytes read");
+        BytePattern.assertAll(bytesOf(result).slice(0, back), (byte) 0, "before the bytes read");
+        BytePattern.assertFilled(bytesOf(result).slice(back, size), size + 1, from);
+        BytePattern.assertAll(bytesOf(result).slice(back + size), (byte) 0, "behind the bytes read");
 
         await(source.close());
         await(served.close());
@@ -76,18 +76,18 @@ interface ReadAndWriteContract extends Contract {
         long bytes = (3 << 20) + 1;
         try (EnginePair pair = EnginePair.open(transport())) {
             Connection accepted = pair.accepted();
-            MemoryRegion served = pair.initiator().allocate(bytes, RegionOptions.readWrite());
-            MemoryRegion source = BytePattern.filled(pair.target().allocate(bytes, RegionOptions.local()), 2);
-            MemoryRegion result = pair.target().allocate(bytes, RegionOptions.local());
+            MemoryRegion served = allocate(pair.initiator(), bytes, RegionOptions.readWrite());
+            MemoryRegion source = filled(allocate(pair.target(), bytes, RegionOptions.local()), 2);
+            MemoryRegion result = allocate(pair.target(), bytes, RegionOptions.local());
             RemoteRegion remote = await(accepted.attach(served.descriptor()));
             TerminalSignal written = new TerminalSignal();
             accepted.write(source, 0, remote, 0, bytes, TransferOptions.defaults(), written);
             written.awaitSuccess();
-            BytePattern.assertFilled(served, 2);
+            BytePattern.assertFilled(bytesOf(served), 2);
             TerminalSignal read = new TerminalSignal();
             accepted.read(result, 0, remote, 0, bytes, TransferOptions.defaults(), read);
             read.awaitSuccess();
-            BytePattern.assertFilled(result, 2);
+            BytePattern.assertFilled(bytesOf(result), 2);
         }
     }
 
@@ -98,10 +98,9 @@ interface ReadAndWriteContract extends Contract {
         int transfers = 60;
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(lanes))) {
             MemoryRegion theirs = pair.served(bytes * transfers);
-            MemoryRegion ours = pair.initiator().allocate(bytes * transfers, RegionOptions.readWrite());
-            MemoryRegion ourSource = BytePattern.filled(pair.local(theirs.length()), 1);
-            MemoryRegion theirSource =
-                    BytePattern.filled(pair.target().allocate(ours.length(), RegionOptions.local()), 2);
+            MemoryRegion ours = allocate(pair.initiator(), bytes * transfers, RegionOptions.readWrite());
+            MemoryRegion ourSource = filled(pair.local(theirs.length()), 1);
+            MemoryRegion theirSource = filled(allocate(pair.target(), ours.length(), RegionOptions.local()), 2);
             RemoteRegion toThem = pair.attach(theirs);
             RemoteRegion toUs = await(pair.accepted().attach(ours.descriptor()));
             List<TerminalSignal> signals = new ArrayList<>();
@@ -112,8 +111,8 @@ interface ReadAndWriteContract extends Contract {
                 signals.add(back);
             }
             TerminalSignal.awaitAllSuccess(signals);
-            BytePattern.assertFilled(theirs, 1);
-            BytePattern.assertFilled(ours, 2);
+            BytePattern.assertFilled(bytesOf(theirs), 1);
+            BytePattern.assertFilled(bytesOf(ours), 2);
         }
     }
 
@@ -122,10 +121,10 @@ interface ReadAndWriteContract extends Contract {
         long bytes = 4 << 20;
         int transfers = 16;
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion theirs = BytePattern.filled(pair.served(bytes), 1);
-            MemoryRegion ours = BytePattern.filled(pair.initiator().allocate(bytes, RegionOptions.readWrite()), 2);
+            MemoryRegion theirs = filled(pair.served(bytes), 1);
+            MemoryRegion ours = filled(allocate(pair.initiator(), bytes, RegionOptions.readWrite()), 2);
             MemoryRegion toUs = pair.local(bytes * transfers);
-            MemoryRegion toThem = pair.target().allocate(bytes * transfers, RegionOptions.local());
+            MemoryRegion toThem = allocate(pair.target(), bytes * transfers, RegionOptions.local());
             RemoteRegion atTarget = pair.attach(theirs);
             RemoteRegion atInitiator = await(pair.accepted().attach(ours.descriptor()));
             List<TerminalSignal> signals = new ArrayList<>();
@@ -137,8 +136,8 @@ interface ReadAndWriteContract extends Contract {
             }
             TerminalSignal.awaitAllSuccess(signals);
             for (int i = 0; i < transfers; i++) {
-                BytePattern.assertSame(toUs.segment().asSlice(i * bytes, bytes), theirs.segment());
-                BytePattern.assertSame(toThem.segment().asSlice(i * bytes, bytes), ours.segment());
+                BytePattern.assertSame(bytesOf(toUs).slice(i * bytes, bytes), bytesOf(theirs));
+                BytePattern.assertSame(bytesOf(toThem).slice(i * bytes, bytes), bytesOf(ours));
             }
         }
     }
@@ -169,7 +168,7 @@ interface ReadAndWriteContract extends Contract {
         int large = 1 << 20;
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(large);
-            RemoteRegion allocated = pair.attach(pair.target().allocate(large, RegionOptions.readWrite()));
+            RemoteRegion allocated = pair.attach(allocate(pair.target(), large, RegionOptions.readWrite()));
             // which no calling thread reaches, on every transport
             RemoteRegion registered = pair.attach(pair.servedByTheTarget(64));
             for (int i = 0; i < 100; i++) {
@@ -207,37 +206,38 @@ interface ReadAndWriteContract extends Contract {
     default void sliceOfLocalMemoryIsASourceAndATarget() {
         try (EnginePair pair = EnginePair.open(transport())) {
             RemoteRegion remote = pair.attach(pair.served(4096));
-            MemoryRegion local = BytePattern.filled(pair.local(16 << 10), 9);
+            MemoryRegion local = filled(pair.local(16 << 10), 9);
             MemoryRegion slice = local.slice(100, 8192).slice(50, 4096);
             assertThat(slice.offset()).isEqualTo(150);
             assertThat(slice.length()).isEqualTo(4096);
-            assertThat(slice.segment().byteSize()).isEqualTo(4096);
+            assertThat(bytesOf(slice).length()).isEqualTo(4096);
             pair.write(slice, 6, remote, 0, 4090).awaitSuccess();
             MemoryRegion back = pair.local(8192);
             pair.read(back.slice(1000, 4090), 0, remote, 0, 4090).awaitSuccess();
-            BytePattern.assertFilled(back.segment().asSlice(1000, 4090), 9, 156);
-            BytePattern.assertAll(back.segment().asSlice(0, 1000), (byte) 0, "before the slice");
-            BytePattern.assertAll(back.segment().asSlice(5090), (byte) 0, "behind the slice");
+            BytePattern.assertFilled(bytesOf(back).slice(1000, 4090), 9, 156);
+            BytePattern.assertAll(bytesOf(back).slice(0, 1000), (byte) 0, "before the slice");
+            BytePattern.assertAll(bytesOf(back).slice(5090), (byte) 0, "behind the slice");
         }
     }
 
     @Test
     @Tag(DRIVER)
     default void registeredMemoryOfTheCallerTakesPart() {
+        assumeHostMemory();
         try (Arena arena = Arena.ofShared();
                 EnginePair pair = EnginePair.open(transport())) {
             // Not aligned, on purpose.
             var ours = arena.allocate(100_001).asSlice(1);
             var theirs = arena.allocate(100_003).asSlice(3);
-            BytePattern.fill(ours, 8);
+            BytePattern.fill(ContractBytes.of(ours), 8);
             MemoryRegion local = pair.initiator().register(ours, RegionOptions.local());
             MemoryRegion served = pair.target().register(theirs, RegionOptions.readWrite());
             RemoteRegion remote = pair.attach(served);
             pair.write(local, 0, remote, 0, 100_000).awaitSuccess();
-            BytePattern.assertSame(theirs, ours);
+            BytePattern.assertSame(ContractBytes.of(theirs), ContractBytes.of(ours));
             ours.fill((byte) 0);
             pair.read(local, 0, remote, 0, 100_000).awaitSuccess();
-            BytePattern.assertFilled(ours, 8, 0);
+            BytePattern.assertFilled(ContractBytes.of(ours), 8);
             await(local.close());
             await(served.close());
         }

@@ -18,6 +18,7 @@ import java.util.function.Consumer;
  * connection has a region of its peer.
  */
 final class SeveralPeers implements AutoCloseable {
+    private final ContractMemory memory;
     private final TransferEngine initiator;
     private final List<TransferEngine> engines = new ArrayList<>();
     private final List<Connection> connections = new ArrayList<>();
@@ -26,6 +27,7 @@ final class SeveralPeers implements AutoCloseable {
     private final List<RemoteRegion> remotes = new ArrayList<>();
 
     SeveralPeers(TransportUnderTest transport, int others, long bytes, Consumer<EngineOptions.Builder> options) {
+        memory = transport.memory();
         initiator = TransferEngine.open(transport.options().with(options).build());
         engines.add(initiator);
         try {
@@ -56,7 +58,7 @@ final class SeveralPeers implements AutoCloseable {
         Connection connection = await(initiator.connect(target.address()));
         await(other);
         registration.close();
-        MemoryRegion region = target.allocate(bytes, RegionOptions.readWrite());
+        MemoryRegion region = memory.allocate(target, bytes, RegionOptions.readWrite());
         accepted.add(other);
         connections.add(connection);
         served.add(region);
@@ -95,7 +97,7 @@ final class SeveralPeers implements AutoCloseable {
     }
 
     MemoryRegion local(long bytes) {
-        return initiator.allocate(bytes, RegionOptions.local());
+        return memory.allocate(initiator, bytes, RegionOptions.local());
     }
 
     @Override

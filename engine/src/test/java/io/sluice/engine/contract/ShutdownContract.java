@@ -73,8 +73,8 @@ interface ShutdownContract extends Contract {
             int bytes = 256 << 10;
             MemoryRegion here = pair.local(bytes);
             RemoteRegion target = pair.attach(pair.served(bytes));
-            MemoryRegion there = pair.target().allocate(bytes, RegionOptions.local());
-            RemoteRegion source = attach(pair.accepted(), pair.initiator().allocate(bytes, RegionOptions.readWrite()));
+            MemoryRegion there = allocate(pair.target(), bytes, RegionOptions.local());
+            RemoteRegion source = attach(pair.accepted(), allocate(pair.initiator(), bytes, RegionOptions.readWrite()));
             List<TerminalSignal> signals = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
                 signals.add(pair.write(here, 0, target, 0, bytes));
@@ -95,8 +95,8 @@ interface ShutdownContract extends Contract {
             MemoryRegion local = pair.local(8);
             RemoteRegion remote = pair.attach(pair.served(8));
             Held held = new Held(pair.connection(), local, remote);
-            MemoryRegion there = pair.target().allocate(8, RegionOptions.local());
-            RemoteRegion back = attach(pair.accepted(), pair.initiator().allocate(8, RegionOptions.readWrite()));
+            MemoryRegion there = allocate(pair.target(), 8, RegionOptions.local());
+            RemoteRegion back = attach(pair.accepted(), allocate(pair.initiator(), 8, RegionOptions.readWrite()));
             CompletableFuture<Void> end = pair.connection().shutdown(LONG);
             until("draining", () -> pair.connection().state() == ConnectionState.DRAINING);
             until("the peer draining", () -> pair.accepted().state() == ConnectionState.DRAINING);
@@ -116,8 +116,8 @@ interface ShutdownContract extends Contract {
     @Test
     default void thePeersTransfersAreWaitedFor() {
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion there = pair.target().allocate(8, RegionOptions.local());
-            MemoryRegion here = pair.initiator().allocate(8, RegionOptions.readWrite());
+            MemoryRegion there = allocate(pair.target(), 8, RegionOptions.local());
+            MemoryRegion here = allocate(pair.initiator(), 8, RegionOptions.readWrite());
             Held held = new Held(pair.accepted(), there, attach(pair.accepted(), here));
             CompletableFuture<Void> end = pair.connection().shutdown(LONG);
             until("the peer draining", () -> pair.accepted().state() == ConnectionState.DRAINING);
@@ -135,8 +135,8 @@ interface ShutdownContract extends Contract {
             MemoryRegion local = pair.local(8);
             RemoteRegion remote = pair.attach(pair.served(8));
             Held held = new Held(pair.connection(), local, remote);
-            MemoryRegion there = pair.target().allocate(8, RegionOptions.local());
-            RemoteRegion back = attach(pair.accepted(), pair.initiator().allocate(8, RegionOptions.readWrite()));
+            MemoryRegion there = allocate(pair.target(), 8, RegionOptions.local());
+            RemoteRegion back = attach(pair.accepted(), allocate(pair.initiator(), 8, RegionOptions.readWrite()));
             Held peers = new Held(pair.accepted(), there, back);
             await(pair.connection().shutdown(SHORT));
             held.signal.awaitFailure(ConnectionClosedException.class);

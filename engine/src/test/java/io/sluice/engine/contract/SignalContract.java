@@ -29,7 +29,6 @@ import io.sluice.engine.TransferTimeoutException;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -52,7 +51,7 @@ interface SignalContract extends Contract {
 
     /** Compares a range of the target's memory with its source at the very moment at which a signal reaches a value. */
     private static CompletableFuture<Void> sameOnceSignalled(
-            Signal signal, long value, MemorySegment target, MemorySegment source) {
+            Signal signal, long value, ContractBytes target, ContractBytes source) {
         return signal.awaitAtLeast(value).thenAccept(seen -> BytePattern.assertSame(target, source));
     }
 
@@ -70,12 +69,12 @@ interface SignalContract extends Contract {
             Signal signal = counters.signal(8);
             for (int round = 1; round <= 4 * SIZES.length; round++) {
                 long size = SIZES[round % SIZES.length];
-                BytePattern.fill(source.segment(), round);
+                BytePattern.fill(bytesOf(source), round);
                 CompletableFuture<Void> checked = sameOnceSignalled(
                         signal,
                         round,
-                        served.segment().asSlice(0, size),
-                        source.segment().asSlice(0, size));
+                        bytesOf(served).slice(0, size),
+                        bytesOf(source).slice(0, size));
                 TerminalSignal written = pair.writeWithSignal(source, 0, remote, 0, size, update);
                 await(checked);
                 written.awaitSuccess();
@@ -92,7 +91,7 @@ interface SignalContract extends Contract {
         Random random = ContractProfile.random("manyWritesAtOnceEachWithItsSignal");
         try (EnginePair pair = ends.open(
                 transport(), both -> both.lanes(4).windowBytes(256 << 10).windowOperations(32))) {
-            MemoryRegion source = BytePattern.filled(pair.local((long) writes * slot), 3);
+            MemoryRegion source = filled(pair.local((long) writes * slot), 3);
             // The counters lie in the same region, behind the bytes.
             MemoryRegion served = pair.served(source.length() + writes * 8L);
             RemoteRegion remote = pair.attach(served);
@@ -105,8 +104,8 @@ interface SignalContract extends Contract {
                 checks.add(sameOnceSignalled(
                         served.signal(counter),
                         1,
-                        served.segment().asSlice(at, length),
-                        source.segment().asSlice(at, length)));
+                        bytesOf(served).slice(at, length),
+                        bytesOf(source).slice(at, length)));
                 signals.add(
                         pair.writeWithSignal(source, at, remote, at, length, new RemoteSignal(remote, counter).weak()));
             }
@@ -198,12 +197,12 @@ interface SignalContract extends Contract {
                     pair.writeWithSignal(source, 0, remote, 8, 8, update).awaitSuccess();
                     expected += 2 * addend;
                     assertThat(served.signal(0).value()).isEqualTo(expected);
-                    assertThat(served.segment().get(ValueLayout.JAVA_LONG, 0))
+                    assertThat(bytesOf(served).longAt(0))
                             .as("in the host's byte order")
                             .isEqualTo(expected);
                 }
             }
-            BytePattern.assertAll(served.segment().asSlice(8), (byte) 0, "behind the counter");
+            BytePattern.assertAll(bytesOf(served).slice(8), (byte) 0, "behind the counter");
         }
     }
 
@@ -276,7 +275,7 @@ interface SignalContract extends Contract {
         long bytes = 24 << 20;
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(1 << 20))) {
             MemoryRegion source = pair.local(bytes);
-            source.segment().fill((byte) 1);
+            bytesOf(source).fill((byte) 1);
             int refused = 0;
             // now and then all is written before the close
             for (int round = 0; round < 6 || (refused == 0 && round < 50); round++) {
@@ -284,9 +283,9 @@ interface SignalContract extends Contract {
                 MemoryRegion counters = pair.served(64);
                 RemoteRegion remote = pair.attach(closing);
                 SignalUpdate update = new RemoteSignal(pair.attach(counters), 0).weak();
-                MemorySegment first = closing.segment().asSlice(0, 1);
+                ContractBytes first = bytesOf(closing).slice(0, 1);
                 TerminalSignal written = pair.writeWithSignal(source, 0, remote, 0, bytes, update);
-                until("it flows", () -> first.get(ValueLayout.JAVA_BYTE, 0) == 1);
+                until("it flows", () -> first.byteAt(0) == 1);
                 await(closing.close());
                 if (written.await().isPresent()) {
                     refused++;
@@ -324,7 +323,7 @@ interface SignalContract extends Contract {
         Random random = ContractProfile.random("cancelledWriteSignalsOnlyIfAllItsBytesAreThere");
         try (EnginePair pair = EnginePair.open(
                 transport(), both -> both.lanes(2).windowBytes(256 << 10).windowOperations(8))) {
-            MemoryRegion source = BytePattern.filled(pair.local(bytes), 7);
+            MemoryRegion source = filled(pair.local(bytes), 7);
             MemoryRegion served = pair.served((long) writes * bytes);
             MemoryRegion counters = pair.served(8L * writes);
             RemoteRegion remote = pair.attach(served);
@@ -364,7 +363,7 @@ interface SignalContract extends Contract {
                             .isBetween(0L, 1L);
                 }
                 if (value == 1) {
-                    BytePattern.assertSame(served.segment().asSlice((long) i * bytes, bytes), source.segment());
+                    BytePattern.assertSame(bytesOf(served).slice((long) i * bytes, bytes), bytesOf(source));
                 }
             }
         }
@@ -419,6 +418,7 @@ interface SignalContract extends Contract {
 
     @Test
     default void memoryOfTheCallerThatIsNotAligned() {
+        assumeHostMemory();
         try (Arena arena = Arena.ofShared();
                 EnginePair pair = EnginePair.open(transport())) {
             MemorySegment memory = arena.allocate(1024, 64).asSlice(4);
@@ -435,7 +435,7 @@ interface SignalContract extends Contract {
                             .reason())
                     .isEqualTo(Reason.MISALIGNED);
             assertThatThrownBy(() -> served.signal(16)).isInstanceOf(IllegalArgumentException.class);
-            BytePattern.assertAll(memory, (byte) 0, "the target");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
             pair.write(source, 0, remote, 1, 64).awaitSuccess();
             await(served.close());
         }
@@ -463,7 +463,7 @@ interface SignalContract extends Contract {
             RemoteRegion writeOnly = await(pair.connection().attach(served.descriptor(Set.of(Access.REMOTE_WRITE))));
             pair.signal(new RemoteSignal(writeOnly, 0).weak()).awaitSuccess();
             assertThat(served.signal(0).value()).isEqualTo(1);
-            BytePattern.assertAll(served.segment().asSlice(8), (byte) 0, "behind the counter");
+            BytePattern.assertAll(bytesOf(served).slice(8), (byte) 0, "behind the counter");
             assertThat(never.count()).isZero();
         }
     }
@@ -502,7 +502,7 @@ interface SignalContract extends Contract {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(64);
             MemoryRegion served =
-                    pair.target().allocate(64, RegionOptions.readWrite().atomics(AtomicDomain.NETWORK_ADAPTER));
+                    allocate(pair.target(), 64, RegionOptions.readWrite().atomics(AtomicDomain.NETWORK_ADAPTER));
             assertThat(served.atomicDomain()).isEqualTo(AtomicDomain.NETWORK_ADAPTER);
             RemoteRegion remote = pair.attach(served);
             RemoteRegion elsewhere = pair.attach(pair.served(64));
@@ -534,23 +534,23 @@ interface SignalContract extends Contract {
 
     @Test
     default void regionClosesWhileSignalsCome() {
-        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16));
-                Arena arena = Arena.ofShared()) {
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
             for (int round = 0; round < 4; round++) {
-                MemorySegment memory = arena.allocate(64, 64);
-                MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
-                SignalUpdate update = new RemoteSignal(pair.attach(served), 0).weak();
-                List<TerminalSignal> signals = new ArrayList<>();
-                for (int i = 0; i < 1_000; i++) {
-                    signals.add(pair.signal(update));
+                try (OwnMemory memory = ownMemory(64, 64)) {
+                    MemoryRegion served = memory.register(pair.target(), RegionOptions.readWrite());
+                    SignalUpdate update = new RemoteSignal(pair.attach(served), 0).weak();
+                    List<TerminalSignal> signals = new ArrayList<>();
+                    for (int i = 0; i < 1_000; i++) {
+                        signals.add(pair.signal(update));
+                    }
+                    until("some have ended", () -> TerminalSignal.ended(signals) > 20);
+                    await(served.close());
+                    long last = memory.bytes().longAt(0);
+                    List<SluiceException> errors = TerminalSignal.awaitAllOnce(signals);
+                    assertThat(errors).hasOnlyElementsOfType(RemoteAccessException.class);
+                    assertThat(last).isEqualTo(1_000 - errors.size());
+                    assertThat(memory.bytes().longAt(0)).isEqualTo(last);
                 }
-                until("some have ended", () -> TerminalSignal.ended(signals) > 20);
-                await(served.close());
-                long last = memory.get(ValueLayout.JAVA_LONG, 0);
-                List<SluiceException> errors = TerminalSignal.awaitAllOnce(signals);
-                assertThat(errors).hasOnlyElementsOfType(RemoteAccessException.class);
-                assertThat(last).isEqualTo(1_000 - errors.size());
-                assertThat(memory.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(last);
             }
         }
     }
@@ -560,7 +560,7 @@ interface SignalContract extends Contract {
         int rounds = 2 * ContractProfile.current().orderRounds();
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion theirs = pair.served(64);
-            MemoryRegion ours = pair.initiator().allocate(64, RegionOptions.readWrite());
+            MemoryRegion ours = allocate(pair.initiator(), 64, RegionOptions.readWrite());
             SignalUpdate there = new RemoteSignal(pair.attach(theirs), 0).weak();
             SignalUpdate back = new RemoteSignal(await(pair.accepted().attach(ours.descriptor())), 0).weak();
             ManyTransfers crowd = new ManyTransfers();
@@ -589,21 +589,21 @@ interface SignalContract extends Contract {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
             SignalUpdate update = new RemoteSignal(await(connection.attach(peer.region(1))), 8).weak();
-            MemoryRegion source = engine.allocate(bytes, RegionOptions.local());
+            MemoryRegion source = allocate(engine, bytes, RegionOptions.local());
             for (int round = 1; round <= 20; round++) {
-                BytePattern.fill(source.segment(), round);
+                BytePattern.fill(bytesOf(source), round);
                 long length = round % 4 == 0 ? bytes : round * 1000L;
                 peer.command("arm 1 8 " + round + " 0 0 " + length);
                 TerminalSignal written = new TerminalSignal();
                 connection.writeWithSignal(source, 0, remote, 0, length, update, TransferOptions.defaults(), written);
                 assertThat(Integer.parseUnsignedInt(peer.command("armed"), 16))
                         .as("the checksum at the moment of the signal")
-                        .isEqualTo(BytePattern.checksum(source.segment().asSlice(0, length)));
+                        .isEqualTo(BytePattern.checksum(bytesOf(source).slice(0, length)));
                 written.awaitSuccess();
                 assertThat(peer.command("signal 1 8")).isEqualTo(Integer.toString(round));
             }
             // And the other way.
-            MemoryRegion served = engine.allocate(64, RegionOptions.readWrite());
+            MemoryRegion served = allocate(engine, 64, RegionOptions.readWrite());
             CompletableFuture<Long> reached = served.signal(24).awaitAtLeast(300);
             peer.command("add-to-peer "
                     + HexFormat.of().formatHex(served.descriptor().toBytes()) + " 24 3 100");

@@ -16,7 +16,6 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferPriority;
 import io.sluice.testkit.Patience;
-import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,9 +76,7 @@ interface SignalOrderContract extends Contract {
                         .as("a free slot")
                         .isTrue();
                 long base = (long) (round % slots) * ROUND;
-                for (long at = base; at < base + ROUND; at += 4) {
-                    source.segment().set(ValueLayout.JAVA_INT_UNALIGNED, at, round);
-                }
+                BytePattern.repeat(bytesOf(source).slice(base, ROUND), round);
                 int number = round;
                 checks.add(counters.signal(0)
                         .awaitAtLeast(round + 1)
@@ -110,7 +107,7 @@ interface SignalOrderContract extends Contract {
             long last = first + (place < 3 ? SMALL : LARGE) - 4;
             for (long at : new long[] {first, last}) {
                 // where the initiator stores by itself, the place may hold a later round by the time the waiter looks
-                assertThat(served.segment().get(ValueLayout.JAVA_INT_UNALIGNED, at))
+                assertThat(bytesOf(served).intAt(at))
                         .as("place %d at the moment of signal %d", place, round)
                         .matches(seen -> transport().carriesOutInTheCall() ? seen >= round : seen == round);
             }
@@ -124,14 +121,14 @@ interface SignalOrderContract extends Contract {
         long part = 2 << 20;
         try (EnginePair pair = EnginePair.open(
                 transport(), both -> both.lanes(2).windowBytes(1 << 20).windowOperations(2))) {
-            MemoryRegion source = BytePattern.filled(pair.local(bytes), 12);
+            MemoryRegion source = filled(pair.local(bytes), 12);
             MemoryRegion served = pair.served(bytes);
             MemoryRegion counters = pair.served(8);
             RemoteRegion remote = pair.attach(served);
             SignalUpdate update = new RemoteSignal(pair.attach(counters), 0).strong();
             CompletableFuture<Void> checked = counters.signal(0)
                     .awaitAtLeast(1)
-                    .thenAccept(seen -> BytePattern.assertSame(served.segment(), source.segment()));
+                    .thenAccept(seen -> BytePattern.assertSame(bytesOf(served), bytesOf(source)));
             List<TerminalSignal> signals = new ArrayList<>();
             TransferPriority[] priorities = TransferPriority.values();
             for (long at = 0; at < bytes; at += part) {
@@ -150,16 +147,16 @@ interface SignalOrderContract extends Contract {
         // The signal goes first and needs a credit, but may not go before the writes, which need the same credit.
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowBytes(256 << 10).windowOperations(1))) {
-            MemoryRegion source = BytePattern.filled(pair.local(1 << 20), 6);
+            MemoryRegion source = filled(pair.local(1 << 20), 6);
             MemoryRegion served = pair.served(source.length());
             MemoryRegion counters = pair.served(8);
             RemoteRegion remote = pair.attach(served);
             SignalUpdate update = new RemoteSignal(pair.attach(counters), 0).strong();
             for (int round = 1; round <= 50; round++) {
-                served.segment().fill((byte) 0);
+                bytesOf(served).fill((byte) 0);
                 CompletableFuture<Void> checked = counters.signal(0)
                         .awaitAtLeast(round)
-                        .thenAccept(seen -> BytePattern.assertSame(served.segment(), source.segment()));
+                        .thenAccept(seen -> BytePattern.assertSame(bytesOf(served), bytesOf(source)));
                 List<TerminalSignal> signals = new ArrayList<>();
                 for (long at = 0; at < source.length(); at += 256 << 10) {
                     signals.add(pair.write(source, at, remote, at, 256 << 10, priority(TransferPriority.LOW)));
@@ -176,14 +173,14 @@ interface SignalOrderContract extends Contract {
     default void largeStrongWriteBeforeALessUrgentWriteDoesNotStall(TransferPriority priority) {
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowBytes(256 << 10).windowOperations(1))) {
-            MemoryRegion source = BytePattern.filled(pair.local(6 << 20), 6);
+            MemoryRegion source = filled(pair.local(6 << 20), 6);
             MemoryRegion served = pair.served(source.length());
             MemoryRegion counters = pair.served(8);
             RemoteRegion remote = pair.attach(served);
             SignalUpdate update = new RemoteSignal(pair.attach(counters), 0).strong();
             CompletableFuture<Void> checked = counters.signal(0)
                     .awaitAtLeast(1)
-                    .thenAccept(seen -> BytePattern.assertSame(served.segment(), source.segment()));
+                    .thenAccept(seen -> BytePattern.assertSame(bytesOf(served), bytesOf(source)));
             List<TerminalSignal> signals = new ArrayList<>();
             signals.add(pair.write(source, 0, remote, 0, 2 << 20, priority(TransferPriority.LOW)));
             signals.add(pair.write(source, 2 << 20, remote, 2 << 20, 2 << 20));
@@ -198,7 +195,7 @@ interface SignalOrderContract extends Contract {
     @Tag(DRIVER)
     default void strongSignalWaitsForAWriteThatHasNotStarted(Carrier carrier) {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(1))) {
-            MemoryRegion source = BytePattern.filled(pair.local(64), 2);
+            MemoryRegion source = filled(pair.local(64), 2);
             MemoryRegion served = pair.served(64);
             MemoryRegion counters = pair.served(8);
             RemoteRegion remote = pair.attach(served);
@@ -206,7 +203,7 @@ interface SignalOrderContract extends Contract {
             CompletableFuture<Void> event = new CompletableFuture<>();
             CompletableFuture<Void> checked = counters.signal(0)
                     .awaitAtLeast(1)
-                    .thenAccept(seen -> BytePattern.assertSame(served.segment(), source.segment()));
+                    .thenAccept(seen -> BytePattern.assertSame(bytesOf(served), bytesOf(source)));
             TerminalSignal written = pair.write(
                     source, 0, remote, 0, 64, TransferOptions.defaults().startAfter(StartEvent.of(event)));
             TerminalSignal signalled = carrier.send(pair, update);
@@ -225,13 +222,13 @@ interface SignalOrderContract extends Contract {
     @EnumSource
     default void strongSignalWaitsForPutsSignalsAtomicsAndElements(Carrier carrier) {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(4))) {
-            MemoryRegion source = BytePattern.filled(pair.local(64), 2);
+            MemoryRegion source = filled(pair.local(64), 2);
             MemoryRegion served = pair.served(256);
             MemoryRegion counters = pair.served(8);
             RemoteRegion remote = pair.attach(served);
             SignalUpdate update = new RemoteSignal(pair.attach(counters), 0).strong();
             for (int round = 1; round <= 100; round++) {
-                served.segment().fill((byte) 0);
+                bytesOf(served).fill((byte) 0);
                 CompletableFuture<Void> event = new CompletableFuture<>();
                 TransferOptions later = TransferOptions.defaults().startAfter(StartEvent.of(event));
                 CompletableFuture<Void> checked =
@@ -270,15 +267,15 @@ interface SignalOrderContract extends Contract {
         }
     }
 
-    private static void assertAllIsThere(MemoryRegion served, MemoryRegion source) {
+    private void assertAllIsThere(MemoryRegion served, MemoryRegion source) {
         long[] words = {0x11, 1, 3, 4, 1};
         for (int i = 0; i < words.length; i++) {
             assertThat(served.signal(8L * i).value())
                     .as("word %d", i)
                     .isEqualTo(i == 0 ? littleEndian(words[i]) : words[i]);
         }
-        BytePattern.assertSame(served.segment().asSlice(64, 64), source.segment());
-        BytePattern.assertSame(served.segment().asSlice(128, 64), source.segment());
+        BytePattern.assertSame(bytesOf(served).slice(64, 64), bytesOf(source));
+        BytePattern.assertSame(bytesOf(served).slice(128, 64), bytesOf(source));
     }
 
     /** What a word of the host holds once a value was put there, the lowest byte first. */
@@ -413,7 +410,7 @@ interface SignalOrderContract extends Contract {
     @Test
     default void strongSignalsAndNotificationsWaitForEachOther() {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(4))) {
-            MemoryRegion source = BytePattern.filled(pair.local(256 << 10), 5);
+            MemoryRegion source = filled(pair.local(256 << 10), 5);
             MemoryRegion served = pair.served(source.length());
             MemoryRegion counters = pair.served(8);
             RemoteRegion remote = pair.attach(served);
@@ -449,10 +446,10 @@ interface SignalOrderContract extends Contract {
             RemoteRegion remote = pair.attach(served);
             SignalUpdate update = new RemoteSignal(pair.attach(counters), 0).strong();
             for (int round = 1; round <= 20; round++) {
-                BytePattern.fill(source.segment(), round);
+                BytePattern.fill(bytesOf(source), round);
                 CompletableFuture<Void> checked = counters.signal(0)
                         .awaitAtLeast(round)
-                        .thenAccept(seen -> BytePattern.assertSame(served.segment(), source.segment()));
+                        .thenAccept(seen -> BytePattern.assertSame(bytesOf(served), bytesOf(source)));
                 for (long at = 0; at < 1 << 20; at += 64 << 10) {
                     pair.write(source, at, remote, at, 64 << 10);
                 }

@@ -136,7 +136,7 @@ public interface StartAndCompletionContract extends Contract {
                 MemoryRegion local = pair.local(TransferKind.BYTES);
                 MemoryRegion served = pair.served(TransferKind.BYTES);
                 RemoteRegion remote = pair.attach(served);
-                TransferKind.reset(local, served);
+                TransferKind.reset(bytesOf(local), bytesOf(served));
                 Switch event = new Switch();
                 TerminalSignal signal = new TerminalSignal();
                 Transfer transfer = kind.on(pair.connection(), local, remote, event.options(), signal);
@@ -150,11 +150,11 @@ public interface StartAndCompletionContract extends Contract {
                 assertThat(pair.connection().window().operations()).isZero();
                 assertThat(pair.connection().window().bytes()).isZero();
                 assertThat(pair.connection().pending()).isEqualTo(1);
-                kind.assertNothingHappened(local, served);
+                kind.assertNothingHappened(bytesOf(local), bytesOf(served));
                 event.happen();
                 signal.awaitSuccess();
                 await(pair.connection().quiet());
-                kind.assertHappened(local, served);
+                kind.assertHappened(bytesOf(local), bytesOf(served));
                 assertNothingIsHeld(pair);
             }
         }
@@ -175,11 +175,11 @@ public interface StartAndCompletionContract extends Contract {
                     source.length(),
                     TransferOptions.defaults().startAfter(StartEvent.of(computed)));
             Thread.ofPlatform().start(() -> {
-                BytePattern.fill(source.segment(), 5);
+                BytePattern.fill(bytesOf(source), 5);
                 computed.complete(null);
             });
             signal.awaitSuccess();
-            BytePattern.assertFilled(served, 5);
+            BytePattern.assertFilled(bytesOf(served), 5);
         }
     }
 
@@ -193,7 +193,7 @@ public interface StartAndCompletionContract extends Contract {
             List<StartEvent> events = List.of(
                     StartEvent.of(CompletableFuture.completedFuture("anything")), listener -> listener.happened(null));
             for (StartEvent event : events) {
-                TransferKind.reset(local, served);
+                TransferKind.reset(bytesOf(local), bytesOf(served));
                 TerminalSignal signal = new TerminalSignal();
                 kind.on(
                         pair.connection(),
@@ -202,7 +202,7 @@ public interface StartAndCompletionContract extends Contract {
                         TransferOptions.defaults().startAfter(event),
                         signal);
                 signal.awaitSuccess();
-                kind.assertHappened(local, served);
+                kind.assertHappened(bytesOf(local), bytesOf(served));
                 assertThat(TransferEngine.isPollerThread(signal.thread())).isTrue();
             }
         }
@@ -241,7 +241,7 @@ public interface StartAndCompletionContract extends Contract {
         Random random = ContractProfile.random("eventsHappenInManyThreadsAtOnce");
         try (EnginePair pair =
                 EnginePair.open(transport(), both -> both.windowOperations(8).lanes(2))) {
-            MemoryRegion source = BytePattern.filled(pair.local(8L * transfers), 2);
+            MemoryRegion source = filled(pair.local(8L * transfers), 2);
             MemoryRegion served = pair.served(source.length());
             RemoteRegion remote = pair.attach(served);
             List<Switch> events = new ArrayList<>();
@@ -263,7 +263,7 @@ public interface StartAndCompletionContract extends Contract {
             TerminalSignal.awaitAllSuccess(signals);
             assertThat(signals).allSatisfy(signal -> assertThat(signal.count()).isEqualTo(1));
             await(pair.connection().quiet());
-            BytePattern.assertFilled(served, 2);
+            BytePattern.assertFilled(bytesOf(served), 2);
             assertNothingIsHeld(pair);
         }
     }
@@ -275,7 +275,7 @@ public interface StartAndCompletionContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             Switch event = new Switch();
             TerminalSignal signal = new TerminalSignal();
             Transfer transfer = kind.on(
@@ -289,11 +289,11 @@ public interface StartAndCompletionContract extends Contract {
     }
 
     /** What an event does not start any more. */
-    private static void assertStaysUndone(
+    private void assertStaysUndone(
             EnginePair pair, TransferKind kind, MemoryRegion local, MemoryRegion served, TerminalSignal signal) {
         pair.notify(new byte[0]).awaitSuccess();
         Patience.pause(Duration.ofMillis(20));
-        kind.assertNothingHappened(local, served);
+        kind.assertNothingHappened(bytesOf(local), bytesOf(served));
         assertThat(signal.count()).isEqualTo(1);
         assertNothingIsHeld(pair);
     }
@@ -305,7 +305,7 @@ public interface StartAndCompletionContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             Switch event = new Switch();
             TerminalSignal signal = new TerminalSignal();
             Transfer transfer = kind.on(pair.connection(), local, remote, event.options(), signal);
@@ -324,7 +324,7 @@ public interface StartAndCompletionContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             Exception cause = new Exception("the device is gone");
             for (StartEvent event : List.<StartEvent>of(
                     listener -> listener.happened(cause), StartEvent.of(CompletableFuture.failedFuture(cause)))) {
@@ -346,7 +346,7 @@ public interface StartAndCompletionContract extends Contract {
     default void eventThatThrowsWhenItIsAskedLosesNothing() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(64);
-            source.segment().fill((byte) 1);
+            bytesOf(source).fill((byte) 1);
             MemoryRegion served = pair.served(64);
             RemoteRegion remote = pair.attach(served);
             StartEvent broken = listener -> {
@@ -374,7 +374,7 @@ public interface StartAndCompletionContract extends Contract {
             pair.notify(new byte[0]).awaitSuccess();
             // Either the call told of it, or the callback, not both.
             assertThat(signal.count()).isEqualTo(thrown ? 0 : 1);
-            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
         }
     }
 
@@ -409,12 +409,12 @@ public interface StartAndCompletionContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             Switch event = new Switch();
             CompletableFuture<Void> checked = new CompletableFuture<>();
             RecordingListener listener = new RecordingListener(payload -> {
                 try {
-                    kind.assertHappened(local, served);
+                    kind.assertHappened(bytesOf(local), bytesOf(served));
                     checked.complete(null);
                 } catch (AssertionError e) {
                     checked.completeExceptionally(e);
@@ -457,7 +457,7 @@ public interface StartAndCompletionContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             Switch event = new Switch();
             List<TerminalSignal> signals = new ArrayList<>();
             for (TransferKind kind : TransferKind.values()) {
@@ -473,7 +473,7 @@ public interface StartAndCompletionContract extends Contract {
             }
             event.happen();
             assertThat(TerminalSignal.awaitAllOnce(signals)).hasSize(signals.size());
-            TransferKind.WRITE.assertNothingHappened(local, served);
+            TransferKind.WRITE.assertNothingHappened(bytesOf(local), bytesOf(served));
             assertThat(pair.connection().pending()).isZero();
         }
     }
@@ -484,14 +484,14 @@ public interface StartAndCompletionContract extends Contract {
             MemoryRegion served = pair.served(64);
             RemoteRegion remote = pair.attach(served);
             MemoryRegion source = pair.local(64);
-            source.segment().fill((byte) 1);
+            bytesOf(source).fill((byte) 1);
             Switch event = new Switch();
             TerminalSignal signal = pair.write(source, 0, remote, 0, 64, event.options());
             // What was not posted does not hold it up.
             await(source.close());
             event.happen();
             signal.awaitFailure(RegionClosedException.class);
-            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
             assertNothingIsHeld(pair);
             assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
         }
@@ -517,7 +517,7 @@ public interface StartAndCompletionContract extends Contract {
             MemoryRegion local = pair.local(TransferKind.BYTES);
             MemoryRegion served = pair.served(TransferKind.BYTES);
             RemoteRegion remote = pair.attach(served);
-            TransferKind.reset(local, served);
+            TransferKind.reset(bytesOf(local), bytesOf(served));
             List<Completion> completions = new ArrayList<>();
 
             Completion success = new Completion(transport());

@@ -61,8 +61,8 @@ interface TerminalSignalContract extends Contract {
                 engine.closeAsync();
                 throw e;
             }
-            source = engine.allocate(MOST_BYTES, RegionOptions.local());
-            sink = engine.allocate(MOST_BYTES, RegionOptions.local());
+            source = transport.memory().allocate(engine, MOST_BYTES, RegionOptions.local());
+            sink = transport.memory().allocate(engine, MOST_BYTES, RegionOptions.local());
         }
 
         void submit(int count, Random random) {
@@ -186,11 +186,11 @@ interface TerminalSignalContract extends Contract {
             TransferEngine engine = crowd.engine();
             Connection again = await(engine.connection(peer.address()));
             RemoteRegion remote = await(again.attach(peer.region(0)));
-            MemoryRegion source = BytePattern.filled(engine.allocate(MOST_BYTES, RegionOptions.local()), 77);
+            MemoryRegion source = filled(allocate(engine, MOST_BYTES, RegionOptions.local()), 77);
             TerminalSignal signal = new TerminalSignal();
             again.write(source, 0, remote, 0, MOST_BYTES, TransferOptions.defaults(), signal);
             signal.awaitSuccess();
-            assertThat(peer.checksum(0, 0, MOST_BYTES)).isEqualTo(BytePattern.checksum(source.segment()));
+            assertThat(peer.checksum(0, 0, MOST_BYTES)).isEqualTo(BytePattern.checksum(bytesOf(source)));
         }
     }
 

@@ -12,8 +12,6 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOperations;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -85,32 +83,30 @@ enum TransferKind {
     }
 
     /** Checks that the transfer has not touched any memory yet. */
-    void assertNothingHappened(MemoryRegion local, MemoryRegion served) {
-        BytePattern.assertAll(served.segment(), (byte) 0, "the target of a " + this + " that was not posted");
-        BytePattern.assertAll(local.segment(), LOCAL, "the local region of a " + this + " that was not posted");
+    void assertNothingHappened(ContractBytes local, ContractBytes served) {
+        BytePattern.assertAll(served, (byte) 0, "the target of a " + this + " that was not posted");
+        BytePattern.assertAll(local, LOCAL, "the local region of a " + this + " that was not posted");
     }
 
     /** Checks what one run does. */
-    void assertHappened(MemoryRegion local, MemoryRegion served) {
-        MemorySegment target = served.segment();
+    void assertHappened(ContractBytes local, ContractBytes served) {
         switch (this) {
             case READ, READ_VECTORED ->
-                BytePattern.assertAll(local.segment().asSlice(0, 2 * HALF), (byte) 0, "the target of a " + this);
+                BytePattern.assertAll(local.slice(0, 2 * HALF), (byte) 0, "the target of a " + this);
             case WRITE, WRITE_VECTORED, WRITE_WITH_SIGNAL ->
-                BytePattern.assertAll(target.asSlice(0, 2 * HALF), LOCAL, "the target of a " + this);
-            case PUT -> assertThat(target.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 7);
+                BytePattern.assertAll(served.slice(0, 2 * HALF), LOCAL, "the target of a " + this);
+            case PUT -> assertThat(served.byteAt(0)).isEqualTo((byte) 7);
             case SIGNAL -> {}
-            case FETCH_ADD, COMPARE_AND_SWAP ->
-                assertThat(target.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(1);
+            case FETCH_ADD, COMPARE_AND_SWAP -> assertThat(served.longAt(0)).isEqualTo(1);
         }
         if (this == SIGNAL || this == WRITE_WITH_SIGNAL) {
-            assertThat(target.get(ValueLayout.JAVA_LONG, COUNTER)).isEqualTo(1);
+            assertThat(served.longAt(COUNTER)).isEqualTo(1);
         }
     }
 
     /** Makes both regions what they were. */
-    static void reset(MemoryRegion local, MemoryRegion served) {
-        local.segment().fill(LOCAL);
-        served.segment().fill((byte) 0);
+    static void reset(ContractBytes local, ContractBytes served) {
+        local.fill(LOCAL);
+        served.fill((byte) 0);
     }
 }

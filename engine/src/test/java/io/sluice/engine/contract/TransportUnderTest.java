@@ -2,8 +2,6 @@ package io.sluice.engine.contract;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.PatientOptions;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /** What the contract must know of a transport to test it. What differs by transport is said here and nowhere else. */
@@ -129,22 +127,12 @@ public interface TransportUnderTest {
     }
 
     /**
-     * Whether the regions of the contract are over memory of the test's own, registered, rather than allocated by the engine.
+     * The memory of the contract's regions.
      *
-     * @return true for registered ones
+     * @return memory of the host that the engines allocate, unless the tests are to run on another
      */
-    default boolean registersItsMemory() {
-        return false;
-    }
-
-    /**
-     * Memory for a region that is registered, aligned for words.
-     *
-     * @param bytes how much
-     * @return it lives as long as it is reachable
-     */
-    default MemorySegment memory(long bytes) {
-        return Arena.ofAuto().allocate(bytes, Long.BYTES);
+    default ContractMemory memory() {
+        return HostMemory.allocated();
     }
 
     /**

@@ -18,9 +18,6 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,10 +76,9 @@ interface UnknownOutcomeContract extends Contract {
         for (int round = 0; round < 4 || (cutShort.get() == 0 && round < 50); round++) {
             try (EnginePair pair = EnginePair.open(
                             transport(), both -> both.windowOperations(16).lanes(2));
-                    Arena arena = Arena.ofShared()) {
-                // The memory outlives the engine that it is served by.
-                MemorySegment memory = arena.allocate(8L * words, 64);
-                MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
+                    // it outlives the engine that serves it
+                    OwnMemory memory = ownMemory(8L * words, 64)) {
+                MemoryRegion served = memory.register(pair.target(), RegionOptions.readWrite());
                 RemoteRegion remote = pair.attach(served);
                 MemoryRegion source = pair.local(64);
                 List<TerminalSignal> signals = new ArrayList<>();
@@ -96,7 +92,7 @@ interface UnknownOutcomeContract extends Contract {
                 await(pair.accepted().close());
                 await(served.close());
                 for (int word = 0; word < words; word++) {
-                    long value = memory.get(ValueLayout.JAVA_LONG, 8L * word);
+                    long value = memory.bytes().longAt(8L * word);
                     SluiceException error = signals.get(word).await().orElse(null);
                     if (error == null) {
                         assertThat(value)
@@ -140,7 +136,7 @@ interface UnknownOutcomeContract extends Contract {
                         .build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion source = engine.allocate(64, RegionOptions.local());
+            MemoryRegion source = allocate(engine, 64, RegionOptions.local());
             peer.freeze();
             List<TerminalSignal> signals = new ArrayList<>();
             for (int word = 0; word < words; word++) {
@@ -154,14 +150,14 @@ interface UnknownOutcomeContract extends Contract {
             Connection again = await(engine.connect(peer.address()));
             RemoteRegion anew = await(again.attach(peer.region(0)));
             Patience.pause(Duration.ofMillis(50));
-            MemoryRegion sink = engine.allocate(8L * words, RegionOptions.local());
+            MemoryRegion sink = allocate(engine, 8L * words, RegionOptions.local());
             TerminalSignal read = new TerminalSignal();
             again.read(sink, 0, anew, 0, 8L * words, TransferOptions.defaults(), read);
             read.awaitSuccess();
             int unknown = 0;
             for (int word = 0; word < words; word++) {
                 SluiceException error = signals.get(word).await().orElse(null);
-                long value = sink.segment().get(ValueLayout.JAVA_LONG, 8L * word);
+                long value = bytesOf(sink).longAt(8L * word);
                 if (error == null) {
                     // an adapter puts bytes where no processor runs
                     assertThat(transport().needsTargetToRun()).isFalse();
@@ -199,7 +195,7 @@ interface UnknownOutcomeContract extends Contract {
     private boolean largeWriteIsCut() {
         long bytes = WhilePosted.BYTES;
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion source = BytePattern.filled(pair.local(bytes), 7);
+            MemoryRegion source = filled(pair.local(bytes), 7);
             MemoryRegion counters = pair.served(8);
             MemoryRegion served = pair.served(bytes);
             RemoteRegion remote = pair.attach(served);
@@ -239,7 +235,7 @@ interface UnknownOutcomeContract extends Contract {
                 assertThat(transport().needsTargetToRun())
                         .as("all of it has gone though the target took nothing")
                         .isFalse();
-                BytePattern.assertFilled(served, 7);
+                BytePattern.assertFilled(bytesOf(served), 7);
             }
             return error.isPresent();
         }
@@ -253,11 +249,10 @@ interface UnknownOutcomeContract extends Contract {
         for (int round = 0; round < 3; round++) {
             try (EnginePair pair =
                             EnginePair.open(transport(), both -> both.lanes(2).windowOperations(8));
-                    Arena arena = Arena.ofShared()) {
-                MemorySegment target = arena.allocate(bytes, 4096);
-                MemorySegment sunk = arena.allocate(bytes, 4096);
-                MemoryRegion served = pair.target().register(target, RegionOptions.readWrite());
-                MemoryRegion sink = pair.initiator().register(sunk, RegionOptions.local());
+                    OwnMemory target = ownMemory(bytes, 4096);
+                    OwnMemory sunk = ownMemory(bytes, 4096)) {
+                MemoryRegion served = target.register(pair.target(), RegionOptions.readWrite());
+                MemoryRegion sink = sunk.register(pair.initiator(), RegionOptions.local());
                 MemoryRegion source = pair.local(bytes);
                 RemoteRegion remote = pair.attach(served);
                 RemoteRegion other = pair.attach(pair.served(bytes));
@@ -270,14 +265,14 @@ interface UnknownOutcomeContract extends Contract {
                 until("it flows", () -> TerminalSignal.ended(signals) > 2);
                 CompletableFuture<Void> ended = cut.of(pair);
                 await(served.close());
-                target.fill(canary);
+                target.bytes().fill(canary);
                 await(sink.close());
-                sunk.fill(canary);
+                sunk.bytes().fill(canary);
                 await(ended);
                 TerminalSignal.awaitAllOnce(signals);
                 Patience.pause(Duration.ofMillis(30));
-                BytePattern.assertAll(target, canary, "the target after its close, round " + round);
-                BytePattern.assertAll(sunk, canary, "the sink after its close, round " + round);
+                BytePattern.assertAll(target.bytes(), canary, "the target after its close, round " + round);
+                BytePattern.assertAll(sunk.bytes(), canary, "the sink after its close, round " + round);
             }
         }
     }
@@ -300,7 +295,7 @@ interface UnknownOutcomeContract extends Contract {
                 await(connection.close());
                 await(accepted.close());
                 // The target's side has ended: from here on nothing of it is carried out any more.
-                served.segment().fill((byte) 0);
+                bytesOf(served).fill((byte) 0);
                 CompletableFuture<Connection> other = new CompletableFuture<>();
                 Connection old = accepted;
                 try (TransferEngine.Registration listening = pair.target().onConnection(each -> {
@@ -313,7 +308,7 @@ interface UnknownOutcomeContract extends Contract {
                 }
                 await(connection.quiet());
                 Patience.pause(Duration.ofMillis(10));
-                BytePattern.assertAll(served.segment(), (byte) 0, "the words after the end of their connection");
+                BytePattern.assertAll(bytesOf(served), (byte) 0, "the words after the end of their connection");
                 TerminalSignal.awaitAllOnce(signals);
             }
         }

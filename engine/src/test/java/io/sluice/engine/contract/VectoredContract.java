@@ -39,7 +39,7 @@ interface VectoredContract extends Contract {
     @Test
     default void everyElementHasItsResult() {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(2))) {
-            MemoryRegion source = BytePattern.filled(pair.local((long) ELEMENTS * BYTES), 1);
+            MemoryRegion source = filled(pair.local((long) ELEMENTS * BYTES), 1);
             MemoryRegion served = pair.served(source.length());
             MemoryRegion back = pair.local(source.length());
             RemoteRegion remote = pair.attach(served);
@@ -65,9 +65,9 @@ interface VectoredContract extends Contract {
             reads.assertEachElementOnce();
             for (int i = 0; i < ELEMENTS; i++) {
                 int length = i % (BYTES + 1);
-                var slot = back.segment().asSlice((long) i * BYTES, BYTES);
-                BytePattern.assertFilled(slot.asSlice(0, length), 1, (long) i * BYTES);
-                BytePattern.assertAll(slot.asSlice(length), (byte) 0, "behind element " + i);
+                var slot = bytesOf(back).slice((long) i * BYTES, BYTES);
+                BytePattern.assertFilled(slot.slice(0, length), 1, (long) i * BYTES);
+                BytePattern.assertAll(slot.slice(length), (byte) 0, "behind element " + i);
             }
         }
     }
@@ -76,7 +76,7 @@ interface VectoredContract extends Contract {
     @Tag(DRIVER)
     default void oneElementOfManyChunks() {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(1 << 20))) {
-            MemoryRegion source = BytePattern.filled(pair.local(9 << 20), 1);
+            MemoryRegion source = filled(pair.local(9 << 20), 1);
             MemoryRegion served = pair.served(source.length());
             ElementSignals signals = new ElementSignals(1);
             pair.connection()
@@ -86,14 +86,14 @@ interface VectoredContract extends Contract {
                             signals);
             signals.terminal().awaitSuccess();
             signals.assertEachElementOnce();
-            BytePattern.assertFilled(served, 1);
+            BytePattern.assertFilled(bytesOf(served), 1);
         }
     }
 
     @Test
     default void someElementsFailAndTheOthersDoNot() {
         try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion source = BytePattern.filled(pair.local((long) ELEMENTS * BYTES), 3);
+            MemoryRegion source = filled(pair.local((long) ELEMENTS * BYTES), 3);
             MemoryRegion staying = pair.served(source.length());
             MemoryRegion closing = pair.served(source.length());
             RemoteRegion there = pair.attach(staying);
@@ -129,7 +129,7 @@ interface VectoredContract extends Contract {
                 }
             }
             for (int i = 0; i < ELEMENTS; i++) {
-                var slot = staying.segment().asSlice((long) i * BYTES, BYTES);
+                var slot = bytesOf(staying).slice((long) i * BYTES, BYTES);
                 if (i % 3 == 1) {
                     BytePattern.assertAll(slot, (byte) 0, "element " + i);
                 } else {
@@ -246,7 +246,7 @@ interface VectoredContract extends Contract {
     default void oneBadElementSubmitsNothing() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
-            local.segment().fill((byte) 1);
+            bytesOf(local).fill((byte) 1);
             MemoryRegion served = pair.served(64);
             RemoteRegion remote = pair.attach(served);
             ElementSignals never = new ElementSignals(2);
@@ -259,7 +259,7 @@ interface VectoredContract extends Contract {
                                     never))
                     .isInstanceOf(IndexOutOfBoundsException.class);
             Patience.pause(Duration.ofMillis(50));
-            BytePattern.assertAll(served.segment(), (byte) 0, "the target");
+            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
             assertThat(never.terminal().count()).isZero();
             assertThat(never.reported()).isZero();
         }
@@ -279,7 +279,7 @@ interface VectoredContract extends Contract {
                         transport().options().windowOperations(16).build())) {
             Connection connection = await(engine.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(peer.region(0)));
-            MemoryRegion local = engine.allocate(bytes, RegionOptions.local());
+            MemoryRegion local = allocate(engine, bytes, RegionOptions.local());
             ElementSignals signals = new ElementSignals(elements);
             connection.writeVectored(
                     Collections.nCopies(elements, new TransferElement(local, 0, remote, 0, bytes)),

@@ -15,6 +15,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.jni.MachineFacts;
 import io.sluice.testkit.Patience;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +32,7 @@ interface VolumeContract extends Contract {
     default void verySmallTransfersArriveByteByByte() throws InterruptedException {
         int count = ContractProfile.current().smallTransfers();
         try (EnginePair pair = EnginePair.open(transport(), both -> both.lanes(2))) {
-            MemoryRegion source = BytePattern.filled(pair.local((long) count * SLOT_BYTES), 5);
+            MemoryRegion source = filled(pair.local((long) count * SLOT_BYTES), 5);
             MemoryRegion served = pair.served(source.length());
             MemoryRegion back = pair.local(source.length());
             RemoteRegion remote = pair.attach(served);
@@ -46,9 +47,10 @@ interface VolumeContract extends Contract {
                             back, at(i), remote, at(i), length(i), TransferOptions.defaults(), callback));
             for (int i = 0; i < count; i++) {
                 for (MemoryRegion copy : new MemoryRegion[] {served, back}) {
+                    MemorySegment slot = bytesOf(copy).slice(at(i), SLOT_BYTES).contents();
                     for (int j = 0; j < SLOT_BYTES; j++) {
                         byte expected = j < length(i) ? BytePattern.at(5, at(i) + j) : 0;
-                        byte actual = copy.segment().get(ValueLayout.JAVA_BYTE, at(i) + j);
+                        byte actual = slot.get(ValueLayout.JAVA_BYTE, j);
                         if (actual != expected) {
                             assertThat(actual)
                                     .as("byte %d of transfer %d of %d bytes", j, i, length(i))
@@ -108,42 +110,43 @@ interface VolumeContract extends Contract {
         try (TransferEngine engine = TransferEngine.open(transport().options().build())) {
             Connection connection = await(engine.connect(engine.address()));
             // Most of the source is never touched, and what is not costs no memory; the marks show misplaced chunks.
-            MemoryRegion source = engine.allocate(bytes, RegionOptions.readOnly());
+            MemoryRegion source = allocate(engine, bytes, RegionOptions.readOnly());
+            ContractBytes marked = bytesOf(source);
             long marks = 0;
             for (long at = 0; at + 8 <= bytes; at += 64 << 10) {
                 long within = Math.min(at + (at >>> 16) % 60_000, bytes - 8);
-                source.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, within, at + 1);
+                marked.setLong(within, at + 1);
                 marks++;
             }
-            source.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, bytes - 8, -1L);
-            MemoryRegion sink = engine.allocate(bytes, RegionOptions.readWrite());
+            marked.setLong(bytes - 8, -1L);
+            MemoryRegion sink = allocate(engine, bytes, RegionOptions.readWrite());
             RemoteRegion from = await(connection.attach(source.descriptor()));
             RemoteRegion to = await(connection.attach(sink.descriptor()));
             TerminalSignal written = new TerminalSignal();
             connection.write(source, 0, to, 0, bytes, TransferOptions.defaults(), written);
             written.awaitSuccess(Patience.longBound());
             assertThat(marks).isGreaterThan(1);
-            BytePattern.assertSame(sink.segment(), source.segment());
+            BytePattern.assertSame(bytesOf(sink), bytesOf(source));
             assertThat(engine.metrics().bytes(Operation.WRITE)).isEqualTo(bytes);
 
             // The far end once more, by small transfers at offsets beyond 32 bits.
-            MemoryRegion small = engine.allocate(8192, RegionOptions.local());
+            MemoryRegion small = allocate(engine, 8192, RegionOptions.local());
             for (long at : new long[] {bytes - 8192, (bytes >>> 1) - 4096, bytes > 1L << 32 ? (1L << 32) - 4096 : 0}) {
                 TerminalSignal read = new TerminalSignal();
                 connection.read(small, 0, from, at, 8192, TransferOptions.defaults(), read);
                 read.awaitSuccess();
-                BytePattern.assertSame(small.segment(), source.segment().asSlice(at, 8192));
-                BytePattern.fill(small.segment(), at);
+                BytePattern.assertSame(bytesOf(small), bytesOf(source).slice(at, 8192));
+                BytePattern.fill(bytesOf(small), at);
                 TerminalSignal again = new TerminalSignal();
                 connection.write(small, 0, to, at, 8192, TransferOptions.defaults(), again);
                 again.awaitSuccess();
-                BytePattern.assertFilled(sink.segment().asSlice(at, 8192), at, 0);
+                BytePattern.assertFilled(bytesOf(sink).slice(at, 8192), at);
             }
             // And the whole of it in the other direction.
             TerminalSignal read = new TerminalSignal();
             connection.read(sink, 0, from, 0, bytes, TransferOptions.defaults(), read);
             read.awaitSuccess(Patience.longBound());
-            BytePattern.assertSame(sink.segment(), source.segment());
+            BytePattern.assertSame(bytesOf(sink), bytesOf(source));
         }
     }
 

@@ -1,5 +1,7 @@
 package io.sluice.engine.transport.shm;
 
+import io.sluice.engine.contract.ContractMemory;
+import io.sluice.engine.contract.HostMemory;
 import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 import java.util.TreeMap;
@@ -76,8 +78,8 @@ final class ShmUnderTest implements TransportUnderTest {
     }
 
     @Override
-    public boolean registersItsMemory() {
-        return registers;
+    public ContractMemory memory() {
+        return registers ? HostMemory.registered() : HostMemory.allocated();
     }
 
     @Override

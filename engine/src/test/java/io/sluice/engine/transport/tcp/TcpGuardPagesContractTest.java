@@ -1,9 +1,10 @@
 package io.sluice.engine.transport.tcp;
 
 import io.sluice.engine.GuardedMemory;
+import io.sluice.engine.contract.ContractMemory;
+import io.sluice.engine.contract.HostMemory;
 import io.sluice.engine.contract.TransportContract;
 import io.sluice.engine.contract.TransportUnderTest;
-import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Tag;
 
 /** The same promises with every region between two pages that nobody may touch. */
@@ -23,13 +24,8 @@ class TcpGuardPagesContractTest extends TransportContract {
             }
 
             @Override
-            public boolean registersItsMemory() {
-                return true;
-            }
-
-            @Override
-            public MemorySegment memory(long bytes) {
-                return GuardedMemory.allocate(bytes);
+            public ContractMemory memory() {
+                return HostMemory.registered(GuardedMemory::allocate);
             }
         };
     }

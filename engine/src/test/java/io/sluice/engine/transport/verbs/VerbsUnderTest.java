@@ -1,8 +1,9 @@
 package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.GuardedMemory;
+import io.sluice.engine.contract.ContractMemory;
+import io.sluice.engine.contract.HostMemory;
 import io.sluice.engine.contract.TransportUnderTest;
-import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -102,12 +103,7 @@ final class VerbsUnderTest implements TransportUnderTest {
     }
 
     @Override
-    public boolean registersItsMemory() {
-        return guarded;
-    }
-
-    @Override
-    public MemorySegment memory(long bytes) {
-        return guarded ? GuardedMemory.allocate(bytes) : TransportUnderTest.super.memory(bytes);
+    public ContractMemory memory() {
+        return guarded ? HostMemory.registered(GuardedMemory::allocate) : HostMemory.allocated();
     }
 }
