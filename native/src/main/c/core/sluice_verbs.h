@@ -16,6 +16,10 @@
 /* NULL when the library is usable, otherwise why it is not. */
 const char *sluice_verbs_load(const char *path);
 bool sluice_verbs_loaded(void);
+/* Which signals the library, or one that it has loaded, wanted to handle: bit n is signal n. 0 before it is loaded. */
+uint32_t sluice_verbs_claimed_signals(void);
+/* The file of that library, once there are such signals; empty if it is not known. */
+const char *sluice_verbs_claimant(void);
 
 /* VerbsMemory's access rights. */
 enum {

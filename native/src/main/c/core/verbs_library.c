@@ -1,5 +1,7 @@
 #include "verbs_library.h"
 
+#include "foreign_library.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,10 +13,11 @@
 
 struct verbs_library verbs;
 
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t loading_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool was_tried;
 static char cause[SLUICE_VERBS_CAUSE_BYTES];
 static atomic_bool is_loaded;
+static struct foreign_claim claim;
 
 /* The address of a function through an object pointer, as POSIX has it for dlsym. */
 static bool find(void *library, const char *symbol, void *member) {
@@ -36,34 +39,58 @@ static const char *missing_symbol(void *library, struct verbs_library *found) {
     return NULL;
 }
 
-static bool load(const char *path) {
-    const char *file = path == NULL || path[0] == '\0' ? DEFAULT_LIBRARY : path;
+struct loading {
+    const char *file;
+    bool is_loaded;
+};
+
+static void load(void *argument) {
+    struct loading *loading = argument;
+    const char *file = loading->file;
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         const char *error = dlerror();
         snprintf(cause, sizeof cause, "%s cannot be loaded: %s", file, error == NULL ? "no reason is given" : error);
-        return false;
+        return;
     }
     const char *missing = missing_symbol(library, &verbs);
     if (missing != NULL) {
         snprintf(cause, sizeof cause, "%s lacks the function %s", file, missing);
         memset(&verbs, 0, sizeof verbs);
         dlclose(library);
-        return false;
+        return;
     }
-    return true;
+    /* The first list loads the drivers, each of them a library. */
+    struct ibv_device **devices = verbs.get_device_list(NULL);
+    if (devices != NULL) {
+        verbs.free_device_list(devices);
+    }
+    loading->is_loaded = true;
 }
 
 const char *sluice_verbs_load(const char *path) {
-    pthread_mutex_lock(&loading);
+    pthread_mutex_lock(&loading_lock);
     if (!was_tried) {
         was_tried = true;
+        struct loading loading = {.file = path == NULL || path[0] == '\0' ? DEFAULT_LIBRARY : path};
         /* Never unloaded: the drivers that it loads in turn do not all survive that. */
-        atomic_store_explicit(&is_loaded, load(path), memory_order_release);
+        foreign_library_run(load, &loading, &claim);
+        atomic_store_explicit(&is_loaded, loading.is_loaded, memory_order_release);
     }
     const char *result = atomic_load_explicit(&is_loaded, memory_order_relaxed) ? NULL : cause;
-    pthread_mutex_unlock(&loading);
+    pthread_mutex_unlock(&loading_lock);
     return result;
+}
+
+uint32_t sluice_verbs_claimed_signals(void) {
+    pthread_mutex_lock(&loading_lock);
+    uint32_t signals = claim.signals;
+    pthread_mutex_unlock(&loading_lock);
+    return signals;
+}
+
+const char *sluice_verbs_claimant(void) {
+    return claim.library;
 }
 
 bool sluice_verbs_loaded(void) {

@@ -7,6 +7,15 @@
 
 /* Texts cross as bytes: paths and the messages about them need not be what the virtual machine takes for UTF-8. */
 
+static jbyteArray bytes_of(JNIEnv *env, const char *text) {
+    jsize length = (jsize)strlen(text);
+    jbyteArray result = (*env)->NewByteArray(env, length);
+    if (result != NULL) {
+        (*env)->SetByteArrayRegion(env, result, 0, length, (const jbyte *)text);
+    }
+    return result;
+}
+
 JNIEXPORT jbyteArray JNICALL Java_io_sluice_jni_VerbsLibrary_open(JNIEnv *env, UNUSED jclass type, jbyteArray path) {
     char text[PATH_MAX] = "";
     if (path != NULL) {
@@ -17,13 +26,13 @@ JNIEXPORT jbyteArray JNICALL Java_io_sluice_jni_VerbsLibrary_open(JNIEnv *env, U
         (*env)->GetByteArrayRegion(env, path, 0, length, (jbyte *)text);
     }
     const char *cause = sluice_verbs_load(text);
-    if (cause == NULL) {
-        return NULL;
-    }
-    jsize length = (jsize)strlen(cause);
-    jbyteArray result = (*env)->NewByteArray(env, length);
-    if (result != NULL) {
-        (*env)->SetByteArrayRegion(env, result, 0, length, (const jbyte *)cause);
-    }
-    return result;
+    return cause == NULL ? NULL : bytes_of(env, cause);
+}
+
+JNIEXPORT jint JNICALL Java_io_sluice_jni_VerbsLibrary_claimedSignals(UNUSED JNIEnv *env, UNUSED jclass type) {
+    return (jint)sluice_verbs_claimed_signals();
+}
+
+JNIEXPORT jbyteArray JNICALL Java_io_sluice_jni_VerbsLibrary_claimant(JNIEnv *env, UNUSED jclass type) {
+    return bytes_of(env, sluice_verbs_claimant());
 }

@@ -54,7 +54,7 @@ public final class NativeLibrary {
     /**
      * Describes the loaded library.
      *
-     * @return its interface's version, its platform and its compiler, for example {@code 3 linux-x86_64 gcc 12.2.0}
+     * @return its interface's version, its platform and its compiler, for example {@code 6 linux-x86_64 gcc 12.2.0}
      * @throws IllegalStateException if the library is not available
      */
     public static String version() {

@@ -26,7 +26,11 @@ public final class VerbsLibrary {
 
     /**
      * Opens the library and finds all its functions. The first call decides: every later one gives the same answer,
-     * whatever it asks for. It is never unloaded.
+     * whatever it asks for. It is never unloaded. The first list of devices is taken here, too, as that loads the drivers;
+     * all of it runs on a thread of its own, and changes no handler of a signal (see {@link #claim}).
+     *
+     * <p>Before that the process's environment gets the variables {@code IPATH_NO_BACKTRACE}, {@code HFI_NO_BACKTRACE} and
+     * {@code UCX_HANDLE_ERRORS}, where it has them not, by which libraries that handle the signals of faults are told not to.
      *
      * @param path the library's file; {@code null} or an empty text for {@code libibverbs.so.1}, which the dynamic linker
      *     looks for where it looks for all libraries
@@ -38,5 +42,28 @@ public final class VerbsLibrary {
         return cause == null ? null : new String(cause, UTF_8);
     }
 
+    /**
+     * Tells whether the library, or one that it loaded, wanted to handle signals that the process handles itself. A virtual
+     * machine that loses the handler of {@code SIGSEGV} ends at the next null check of compiled code, so the kernel refuses
+     * such a handler, unseen by the library. Where it cannot (before Linux 5.0, in some sandboxes), the handlers are put back
+     * after the load.
+     *
+     * @return one sentence that says which file wanted what; {@code null} if there was nothing, or nothing is loaded yet
+     */
+    public static @Nullable String claim() {
+        int signals = claimedSignals();
+        if (signals == 0) {
+            return null;
+        }
+        String file = new String(claimant(), UTF_8);
+        return (file.isEmpty() ? "A library that libibverbs loads" : file) + " wanted to handle "
+                + SignalNames.of(signals) + "; the handlers of this process were kept";
+    }
+
     private static native byte @Nullable [] open(byte @Nullable [] path);
+
+    /** A set: bit n is signal n. */
+    private static native int claimedSignals();
+
+    private static native byte[] claimant();
 }

@@ -1,0 +1,162 @@
+#define _GNU_SOURCE
+#include "foreign_library.h"
+
+#include "signal_handlers.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Who reads them, in its constructor:
+ *
+ * - libinfinipath of psm, on which Debian's libfabric depends: handlers of faults, SIGABRT, SIGINT and SIGTERM
+ * - psm2 before it asked for HFI_BACKTRACE instead: the same
+ * - libucs of ucx: handlers of faults, and an alternate stack for the thread. UCX_ERROR_SIGNALS= leaves it the stack
+ */
+static const char *const variables[] = {"IPATH_NO_BACKTRACE=1", "HFI_NO_BACKTRACE=1", "UCX_HANDLE_ERRORS=none"};
+
+#define VARIABLES (sizeof variables / sizeof variables[0])
+
+/* Two that ran at once would keep each other's handlers. */
+static pthread_mutex_t running = PTHREAD_MUTEX_INITIALIZER;
+static bool variables_are_set;
+
+static bool is_set(const char *variable) {
+    size_t length = strcspn(variable, "=") + 1;
+    for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
+        if (strncmp(*entry, variable, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * In one step, and nothing is freed: so a getenv of another thread walks the old table or the new one, where setenv may give
+ * the old one back under its feet. The texts are copied, as this library may be unloaded.
+ */
+static void set_variables(void) {
+    size_t count = 0;
+    while (environ != NULL && environ[count] != NULL) {
+        count++;
+    }
+    char **table = malloc((count + VARIABLES + 1) * sizeof *table);
+    if (table == NULL) {
+        return;
+    }
+    if (count > 0) {
+        memcpy(table, environ, count * sizeof *table);
+    }
+    for (size_t i = 0; i < VARIABLES; i++) {
+        char *copy = is_set(variables[i]) ? NULL : strdup(variables[i]);
+        if (copy != NULL) {
+            table[count++] = copy;
+        }
+    }
+    table[count] = NULL;
+    __atomic_store_n(&environ, table, __ATOMIC_RELEASE);
+}
+
+struct run {
+    void (*load)(void *argument);
+    void *argument;
+    uint32_t kept;
+    /* By which the thread tells first its guard, then that it has ended. */
+    int told[2];
+};
+
+static void tell(const struct run *run, int value) {
+    while (write(run->told[1], &value, sizeof value) < 0 && errno == EINTR) {
+    }
+}
+
+static int hear(const struct run *run) {
+    int value = -1;
+    while (read(run->told[0], &value, sizeof value) < 0 && errno == EINTR) {
+    }
+    return value;
+}
+
+static void *run_guarded(void *argument) {
+    const struct run *run = argument;
+    tell(run, signal_guard_begin(run->kept));
+    run->load(run->argument);
+    tell(run, 0);
+    return NULL;
+}
+
+/* Answers the thread until it has ended; whether it was guarded. */
+static bool attend(const struct run *run, struct signal_claim *claim) {
+    int guard = hear(run);
+    if (guard < 0) {
+        return false;
+    }
+    struct pollfd ready[] = {{.fd = guard, .events = POLLIN}, {.fd = run->told[0], .events = POLLIN}};
+    do {
+        if (poll(ready, 2, -1) > 0 && (ready[0].revents & POLLIN)) {
+            signal_guard_answer(guard, claim);
+        }
+    } while (!(ready[1].revents & POLLIN));
+    close(guard);
+    return true;
+}
+
+/* Where there is no thread to be had. */
+static void run_here(const struct run *run) {
+    stack_t before;
+    stack_t after;
+    bool is_known = sigaltstack(NULL, &before) == 0;
+    run->load(run->argument);
+    if (is_known && sigaltstack(NULL, &after) == 0 && after.ss_sp != before.ss_sp) {
+        sigaltstack(&before, NULL);
+    }
+}
+
+static bool run_apart(struct run *run, struct signal_claim *claim) {
+    pthread_t thread;
+    if (pipe2(run->told, O_CLOEXEC) != 0) {
+        run_here(run);
+        return false;
+    }
+    bool was_guarded = false;
+    if (pthread_create(&thread, NULL, run_guarded, run) == 0) {
+        was_guarded = attend(run, claim);
+        pthread_join(thread, NULL);
+    } else {
+        run_here(run);
+    }
+    close(run->told[0]);
+    close(run->told[1]);
+    return was_guarded;
+}
+
+static void name_library(const struct signal_claim *claim, struct foreign_claim *result) {
+    Dl_info found;
+    result->signals = claim->signals;
+    result->library[0] = '\0';
+    if (claim->handler != NULL && dladdr(claim->handler, &found) != 0 && found.dli_fname != NULL) {
+        strncat(result->library, found.dli_fname, sizeof result->library - 1);
+    }
+}
+
+void foreign_library_run(void (*load)(void *argument), void *argument, struct foreign_claim *claim) {
+    pthread_mutex_lock(&running);
+    if (!variables_are_set) {
+        variables_are_set = true;
+        set_variables();
+    }
+    struct signal_handlers handlers;
+    struct signal_claim claimed = {0};
+    signal_handlers_keep(&handlers);
+    struct run run = {.load = load, .argument = argument, .kept = handlers.kept};
+    bool was_guarded = run_apart(&run, &claimed);
+    signal_handlers_restore(&handlers, was_guarded, &claimed);
+    /* Not while it loads: the linker's lock is held there. */
+    name_library(&claimed, claim);
+    pthread_mutex_unlock(&running);
+}
