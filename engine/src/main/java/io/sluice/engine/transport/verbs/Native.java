@@ -7,12 +7,18 @@ import io.sluice.jni.NativeLibrary;
 import io.sluice.jni.VerbsLibrary;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What the classes of this package share when they speak to libibverbs. */
 final class Native {
     /** The file to load in place of {@code libibverbs.so.1}. */
     static final String LIBRARY_PROPERTY = "sluice.verbs.library";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Native.class);
+    private static final AtomicBoolean CLAIM_IS_LOGGED = new AtomicBoolean();
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -22,9 +28,15 @@ final class Native {
     /** Why libibverbs cannot be used, or null. */
     static @Nullable String unavailable() {
         Throwable cause = NativeLibrary.unavailabilityCause();
-        return cause == null
-                ? VerbsLibrary.load(System.getProperty(LIBRARY_PROPERTY))
-                : String.valueOf(cause.getMessage());
+        if (cause != null) {
+            return String.valueOf(cause.getMessage());
+        }
+        String unavailable = VerbsLibrary.load(System.getProperty(LIBRARY_PROPERTY));
+        String claim = VerbsLibrary.claim();
+        if (claim != null && CLAIM_IS_LOGGED.compareAndSet(false, true)) {
+            LOG.warn("{}", claim);
+        }
+        return unavailable;
     }
 
     /** A result that an adapter must give for a connection, or an exception that says what it refused. */
