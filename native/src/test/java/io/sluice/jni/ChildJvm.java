@@ -39,6 +39,14 @@ final class ChildJvm {
                 "io.sluice.jni/" + main.getName()));
     }
 
+    /** The command that {@link #run(Class, String...)} runs, to be put behind another program. */
+    static List<String> commandOf(Class<?> main, String... options) {
+        List<String> arguments = new ArrayList<>(List.of(options));
+        arguments.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-cp", classes() + ":" + testClasses()));
+        arguments.add(main.getName());
+        return command(arguments);
+    }
+
     /** A program to talk to by its standard streams, whose end is up to the caller. */
     static ProcessBuilder toTalkTo(Class<?> main) {
         return new ProcessBuilder(command(List.of(
