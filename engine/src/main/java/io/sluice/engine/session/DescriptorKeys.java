@@ -4,6 +4,7 @@ import io.sluice.engine.Access;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.security.Hmac;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
@@ -24,9 +25,19 @@ final class DescriptorKeys {
     DescriptorKeys(EngineId engineId, long epoch) {
         byte[] secret = new byte[32];
         new SecureRandom().nextBytes(secret);
-        mac = SessionSecret.keyed(secret);
+        mac = Hmac.keyed(secret);
         this.engineId = engineId;
         this.epoch = epoch;
+    }
+
+    /** Whether a descriptor names this engine, of this run or another. */
+    boolean isOfEngine(RegionDescriptor descriptor) {
+        return descriptor.engineId().equals(engineId);
+    }
+
+    /** Whether a descriptor of this engine is of this run. */
+    boolean isOfRun(RegionDescriptor descriptor) {
+        return descriptor.epoch() == epoch;
     }
 
     RegionDescriptor issue(long regionId, MemoryKind kind, Set<Access> access, long offset, long length) {
@@ -54,7 +65,7 @@ final class DescriptorKeys {
                 .put((byte) Access.toBits(access))
                 .array();
         synchronized (mac) {
-            return ByteBuffer.wrap(SessionSecret.mac(mac, "descriptor", granted))
+            return ByteBuffer.wrap(Hmac.of(mac, "descriptor", granted))
                     .getLong();
         }
     }

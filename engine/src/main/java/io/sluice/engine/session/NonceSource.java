@@ -1,5 +1,6 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.security.Hmac;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
@@ -20,7 +21,7 @@ final class NonceSource {
 
     /** {@value #BYTES} fresh bytes. */
     byte[] draw() {
-        return SessionSecret.mac(
+        return Hmac.of(
                 secret,
                 "nonce",
                 ByteBuffer.allocate(Long.BYTES).putLong(next.getAndIncrement()).array());

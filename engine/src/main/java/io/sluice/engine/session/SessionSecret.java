@@ -1,11 +1,9 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.security.Hmac;
 import io.sluice.engine.security.TlsPeer;
-import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionSecret {
     static final int PROOF_BYTES = 32;
-    private static final String ALGORITHM = "HmacSHA256";
     private static final byte[] NO_TOKEN = new byte[PROOF_BYTES];
 
     private final byte[] key;
@@ -28,7 +25,7 @@ final class SessionSecret {
      * @param welcome the acceptor's first message without its proof
      */
     SessionSecret(byte @Nullable [] token, byte[] hello, byte[] welcome) {
-        key = mac(token == null ? NO_TOKEN : digest(token), "sluice 1 session", hello, welcome);
+        key = Hmac.of(token == null ? NO_TOKEN : digest(token), "sluice 1 session", hello, welcome);
     }
 
     /**
@@ -38,7 +35,7 @@ final class SessionSecret {
      * @param security what the handshake has shown; null without TLS
      */
     SessionSecret(byte @Nullable [] token, byte[] hello, byte[] welcome, @Nullable TlsPeer security) {
-        this(token, security == null ? hello : mac(security.binding(), "sluice 1 tls", hello), welcome);
+        this(token, security == null ? hello : Hmac.of(security.binding(), "sluice 1 tls", hello), welcome);
     }
 
     /** An HMAC takes a key and the same key with zeros after it for one; their digests differ. */
@@ -51,57 +48,26 @@ final class SessionSecret {
     }
 
     byte[] acceptorProof() {
-        return mac(key, "acceptor");
+        return Hmac.of(key, "acceptor");
     }
 
     byte[] initiatorProof() {
-        return mac(key, "initiator");
+        return Hmac.of(key, "initiator");
     }
 
     byte[] laneProof(byte[] connectionId, int index) {
-        return mac(key, "lane", connectionId, new byte[] {(byte) index});
+        return Hmac.of(key, "lane", connectionId, new byte[] {(byte) index});
     }
 
     /** Of a lane that has done a TLS handshake of its own, or has not: then security is null. */
     byte[] laneProof(byte[] connectionId, int index, @Nullable TlsPeer security) {
         return security == null
                 ? laneProof(connectionId, index)
-                : mac(key, "lane in TLS", connectionId, new byte[] {(byte) index}, security.binding());
+                : Hmac.of(key, "lane in TLS", connectionId, new byte[] {(byte) index}, security.binding());
     }
 
     /** Compares in constant time. */
     static boolean matches(byte[] expected, byte[] actual) {
         return MessageDigest.isEqual(expected, actual);
-    }
-
-    /** Each part is preceded by its length, so that no two lists of parts give the same input. */
-    static byte[] mac(byte[] key, String purpose, byte[]... parts) {
-        return mac(keyed(key), purpose, parts);
-    }
-
-    /** The same with a MAC that is kept for many, and which one thread uses at a time. */
-    static byte[] mac(Mac keyed, String purpose, byte[]... parts) {
-        update(keyed, purpose.getBytes(StandardCharsets.US_ASCII));
-        for (byte[] part : parts) {
-            update(keyed, part);
-        }
-        return keyed.doFinal();
-    }
-
-    /** A MAC under a key, to be used again and again. */
-    static Mac keyed(byte[] key) {
-        try {
-            Mac mac = Mac.getInstance(ALGORITHM);
-            mac.init(new SecretKeySpec(key, ALGORITHM));
-            return mac;
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("every Java platform has " + ALGORITHM, e);
-        }
-    }
-
-    private static void update(Mac mac, byte[] part) {
-        int length = part.length;
-        mac.update(new byte[] {(byte) (length >>> 24), (byte) (length >>> 16), (byte) (length >>> 8), (byte) length});
-        mac.update(part);
     }
 }

@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.Token;
+import io.sluice.engine.security.Hmac;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ final class TokenHint {
 
     static byte[] of(Token token, byte[] nonce) {
         byte[] key = SessionSecret.digest(token.secret());
-        return Arrays.copyOf(SessionSecret.mac(key, "sluice 1 token", nonce), BYTES);
+        return Arrays.copyOf(Hmac.of(key, "sluice 1 token", nonce), BYTES);
     }
 
     /**
