@@ -1,5 +1,6 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.ProtocolException;
 import io.sluice.engine.security.HandshakeBuffers;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.jni.Sockets;
@@ -24,6 +25,33 @@ final class Frame {
 
     static byte[] of(int type, byte[] body) {
         return put(ByteBuffer.allocate(HEADER + body.length), type, body).array();
+    }
+
+    /**
+     * How long the body of a frame is.
+     *
+     * @param from holds its header
+     * @param at where it begins
+     * @throws ProtocolException if it is none, or its body is longer than may be
+     */
+    static int checkedLength(ByteBuffer from, int at, int maxBody) {
+        if (from.getShort(at) != MAGIC) {
+            throw new ProtocolException("these bytes are not of this protocol");
+        }
+        if (from.get(at + 2) != VERSION) {
+            throw new ProtocolException("the peer speaks version " + from.get(at + 2) + ", this is " + VERSION);
+        }
+        int length = from.getInt(at + 4);
+        if (length < 0 || length > maxBody) {
+            throw new ProtocolException("a message of type " + type(from, at) + " claims "
+                    + Integer.toUnsignedString(length) + " bytes; at most " + maxBody + " are allowed");
+        }
+        return length;
+    }
+
+    /** What a frame is, as a {@link MessageType}. */
+    static int type(ByteBuffer from, int at) {
+        return Byte.toUnsignedInt(from.get(at + 3));
     }
 
     private static ByteBuffer put(ByteBuffer to, int type, byte[] body) {

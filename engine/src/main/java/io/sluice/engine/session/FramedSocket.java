@@ -9,7 +9,6 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Sockets;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;
@@ -22,10 +21,9 @@ import org.slf4j.LoggerFactory;
 /**
  * A socket that carries bounded messages, each a {@link Frame}. Confined to one event loop.
  */
-final class FramedSocket {
+final class FramedSocket implements SocketStream.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(FramedSocket.class);
     private static final int HEADER = Frame.HEADER;
-    private static final int INITIAL_BUFFER = 4096;
     private static final int SEND_BUFFER = 16 * 1024;
     // answers are as many as the peer likes, so a peer that does not take them must not fill this side's memory
     private static final int MAX_QUEUED_ANSWER_BYTES = 4 << 20;
@@ -46,15 +44,9 @@ final class FramedSocket {
     private boolean connecting;
     // until the first byte has shown whether the peer begins TLS
     private boolean sniffing;
-    private boolean handshaking;
-    private boolean working;
     private boolean closed;
     private boolean flushScheduled;
-    // from the first bytes on: a socket costs no memory before
-    private @Nullable ByteBuffer in;
-    // whose the buffer is; null: its own
-    private @Nullable HandshakeBuffers lender;
-    private boolean proven;
+    private final ReceiveBuffer in;
     private boolean receiving;
     private final CycleBudget bytes;
     private final CycleBudget messages;
@@ -67,8 +59,7 @@ final class FramedSocket {
     private volatile long lastReceived = System.nanoTime();
     private @Nullable ByteBuffer out;
     private final @Nullable Supplier<SSLEngine> connectingTls;
-    private @Nullable TlsStream tls;
-    private @Nullable TlsPeer security;
+    private final SocketStream stream;
 
     /** Hears of messages and of the end. */
     interface Handler {
@@ -146,7 +137,7 @@ final class FramedSocket {
             Handler handler,
             @Nullable Supplier<SSLEngine> connectingTls,
             @Nullable HandshakeBuffers lender) {
-        this.lender = lender;
+        this.in = new ReceiveBuffer(lender);
         this.connectingTls = connectingTls;
         this.sniffing = !connecting;
         this.loop = loop;
@@ -159,6 +150,7 @@ final class FramedSocket {
         this.handler = handler;
         Sockets.setNoDelay(descriptor, true);
         this.watch = Watching.orClose(loop, descriptor, this::ready);
+        this.stream = new SocketStream(loop, descriptor, watch, this);
         if (connecting) {
             try {
                 watch.interest(true, true);
@@ -184,7 +176,7 @@ final class FramedSocket {
     /** The encrypted stream, from the end of its handshake on; null on a plain socket. */
     @Nullable
     TlsStream stream() {
-        return handshaking ? null : tls;
+        return stream.isHandshaking() ? null : stream.tls();
     }
 
     /** Where it leads to; null if that cannot be told. */
@@ -195,42 +187,21 @@ final class FramedSocket {
 
     /** Whether a part of a message has come, and its rest has not. */
     boolean isInsideMessage() {
-        ByteBuffer current = in;
-        return current != null && current.position() > 0;
-    }
-
-    private ByteBuffer buffer() {
-        ByteBuffer current = in;
-        if (current == null) {
-            HandshakeBuffers from = lender;
-            current = from == null ? ByteBuffer.allocateDirect(INITIAL_BUFFER) : from.take();
-            in = current;
-        }
-        return current;
+        return in.isInsideMessage();
     }
 
     /** The peer may connect: from here on the socket has memory of its own. */
     void proven() {
-        TlsStream stream = tls;
-        if (stream != null) {
-            stream.keepBuffers();
+        TlsStream tls = stream.tls();
+        if (tls != null) {
+            tls.keepBuffers();
         }
-        proven = true;
+        in.proven();
     }
 
-    /** Gives a borrowed buffer back once nothing is in it, so that one who only waits has none. */
     private void giveBack() {
-        HandshakeBuffers to = lender;
-        ByteBuffer current = in;
-        if (to == null || receiving) {
-            return;
-        }
-        if (current != null && (closed || current.position() == 0)) {
-            in = null;
-            to.give(current);
-        }
-        if (proven && in == null) {
-            lender = null;
+        if (!receiving) {
+            in.giveBack(closed);
         }
     }
 
@@ -271,11 +242,9 @@ final class FramedSocket {
             return;
         }
         try {
-            if (!connecting && !handshaking) {
+            if (!connecting && !stream.isHandshaking()) {
                 sendQueued();
-                if (tls != null) {
-                    tls.close();
-                }
+                stream.end();
             }
         } catch (RuntimeException | Error e) {
             LOG.debug("the last words to a peer could not be sent", e);
@@ -290,11 +259,12 @@ final class FramedSocket {
      * what has come does not matter any more.
      */
     void refuseTls() {
+        TlsStream tls = stream.tls();
         if (closed || connecting || (tls != null && tls.hasAnswered())) {
             return;
         }
         try {
-            Frame.sendLast(descriptor, RefusedBeforeTlsException.sign(), buffer());
+            Frame.sendLast(descriptor, RefusedBeforeTlsException.sign(), in.get());
         } catch (OutOfMemoryError e) {
             LOG.debug("a peer is refused without a word", e);
         }
@@ -315,25 +285,27 @@ final class FramedSocket {
             throw new IllegalStateException("the socket is in use");
         }
         closed = true;
+        stream.left();
         watch.cancel();
         return descriptor;
     }
 
     /** Sends what is queued now, not at the end of the cycle. */
     void flushNow() {
-        if (!closed && !connecting && !handshaking && !sendQueued()) {
+        if (!closed && !connecting && !stream.isHandshaking() && !sendQueued()) {
             watch.interest(true, true);
         }
     }
 
     private void discard() {
         closed = true;
+        stream.left();
         queued.clear();
         watch.cancel();
         Sockets.close(descriptor);
-        TlsStream stream = tls;
-        if (stream != null) {
-            stream.giveBuffersBack();
+        TlsStream tls = stream.tls();
+        if (tls != null) {
+            tls.giveBuffersBack();
         }
         giveBack();
     }
@@ -350,12 +322,8 @@ final class FramedSocket {
             proceed(readable, writable);
         } catch (OutOfMemoryError e) {
             // the stage that lacked it would be waited for in vain
-            breakOff(shortOfMemory(e), e);
+            breakOff(SocketStream.shortOfMemory(e), e);
         }
-    }
-
-    private static String shortOfMemory(OutOfMemoryError e) {
-        return "this side is short of memory: " + e.getMessage();
     }
 
     private void proceed(boolean readable, boolean writable) {
@@ -373,19 +341,17 @@ final class FramedSocket {
             if (connectingTls == null) {
                 handler.connected();
             } else {
-                tls = new TlsStream(descriptor, connectingTls, null);
-                handshaking = true;
-                handshake();
+                stream.begin(connectingTls, null, null);
             }
             return;
         }
-        if (working) {
+        if (stream.isWorking()) {
             // nothing else is watched for meanwhile
             breakOff("the peer closed the socket in the TLS handshake", null);
             return;
         }
-        if (handshaking) {
-            handshake();
+        if (stream.isHandshaking()) {
+            stream.handshake();
             return;
         }
         if (writable) {
@@ -408,7 +374,7 @@ final class FramedSocket {
             } catch (ProtocolException e) {
                 breakOff(String.valueOf(e.getMessage()), e);
             } catch (OutOfMemoryError e) {
-                breakOff(shortOfMemory(e), e);
+                breakOff(SocketStream.shortOfMemory(e), e);
             } catch (RuntimeException | Error e) {
                 // the buffer may be half read, so nothing that follows could be understood
                 LOG.error("an unexpected error in the conversation with a peer", e);
@@ -422,74 +388,34 @@ final class FramedSocket {
 
     // ---- TLS ----
 
-    /** Goes on with the handshake until it has to wait for something. */
-    private void handshake() {
-        TlsStream stream = tls;
-        if (closed || stream == null) {
-            return;
-        }
-        try {
-            switch (stream.handshake()) {
-                case INPUT -> watch.interest(true, false);
-                case ROOM -> watch.interest(true, true);
-                case WORK -> {
-                    // certificates are checked and files read there, and meanwhile there is nothing to do here
-                    working = true;
-                    watch.interest(false, false);
-                    Thread.ofVirtual().name("sluice-tls").start(() -> {
-                        stream.work();
-                        loop.execute(this::worked);
-                    });
-                }
-                case DONE -> {
-                    security = stream.peer();
-                    handshaking = false;
-                    watch.interest(true, false);
-                    handler.connected();
-                    // what came right behind the handshake is in the stream's buffer
-                    tryReceive();
-                }
-            }
-        } catch (SSLException e) {
-            stream.sayWhy();
-            breakOff("the TLS handshake failed: " + e.getMessage(), e);
-        } catch (IOException e) {
-            breakOff(String.valueOf(e.getMessage()), e);
-        } catch (RuntimeException e) {
-            // of a key or trust manager, which the platform passes on as it is
-            breakOff("the TLS handshake failed: " + e, new SSLException(e));
-        } catch (OutOfMemoryError e) {
-            breakOff(shortOfMemory(e), e);
+    private void beginTls() {
+        Supplier<SSLEngine> maker = handler.tls();
+        if (maker != null) {
+            stream.begin(maker, in.lender(), in.get());
         }
     }
 
-    private void worked() {
-        working = false;
-        handshake();
+    @Override
+    public void secured() {
+        handler.connected();
+        // what came right behind the handshake is in the stream's buffer
+        tryReceive();
+    }
+
+    @Override
+    public void insecure(String reason, @Nullable Throwable cause) {
+        breakOff(reason, cause);
     }
 
     /** What TLS has shown of the peer; null on a plain socket. */
     @Nullable
     TlsPeer security() {
-        return security;
-    }
-
-    private void beginTls() {
-        Supplier<SSLEngine> maker = handler.tls();
-        if (maker != null) {
-            TlsStream stream = new TlsStream(descriptor, maker, lender);
-            ByteBuffer first = buffer();
-            stream.feed(first.flip());
-            first.clear();
-            tls = stream;
-            handshaking = true;
-            handshake();
-        }
+        return stream.security();
     }
 
     private void flush() {
         flushScheduled = false;
-        if (closed || connecting || handshaking) {
+        if (closed || connecting || stream.isHandshaking()) {
             return;
         }
         boolean drained = sendQueued();
@@ -509,7 +435,7 @@ final class FramedSocket {
             } catch (OutOfMemoryError e) {
                 // the peer would wait for what has not left
                 queued.clear();
-                loop.execute(() -> breakOff(shortOfMemory(e), e));
+                loop.execute(() -> breakOff(SocketStream.shortOfMemory(e), e));
                 return true;
             }
             if (sent < 0) {
@@ -525,16 +451,16 @@ final class FramedSocket {
             }
             queued.sent(sent);
         }
-        return tls == null || tls.flush() != -Errno.EAGAIN;
+        return stream.flush();
     }
 
     private long sendSome() {
-        HandshakeBuffers from = lender;
+        HandshakeBuffers from = in.lender();
         if (from != null) {
             ByteBuffer borrowed = from.take();
             try {
                 queued.copyTo(borrowed);
-                return send(borrowed.flip());
+                return stream.send(borrowed.flip());
             } finally {
                 from.give(borrowed);
             }
@@ -545,32 +471,7 @@ final class FramedSocket {
             out = staging;
         }
         queued.copyTo(staging.clear());
-        return send(staging.flip());
-    }
-
-    private long send(ByteBuffer staging) {
-        if (tls == null) {
-            return Sockets.send(descriptor, MemorySegment.ofBuffer(staging).address(), staging.limit());
-        }
-        try {
-            return tls.send(staging);
-        } catch (IOException e) {
-            LOG.debug("TLS is broken", e);
-            return -Errno.EPIPE;
-        }
-    }
-
-    private long receive(ByteBuffer to, int most) throws IOException {
-        if (tls == null) {
-            return Sockets.receive(descriptor, MemorySegment.ofBuffer(to).address(), most);
-        }
-        int at = to.position();
-        to.limit(at + most);
-        try {
-            return tls.receive(to);
-        } finally {
-            to.clear().position(at);
-        }
+        return stream.send(staging.flip());
     }
 
     private void takeTurn() {
@@ -595,13 +496,13 @@ final class FramedSocket {
             lastReceived = System.nanoTime();
         }
         if (leftSome && !held) {
-            takeMessages(buffer());
+            takeMessages(in.get());
         }
         for (int i = 0; i < MAX_READS_A_CYCLE && bytes.left() > 0 && !held && !closed; i++) {
-            int wanted = wanted();
-            ByteBuffer into = buffer();
+            int wanted = in.lacking(maxBody);
+            ByteBuffer into = in.get();
             int most = exact ? wanted : (int) Math.min(into.remaining(), Math.max(wanted, bytes.left()));
-            long received = receive(into, most);
+            long received = stream.receive(into, most);
             if (received == -Errno.EAGAIN) {
                 return;
             }
@@ -619,12 +520,12 @@ final class FramedSocket {
                     return;
                 }
             }
-            if (!takeMessages(into) && !exact && into.hasRemaining() && tls == null) {
+            if (!takeMessages(into) && !exact && into.hasRemaining() && stream.tls() == null) {
                 break;
             }
         }
         // the descriptor does not tell of what the buffer or the stream holds already
-        if (!closed && (held || (tls != null && tls.hasReceived()))) {
+        if (!closed && (held || stream.hasReceived())) {
             oweTurn();
         }
     }
@@ -634,46 +535,14 @@ final class FramedSocket {
         return messages.left() > 0 && handler.goOn();
     }
 
-    /** How many bytes the current message lacks; makes room for them. */
-    private int wanted() {
-        ByteBuffer current = buffer();
-        int have = current.position();
-        if (have < HEADER) {
-            return HEADER - have;
-        }
-        int total = HEADER + current.getInt(4);
-        if (current.capacity() < total) {
-            ByteBuffer larger = ByteBuffer.allocateDirect(Math.max(total, Math.min(current.capacity() * 2, maxBody)));
-            in = larger.put(current.flip());
-            HandshakeBuffers from = lender;
-            if (from != null) {
-                // only one that is proven may send so much
-                lender = null;
-                from.give(current);
-            }
-        }
-        return total - have;
-    }
-
     /** Hands out the whole messages; true if there was one. */
     private boolean takeMessages(ByteBuffer from) {
         from.flip();
         boolean some = false;
         while (!closed && !held && from.remaining() >= HEADER) {
             int at = from.position();
-            if (from.getShort(at) != Frame.MAGIC) {
-                throw new ProtocolException("these bytes are not of this protocol");
-            }
-            if (from.get(at + 2) != Frame.VERSION) {
-                throw new ProtocolException(
-                        "the peer speaks version " + from.get(at + 2) + ", this is " + Frame.VERSION);
-            }
-            int type = Byte.toUnsignedInt(from.get(at + 3));
-            int length = from.getInt(at + 4);
-            if (length < 0 || length > maxBody) {
-                throw new ProtocolException("a message of type " + type + " claims " + Integer.toUnsignedString(length)
-                        + " bytes; at most " + maxBody + " are allowed");
-            }
+            int length = Frame.checkedLength(from, at, maxBody);
+            int type = Frame.type(from, at);
             if (from.remaining() < HEADER + length) {
                 break;
             }
