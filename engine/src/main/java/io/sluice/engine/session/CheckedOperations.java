@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.Access;
+import io.sluice.engine.Connection;
 import io.sluice.engine.FetchCallback;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PreparedTransfer;
@@ -29,10 +30,15 @@ import org.jspecify.annotations.Nullable;
  * @param <T> what the caller gets
  */
 abstract class CheckedOperations<T extends Transfer> implements TransferOperations<T> {
-    private final PeerSession session;
+    private final RegionOwner owner;
 
-    CheckedOperations(PeerSession session) {
-        this.session = session;
+    /**
+     * For an engine.
+     *
+     * @param owner of the engine's regions
+     */
+    CheckedOperations(RegionOwner owner) {
+        this.owner = owner;
     }
 
     /** Takes a transfer that was checked and is not started. */
@@ -47,12 +53,15 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             TransferOptions options,
             TransferCallback callback);
 
-    PeerSession session() {
-        return session;
-    }
+    /** What makes the transfers of the connection. */
+    abstract TransferFactory transfers();
 
-    TransferFactory transfers() {
-        return session.transfers();
+    /** The connection by which a remote region must have been attached. */
+    abstract Connection attachedBy();
+
+    /** Whether the connection is one of the engine that has these regions. */
+    boolean isOf(RegionOwner regions) {
+        return owner.equals(regions);
     }
 
     @Override
@@ -228,10 +237,11 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         return new SignalPlan(attached.key(), signal.offset(), update.addend(), update.order());
     }
 
+    @SuppressWarnings("ReferenceEquality") // engines are told by identity
     private LocalRegion check(Operation operation, MemoryRegion local, long offset, long length) {
         Objects.checkFromIndexSize(offset, length, local.length());
         LocalRegion region = LocalRegion.of(local);
-        if (region.engine() != session.engine()) {
+        if (region.owner() != owner) {
             throw new IllegalArgumentException("the local region belongs to another engine than the connection");
         }
         if (operation == Operation.READ && region.leasedSegment().isReadOnly()) {
@@ -265,9 +275,10 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         }
     }
 
+    @SuppressWarnings("ReferenceEquality") // connections are told by identity
     AttachedRegion mine(RemoteRegion remote) {
         Objects.requireNonNull(remote, "remote");
-        if (!(remote instanceof AttachedRegion attached) || attached.connection() != session.connection()) {
+        if (!(remote instanceof AttachedRegion attached) || attached.connection() != attachedBy()) {
             throw new IllegalArgumentException("the remote region was attached on another connection");
         }
         return attached;

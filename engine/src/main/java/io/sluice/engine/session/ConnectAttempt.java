@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.progress.Poller;
@@ -18,15 +19,15 @@ import org.slf4j.LoggerFactory;
 final class ConnectAttempt {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);
 
-    private final LocalEngine engine;
+    private final BootstrapContext engine;
     private final EngineAddress target;
     private final Set<String> without;
-    private final CompletableFuture<PeerConnection> result;
-    private final CompletableFuture<PeerConnection> opened = new CompletableFuture<>();
+    private final CompletableFuture<Connection> result;
+    private final CompletableFuture<Connection> opened = new CompletableFuture<>();
     private volatile @Nullable String transport;
 
     private ConnectAttempt(
-            LocalEngine engine, EngineAddress target, Set<String> without, CompletableFuture<PeerConnection> result) {
+            BootstrapContext engine, EngineAddress target, Set<String> without, CompletableFuture<Connection> result) {
         this.engine = engine;
         this.target = target;
         this.without = without;
@@ -35,16 +36,16 @@ final class ConnectAttempt {
     }
 
     /** Tries with all transports; the future gets what comes of it. */
-    static void begin(LocalEngine engine, EngineAddress target, CompletableFuture<PeerConnection> result) {
+    static void begin(BootstrapContext engine, EngineAddress target, CompletableFuture<Connection> result) {
         new ConnectAttempt(engine, target, Set.of(), result).begin();
     }
 
     private void begin() {
-        Poller home = engine.nextPoller();
+        Poller home = engine.sessions().nextPoller();
         home.execute(() -> OutgoingBootstrap.begin(engine, home, target, this));
     }
 
-    CompletableFuture<PeerConnection> opened() {
+    CompletableFuture<Connection> opened() {
         return opened;
     }
 
@@ -58,7 +59,7 @@ final class ConnectAttempt {
         transport = name;
     }
 
-    private void ended(@Nullable PeerConnection connection, @Nullable Throwable error) {
+    private void ended(@Nullable Connection connection, @Nullable Throwable error) {
         String tried = transport;
         if (error instanceof ConnectFailedException
                 && error.getCause() instanceof TransportUnavailableException

@@ -12,7 +12,16 @@ import io.sluice.engine.transport.Deadline;
 final class Drain extends Deadline {
     private static final long CHECK_NANOS = 1_000_000;
 
-    private final PeerSession session;
+    /** The connection that ends. */
+    interface Owner {
+        /** Nothing of this side is under way any more: the peer is told. */
+        void tellDrained();
+
+        /** What was waited for has ended, or will not be waited for any longer. */
+        void closeDrained();
+    }
+
+    private final Owner owner;
     private final Poller loop;
     private final ConnectionFlow flow;
     private boolean closing;
@@ -21,8 +30,8 @@ final class Drain extends Deadline {
     private boolean answered;
     private boolean peerDrained;
 
-    Drain(PeerSession session, Poller loop, ConnectionFlow flow, boolean peerDrains) {
-        this.session = session;
+    Drain(Owner owner, Poller loop, ConnectionFlow flow, boolean peerDrains) {
+        this.owner = owner;
         this.loop = loop;
         this.flow = flow;
         this.peerDrained = !peerDrains;
@@ -68,10 +77,10 @@ final class Drain extends Deadline {
         boolean drained = flow.pending() == 0;
         if (drained && askedByPeer && !answered) {
             answered = true;
-            session.tellDrained();
+            owner.tellDrained();
         }
         if (closing && ((drained && peerDrained) || loop.now() - closeAt >= 0)) {
-            session.closeDrained();
+            owner.closeDrained();
         } else if (closing || !answered) {
             loop.disarm(this);
             loop.arm(this, loop.now() + CHECK_NANOS);

@@ -1,6 +1,8 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PeerMetrics;
@@ -11,15 +13,20 @@ import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.flow.FlowCounters;
 import io.sluice.engine.progress.Poller;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 
 /** The figures of an engine, added up when somebody asks. */
 final class EngineFigures implements EngineMetrics {
     private static final int ID_DIGITS = 8;
 
-    private final LocalEngine engine;
     private final String name;
+    private final EngineOptions options;
+    private final EngineCounters counters;
+    private final InFlightWindow window;
+    private final Handshakes handshakes;
+    private final RegionRegistry regions;
+    private final Collection<? extends SessionFigures> sessions;
     private final List<TransportMetrics> transports;
     private final List<PollerMetrics> pollers;
     private final List<PortMetrics> ports;
@@ -27,25 +34,41 @@ final class EngineFigures implements EngineMetrics {
     /**
      * Of an engine.
      *
-     * @param counters what the connections count into, by poller and transport
+     * @param counters what its connections count into
+     * @param window that they share
+     * @param sessions the open connections, now and later
      */
-    EngineFigures(LocalEngine engine, List<Poller> pollers, FlowCounters[][] counters) {
-        this.engine = engine;
-        String given = engine.options().name();
-        this.name = given == null ? engine.id().toString().substring(0, ID_DIGITS) : given;
+    EngineFigures(
+            EngineId id,
+            EngineOptions options,
+            Transports transports,
+            List<Poller> pollers,
+            EngineCounters counters,
+            InFlightWindow window,
+            Handshakes handshakes,
+            RegionRegistry regions,
+            Collection<? extends SessionFigures> sessions) {
+        this.options = options;
+        this.counters = counters;
+        this.window = window;
+        this.handshakes = handshakes;
+        this.regions = regions;
+        this.sessions = sessions;
+        String given = options.name();
+        this.name = given == null ? id.toString().substring(0, ID_DIGITS) : given;
         List<TransportMetrics> ofTransports = new ArrayList<>();
         List<PortMetrics> ofPorts = new ArrayList<>();
-        for (OpenTransport transport : engine.transports().all()) {
-            List<FlowCounters> byPoller = Arrays.stream(counters)
-                    .map(ofPoller -> ofPoller[transport.index()])
+        for (OpenTransport transport : transports.all()) {
+            List<FlowCounters> byPoller = pollers.stream()
+                    .map(poller -> counters.flow(poller, transport))
                     .toList();
-            ofTransports.add(new TransportFigures(engine, transport, byPoller));
+            ofTransports.add(new TransportFigures(transport, byPoller, counters, sessions));
             ofPorts.addAll(transport.transport().ports());
         }
         this.transports = List.copyOf(ofTransports);
         this.ports = List.copyOf(ofPorts);
         this.pollers = pollers.stream()
-                .<PollerMetrics>map(poller -> new PollerFigures(poller, counters[poller.index()]))
+                .<PollerMetrics>map(poller -> new PollerFigures(poller, counters.flows(poller)))
                 .toList();
     }
 
@@ -66,7 +89,7 @@ final class EngineFigures implements EngineMetrics {
 
     @Override
     public List<PeerMetrics> peers() {
-        return engine.peers().all();
+        return counters.peers().all();
     }
 
     @Override
@@ -76,47 +99,47 @@ final class EngineFigures implements EngineMetrics {
 
     @Override
     public InFlightWindow window() {
-        return engine.engineWindow();
+        return window;
     }
 
     @Override
     public int pending() {
-        return engine.openSessions().stream().mapToInt(PeerSession::pending).sum();
+        return sessions.stream().mapToInt(SessionFigures::pending).sum();
     }
 
     @Override
     public long pendingLimit() {
-        return (long) engine.options().maxPending() * engine.openSessions().size();
+        return (long) options.maxPending() * sessions.size();
     }
 
     @Override
     public long pendingOverflows() {
-        return engine.pendingOverflows().sum();
+        return counters.pendingOverflows();
     }
 
     @Override
     public long handshakesRefused(RefusalReason reason) {
-        return engine.handshakes().refusals(reason);
+        return handshakes.refusals(reason);
     }
 
     @Override
     public int halfOpen() {
-        return engine.handshakes().halfOpen();
+        return handshakes.halfOpen();
     }
 
     @Override
     public int regions() {
-        return engine.regions().size();
+        return regions.all().size();
     }
 
     @Override
     public long regionBytes() {
-        return engine.regions().stream().mapToLong(MemoryRegion::length).sum();
+        return regions.all().stream().mapToLong(MemoryRegion::length).sum();
     }
 
     @Override
     public long lockedBytes() {
-        return engine.lockedBytes();
+        return regions.lockedBytes();
     }
 
     @Override

@@ -30,7 +30,7 @@ record FallBack(String transport, String because, boolean lacks) {
             if (better.equals(chosen)) {
                 break;
             }
-            String outOfReach = Transports.whyOutOfReach(better, Transports.reachOf(fields));
+            String outOfReach = Transports.whyOutOfReach(better, reachOf(fields));
             if (!peers.contains(better.name())) {
                 lacks = true;
                 String lacking = text(fields, Tag.TRANSPORTS_LACKING);
@@ -58,6 +58,12 @@ record FallBack(String transport, String because, boolean lacks) {
         } else {
             LOG.debug("the connection with {} takes {}: {}", peer, transport, because);
         }
+    }
+
+    /** Where the peer's transports can be reached from, as its first message tells it; empty if it does not. */
+    static String reachOf(FieldReader fields) {
+        byte[] lines = fields.optional(Tag.TRANSPORTS_REACH);
+        return lines == null ? "" : PeerText.readLines(lines);
     }
 
     private static String text(FieldReader fields, int tag) {

@@ -12,24 +12,24 @@ import org.jspecify.annotations.Nullable;
 final class Farewell extends Deadline implements FramedSocket.Handler, Unfinished {
     private static final long PATIENCE_NANOS = 1_000_000_000L;
 
-    private final LocalEngine engine;
+    private final UnfinishedWork unfinished;
     private final Poller loop;
     private final FramedSocket control;
 
-    private Farewell(LocalEngine engine, Poller loop, FramedSocket control) {
-        this.engine = engine;
+    private Farewell(UnfinishedWork unfinished, Poller loop, FramedSocket control) {
+        this.unfinished = unfinished;
         this.loop = loop;
         this.control = control;
     }
 
-    static void say(LocalEngine engine, Poller loop, FramedSocket control, String reason) {
-        Farewell farewell = new Farewell(engine, loop, control);
+    static void say(UnfinishedWork unfinished, Poller loop, FramedSocket control, String reason) {
+        Farewell farewell = new Farewell(unfinished, loop, control);
         control.handler(farewell, 1 << 21, false);
         control.send(MessageType.GOODBYE, PeerText.write(reason));
         control.flushNow();
         if (!control.isClosed()) {
             loop.arm(farewell, loop.now() + PATIENCE_NANOS);
-            engine.unfinished().begun(farewell);
+            unfinished.begun(farewell);
         }
     }
 
@@ -54,7 +54,7 @@ final class Farewell extends Deadline implements FramedSocket.Handler, Unfinishe
 
     private void finish() {
         loop.disarm(this);
-        engine.unfinished().finished(this);
+        unfinished.finished(this);
     }
 
     @Override

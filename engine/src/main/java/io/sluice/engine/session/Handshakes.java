@@ -2,6 +2,7 @@ package io.sluice.engine.session;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RefusalReason;
+import io.sluice.engine.progress.Poller;
 import io.sluice.engine.security.HandshakeBuffers;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -24,10 +25,28 @@ final class Handshakes {
     private static final int ENDED_AT_ONCE = 32;
     private static final int BUFFERS_WITH_TLS = 3;
 
+    /** The bootstrap of an accepted socket. Any thread, except where it says otherwise. */
+    interface HalfOpen {
+        /** Where it is under way. */
+        Poller poller();
+
+        /** Of whose places it has one. */
+        SourceShare share();
+
+        /** When it was accepted, by its loop's clock. */
+        long begunAt();
+
+        /** Whether the peer has been welcomed. */
+        boolean isAnswered();
+
+        /** Others wait, and this one has taken long. On its poller. */
+        void crowdedOut();
+    }
+
     private final SourceShares shares;
     private final HandshakeBuffers buffers;
     private final RefusalLog log;
-    private final Set<IncomingBootstrap> begun = ConcurrentHashMap.newKeySet();
+    private final Set<HalfOpen> begun = ConcurrentHashMap.newKeySet();
     private final LongAdder[] refused = new LongAdder[RefusalReason.values().length];
 
     Handshakes(EngineOptions options, long now) {
@@ -55,14 +74,14 @@ final class Handshakes {
         return log;
     }
 
-    void begins(IncomingBootstrap bootstrap) {
-        begun.add(bootstrap);
+    void begins(HalfOpen one) {
+        begun.add(one);
     }
 
     /** Once for each that was made. */
-    void ended(IncomingBootstrap bootstrap) {
-        begun.remove(bootstrap);
-        shares.giveSlot(bootstrap.share());
+    void ended(HalfOpen one) {
+        begun.remove(one);
+        shares.giveSlot(one.share());
     }
 
     /** A socket was accepted that never began, as memory was short or the engine closed; takes the place of {@link #ended}. */

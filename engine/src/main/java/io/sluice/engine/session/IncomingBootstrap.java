@@ -26,12 +26,12 @@ import org.slf4j.event.Level;
  * The accepting side of a socket that says nothing of itself yet: it becomes a control channel (HELLO) or a lane (LANE), or
  * is closed within the handshake time-out. Until the peer has proved that it may connect, it borrows what memory it needs.
  */
-final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Unfinished {
+final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Handshakes.HalfOpen, Unfinished {
     private static final long SILENCE_NANOS = 3_000_000_000L;
     private static final int MAX_BODY = 32 * 1024;
     private static final String WRONG_TOKEN = "the token is wrong";
 
-    private final LocalEngine engine;
+    private final BootstrapContext engine;
     private final Poller loop;
     private final FramedSocket socket;
     private final SourceShare share;
@@ -46,7 +46,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private @Nullable PeerTerms terms;
     private @Nullable FallBack fallBack;
 
-    private IncomingBootstrap(LocalEngine engine, Poller loop, int descriptor, SourceShare share) {
+    private IncomingBootstrap(BootstrapContext engine, Poller loop, int descriptor, SourceShare share) {
         this.engine = engine;
         this.share = share;
         this.loop = loop;
@@ -58,7 +58,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     /** Takes an accepted socket with its place, on the loop's thread. */
-    static void begin(LocalEngine engine, Poller loop, int descriptor, SourceShare share) {
+    static void begin(BootstrapContext engine, Poller loop, int descriptor, SourceShare share) {
         IncomingBootstrap bootstrap;
         try {
             bootstrap = new IncomingBootstrap(engine, loop, descriptor, share);
@@ -198,7 +198,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     private void choose(byte[] helloBytes, FieldReader fields, @Nullable Token token) {
-        if (engine.isClosing()) {
+        if (engine.sessions().isClosing()) {
             reject(Rejection.SHUTTING_DOWN, "this engine is being shut down");
             return;
         }
@@ -206,7 +206,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         List<String> offered = List.of(fields.text(Tag.TRANSPORTS).split(","));
-        String chosen = engine.transports().choose(offered, Transports.reachOf(fields));
+        String chosen = engine.transports().choose(offered, FallBack.reachOf(fields));
         if (chosen == null) {
             String lacking = engine.transports().lacking();
             reject(
@@ -220,7 +220,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     private boolean hasRoom() {
-        boolean room = engine.hasRoomForConnection();
+        boolean room = engine.sessions().hasRoom();
         if (!room) {
             reject(Rejection.BUSY, "this engine has as many connections as maxConnections allows");
         }
@@ -296,7 +296,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             reject(Rejection.AUTHENTICATION, WRONG_TOKEN);
             return;
         }
-        if (!engine.rightsOf(agreed.identity()).mayConnect()) {
+        if (!engine.sessions().mayConnect(agreed.identity())) {
             reject(
                     Rejection.NOT_AUTHORIZED,
                     "this engine does not let " + agreed.identity().names() + " connect");
@@ -312,11 +312,11 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             throw new IllegalStateException("transport " + found.transport() + " has gone");
         }
         found.log("engine " + agreed.peer());
-        PeerSession session;
+        BootstrappedSession session;
         byte[] own;
         try {
             socket.proven();
-            session = new PeerSession(engine, loop, socket, agreed, transport, new CompletableFuture<>());
+            session = engine.sessions().make(loop, socket, agreed, transport, new CompletableFuture<>());
             own = offer(session);
         } catch (SluiceException e) {
             reject(Rejection.UNABLE, String.valueOf(e.getMessage()));
@@ -327,12 +327,12 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         finish();
-        engine.expectLanes(session);
+        session.expectLanes();
         socket.send(MessageType.ACCEPT, new FieldWriter().put(Tag.OFFER, own).toBytes());
         session.begin(offer, loop.now() + engine.options().connectTimeout().toNanos());
     }
 
-    private static byte[] offer(PeerSession session) {
+    private static byte[] offer(BootstrappedSession session) {
         try {
             return session.offer();
         } catch (RuntimeException | Error e) {
@@ -346,7 +346,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         byte[] connectionId = fields.bytes(Tag.CONNECTION_ID, Welcome.CONNECTION_ID_BYTES);
         int index = (int) fields.number(Tag.LANE_INDEX, 0, 255);
         byte[] proof = fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES);
-        PeerSession session = engine.sessionOf(connectionId);
+        BootstrappedSession session = engine.sessions().expecting(connectionId);
         if (terms != null
                 || session == null
                 || !SessionSecret.matches(
@@ -415,22 +415,23 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         socket.close();
     }
 
-    SourceShare share() {
+    @Override
+    public SourceShare share() {
         return share;
     }
 
-    /** Whether the peer has been welcomed. Any thread. */
-    boolean isAnswered() {
+    @Override
+    public boolean isAnswered() {
         return answered;
     }
 
-    /** When it was accepted, by the loop's clock. Any thread. */
-    long begunAt() {
+    @Override
+    public long begunAt() {
         return begunAt;
     }
 
-    /** Others wait, and this one has taken long. */
-    void crowdedOut() {
+    @Override
+    public void crowdedOut() {
         boolean answered = isAnswered();
         // what it has said may lie in its socket, unread because this engine is slow, and not the peer
         loop.execute(() -> {

@@ -3,8 +3,10 @@ package io.sluice.engine.session;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.LimitExceededException;
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.security.RefusedBeforeTlsException;
 import io.sluice.engine.security.TlsStream;
+import io.sluice.engine.transport.EventLoop;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;
@@ -12,18 +14,31 @@ import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens a lane from the connecting side: a socket that proves to which connection it belongs. Its session bounds its time, and
- * aborts it at the end.
+ * Opens a lane from the connecting side: a socket that proves to which connection it belongs. Its owner bounds its time,
+ * and aborts it at the end.
  */
 final class LaneConnector implements FramedSocket.Handler {
     private static final int MAX_ANSWER = 1024;
 
-    private final PeerSession session;
+    private final EventLoop loop;
+    private final PeerTerms terms;
+    private final Owner owner;
     private final int index;
     private @Nullable FramedSocket socket;
 
-    LaneConnector(PeerSession session, int index) {
-        this.session = session;
+    /** Who wants the lane. */
+    interface Owner {
+        /** The lane has proved that it belongs to the connection; the descriptor is the owner's from here on. */
+        void laneOpened(int index, int descriptor, @Nullable TlsStream stream);
+
+        /** It could not be opened. */
+        void failed(SluiceException error);
+    }
+
+    LaneConnector(EventLoop loop, PeerTerms terms, Owner owner, int index) {
+        this.loop = loop;
+        this.terms = terms;
+        this.owner = owner;
         this.index = index;
     }
 
@@ -34,7 +49,7 @@ final class LaneConnector implements FramedSocket.Handler {
             return;
         }
         try {
-            socket = new FramedSocket(session.poller(), descriptor, true, true, MAX_ANSWER, this, tls);
+            socket = new FramedSocket(loop, descriptor, true, true, MAX_ANSWER, this, tls);
         } catch (RuntimeException | Error e) {
             broken(String.valueOf(e.getMessage()), e);
         }
@@ -42,7 +57,6 @@ final class LaneConnector implements FramedSocket.Handler {
 
     @Override
     public void connected() {
-        PeerTerms terms = session.terms();
         socket().send(
                         MessageType.LANE,
                         new FieldWriter()
@@ -59,11 +73,11 @@ final class LaneConnector implements FramedSocket.Handler {
         switch (type) {
             case MessageType.LANE_ACCEPT -> {
                 TlsStream stream = socket().stream();
-                session.laneOpened(index, socket().release(), stream);
+                owner.laneOpened(index, socket().release(), stream);
             }
             case MessageType.REJECT -> {
                 socket().close();
-                session.failed(Rejection.ofLane(body, index));
+                owner.failed(Rejection.ofLane(body, index));
             }
             default -> throw new ProtocolException("a lane was answered with a message of type " + type);
         }
@@ -72,13 +86,13 @@ final class LaneConnector implements FramedSocket.Handler {
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
         if (cause instanceof RefusedBeforeTlsException) {
-            session.failed(new LimitExceededException(
+            owner.failed(new LimitExceededException(
                     "lane " + index + " could not be opened: the peer rejects it before TLS: "
                             + RefusedBeforeTlsException.MEANING,
                     cause));
             return;
         }
-        session.failed(new ConnectFailedException("lane " + index + " could not be opened: " + reason, cause));
+        owner.failed(new ConnectFailedException("lane " + index + " could not be opened: " + reason, cause));
     }
 
     /** Closes the socket, if it is not a lane yet. */

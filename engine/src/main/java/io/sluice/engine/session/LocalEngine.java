@@ -4,13 +4,11 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionListener;
-import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
@@ -18,10 +16,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
-import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.EngineWindow;
-import io.sluice.engine.flow.FlowCounters;
-import io.sluice.engine.flow.RefusedSubmissions;
 import io.sluice.engine.progress.Observers;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.WorkRequest.Operation;
@@ -29,28 +24,20 @@ import io.sluice.jni.NativeLibrary;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
-import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,40 +47,21 @@ import org.slf4j.LoggerFactory;
 public final class LocalEngine implements TransferEngine {
     private static final Logger LOG = LoggerFactory.getLogger(LocalEngine.class);
     private static final AtomicInteger ENGINES = new AtomicInteger();
-    private static final int MIN_CONTROL_BYTES = 128 * 1024;
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(5);
-    private static final Duration MOST_PATIENCE = Duration.ofDays(365);
 
     private final EngineOptions options;
     private final Credentials credentials;
     private final EngineId id = EngineId.random();
     private final long epoch = new SecureRandom().nextLong();
-    private final DescriptorKeys descriptorKeys = new DescriptorKeys(id, epoch);
-    private final NonceSource nonces = new NonceSource();
-    private final EngineWindow engineWindow;
-    private final LongAdder pendingOverflows = new LongAdder();
-    private final RefusedSubmissions[] refusedSubmissions;
     private final @Nullable Observers observers;
     private final List<Poller> pollers;
     private final Transports transports;
-    private final RegionRegistry registry = new RegionRegistry(this);
-    private final Peers peers;
-    // by poller and transport
-    private final FlowCounters[][] counters;
+    private final RegionRegistry regions;
     private final EngineFigures figures;
-    private final AtomicInteger nextPoller = new AtomicInteger();
-    private final AtomicLong nextConnection = new AtomicLong(1);
     private final Handshakes handshakes;
-    private final Map<ByteBuffer, PeerSession> sessionsByConnectionId = new ConcurrentHashMap<>();
-    // from the end of their bootstrap on, and from their opening on
-    private final Set<PeerSession> all = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger sessions = new AtomicInteger();
-    // those with a word that somebody waits for, or has waited for
-    private final Set<LocalRegion> awaitedRegions = ConcurrentHashMap.newKeySet();
-    private final Map<PeerSession, PeerConnection> open = new ConcurrentHashMap<>();
-    private final Map<EngineAddress, CompletableFuture<Connection>> cached = new ConcurrentHashMap<>();
+    private final EngineSessions sessions;
     private final UnfinishedWork unfinished = new UnfinishedWork();
-    private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
+    private final BootstrapContext bootstraps;
     private final AtomicBoolean closing = new AtomicBoolean();
     private volatile boolean shuttingDown;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -108,26 +76,28 @@ public final class LocalEngine implements TransferEngine {
         this.credentials = credentials;
         this.handshakes = new Handshakes(options, System.nanoTime());
         this.observers = Observers.of(options);
-        this.engineWindow = new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes());
         this.transports = transports;
         int number = ENGINES.incrementAndGet();
         for (int i = 0; i < options.pollers(); i++) {
             made.add(new Poller("sluice-" + number + "-poller-" + i, i, options, this::pollerFailed));
         }
         this.pollers = List.copyOf(made);
-        this.peers = new Peers(pollers.size(), transports.all().size());
-        this.counters = new FlowCounters[pollers.size()][transports.all().size()];
-        for (FlowCounters[] ofPoller : counters) {
-            Arrays.setAll(ofPoller, transport -> new FlowCounters());
-        }
-        this.refusedSubmissions = new RefusedSubmissions[transports.all().size()];
-        Arrays.setAll(refusedSubmissions, transport -> new RefusedSubmissions());
-        this.figures = new EngineFigures(this, pollers, counters);
         this.housekeeping = Executors.newSingleThreadExecutor(task -> {
             Thread thread = new Thread(task, "sluice-" + number + "-housekeeping");
             thread.setDaemon(true);
             return thread;
         });
+        this.regions = new RegionRegistry(
+                transports.all(), new DescriptorKeys(id, epoch), this::regionClosing, observers, housekeeping);
+        EngineCounters counters =
+                new EngineCounters(pollers.size(), transports.all().size());
+        EngineWindow window = new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes());
+        EngineParts parts = new EngineParts(options, credentials, counters, window, regions, unfinished, observers);
+        this.sessions = new EngineSessions(parts, pollers, this::isClosing);
+        this.bootstraps = new BootstrapContext(
+                id, epoch, options, credentials, new NonceSource(), handshakes, transports, unfinished, sessions);
+        this.figures = new EngineFigures(
+                id, options, transports, pollers, counters, window, handshakes, regions, sessions.open());
     }
 
     /**
@@ -203,98 +173,11 @@ public final class LocalEngine implements TransferEngine {
                             + " connect. Set a token (SLUICE_TOKEN_FILE, SLUICE_TOKEN) or TLS (SLUICE_TLS_CERT), or listen on 127.0.0.1, or, where the network itself keeps"
                             + " strangers out, set SLUICE_ALLOW_UNAUTHENTICATED_PEERS=true");
         }
-        PeerListener bound = PeerListener.bind(this, pollers.getFirst(), address, options.listenPort());
+        PeerListener bound = PeerListener.bind(bootstraps, pollers.getFirst(), address, options.listenPort());
         listener = bound;
         String advertised = options.advertisedHost();
         advertisedHost = advertised != null ? advertised : AdvertisedHost.of(host, address, LocalNetwork.system());
         pollers.getFirst().execute(bound::start);
-    }
-
-    // ---- what the other classes of this package need ----
-
-    UnfinishedWork unfinished() {
-        return unfinished;
-    }
-
-    DescriptorKeys descriptorKeys() {
-        return descriptorKeys;
-    }
-
-    NonceSource nonces() {
-        return nonces;
-    }
-
-    EngineWindow engineWindow() {
-        return engineWindow;
-    }
-
-    Credentials credentials() {
-        return credentials;
-    }
-
-    RegionRights rightsOf(PeerIdentity peer) {
-        return new RegionRights(options.authorizer(), peer);
-    }
-
-    /** What the connections of a transport on a poller count into. */
-    FlowCounters counters(Poller poller, OpenTransport transport) {
-        return counters[poller.index()][transport.index()];
-    }
-
-    /** What was submitted to connections of a transport that had ended. */
-    RefusedSubmissions refusedSubmissions(OpenTransport transport) {
-        return refusedSubmissions[transport.index()];
-    }
-
-    LongAdder pendingOverflows() {
-        return pendingOverflows;
-    }
-
-    Peers peers() {
-        return peers;
-    }
-
-    @Nullable
-    Observers observers() {
-        return observers;
-    }
-
-    /** The sessions of the open connections. */
-    Collection<PeerSession> openSessions() {
-        return open.keySet();
-    }
-
-    Transports transports() {
-        return transports;
-    }
-
-    int maxControlBytes() {
-        return Math.max(MIN_CONTROL_BYTES, options.maxNotificationBytes());
-    }
-
-    long nextConnectionNumber() {
-        return nextConnection.getAndIncrement();
-    }
-
-    Poller nextPoller() {
-        Poller next = pollers.getFirst();
-        for (int i = 0; i < pollers.size(); i++) {
-            next = pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
-            if (next.isRunning()) {
-                break;
-            }
-        }
-        return next;
-    }
-
-    /** On the poller's thread, which ends: nothing of it may be left waiting. */
-    private void pollerFailed(Poller poller) {
-        for (PeerSession session : all) {
-            if (session.poller().equals(poller)) {
-                session.failed(new SluiceException("the poller of the connection has failed"));
-            }
-        }
-        unfinished.abort(poller);
     }
 
     /** The sockets that are between accept and connection. */
@@ -302,106 +185,19 @@ public final class LocalEngine implements TransferEngine {
         return handshakes;
     }
 
-    boolean hasRoomForConnection() {
-        return sessions.get() < options.maxConnections();
+    /** On the poller's thread, which ends: nothing of it may be left waiting. */
+    private void pollerFailed(Poller poller) {
+        sessions.pollerFailed(poller);
+        unfinished.abort(poller);
+    }
+
+    private void regionClosing(LocalRegion region) {
+        sessions.regionClosing(region);
     }
 
     /** Whether it takes no new connections because its end has begun. */
-    boolean isClosing() {
+    private boolean isClosing() {
         return closing.get() || shuttingDown;
-    }
-
-    /** False if there are as many connections as may be, those that are being set up included. */
-    boolean begins(PeerSession session) {
-        all.add(session);
-        return sessions.incrementAndGet() <= options.maxConnections();
-    }
-
-    void expectLanes(PeerSession session) {
-        sessionsByConnectionId.put(ByteBuffer.wrap(session.terms().connectionId()), session);
-    }
-
-    @Nullable
-    PeerSession sessionOf(byte[] connectionId) {
-        return sessionsByConnectionId.get(ByteBuffer.wrap(connectionId));
-    }
-
-    void connectionOpened(PeerSession session) {
-        PeerConnection connection = session.connection();
-        open.put(session, connection);
-        if (isClosing()) {
-            session.poller().execute(session::closeHere);
-        }
-        if (!session.initiator()) {
-            listeners.forEach(each -> tell(each, connection));
-        }
-    }
-
-    void connectionEnded(PeerSession session, ConnectionEnd why) {
-        LOG.debug("{} has ended: {}", session.connection(), why.reason());
-        sessionsByConnectionId.remove(ByteBuffer.wrap(session.terms().connectionId()));
-        if (all.remove(session)) {
-            sessions.decrementAndGet();
-        }
-        open.remove(session);
-        cached.values()
-                .removeIf(known -> known.isDone()
-                        && !known.isCompletedExceptionally()
-                        && known.join().equals(session.connection()));
-    }
-
-    long lockedBytes() {
-        return registry.all().stream().mapToLong(LocalRegion::lockedBytes).sum();
-    }
-
-    @Nullable
-    LocalRegion region(long regionId) {
-        return registry.get(regionId);
-    }
-
-    @Nullable
-    LocalRegion region(String name) {
-        return registry.get(name);
-    }
-
-    /** Somebody waits for a word of the region, which peers may change without telling which. */
-    void awaited(LocalRegion region) {
-        awaitedRegions.add(region);
-        if (!region.isOpen()) {
-            awaitedRegions.remove(region);
-        }
-    }
-
-    void wordsChanged() {
-        for (LocalRegion region : awaitedRegions) {
-            if (region.acquire()) {
-                try {
-                    region.words().anyChanged();
-                } finally {
-                    region.release();
-                }
-            }
-        }
-    }
-
-    void regionClosing(LocalRegion region) {
-        awaitedRegions.remove(region);
-        registry.remove(region);
-        all.forEach(session -> session.poller().execute(() -> session.regionClosing(region)));
-    }
-
-    void regionClosed(LocalRegion region, Runnable giveBack) {
-        LOG.debug("{} is closed", region);
-        Observers told = observers;
-        if (told != null) {
-            told.regionClosed(region);
-        }
-        try {
-            housekeeping.execute(giveBack);
-        } catch (RejectedExecutionException ended) {
-            // a region that was being made while the engine was closed
-            giveBack.run();
-        }
     }
 
     // ---- the engine ----
@@ -437,13 +233,13 @@ public final class LocalEngine implements TransferEngine {
     @Override
     public MemoryRegion allocate(long bytes, RegionOptions regionOptions) {
         ensureOpen();
-        return opened(() -> registry.allocate(bytes, regionOptions));
+        return opened(() -> regions.allocate(bytes, regionOptions));
     }
 
     @Override
     public MemoryRegion register(MemorySegment segment, RegionOptions regionOptions) {
         ensureOpen();
-        return opened(() -> registry.register(segment, regionOptions));
+        return opened(() -> regions.register(segment, regionOptions));
     }
 
     private MemoryRegion opened(Supplier<LocalRegion> making) {
@@ -474,7 +270,7 @@ public final class LocalEngine implements TransferEngine {
 
     @Override
     public Collection<MemoryRegion> regions() {
-        return List.copyOf(registry.all());
+        return List.copyOf(regions.all());
     }
 
     @Override
@@ -485,70 +281,42 @@ public final class LocalEngine implements TransferEngine {
         if (shuttingDown) {
             return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is being shut down"));
         }
-        if (!hasRoomForConnection()) {
+        if (!sessions.hasRoom()) {
             return CompletableFuture.failedFuture(
                     new ConnectFailedException("this engine has as many connections as maxConnections allows"));
         }
-        CompletableFuture<PeerConnection> opened = new CompletableFuture<>();
-        ConnectAttempt.begin(this, address, opened);
-        return opened.thenApply(connection -> connection);
+        CompletableFuture<Connection> opened = new CompletableFuture<>();
+        ConnectAttempt.begin(bootstraps, address, opened);
+        return opened.copy();
     }
 
     @Override
     public CompletableFuture<Connection> connection(EngineAddress address) {
-        CompletableFuture<Connection> shared = cached.compute(address, (key, known) -> {
-            boolean usable = known != null
-                    && !known.isCompletedExceptionally()
-                    && (!known.isDone() || known.join().state() == ConnectionState.OPEN);
-            return usable ? known : connect(address);
-        });
-        // what failed need not be remembered: the next call tries again
-        shared.whenComplete((connection, error) -> {
-            if (error != null) {
-                cached.remove(address, shared);
-            }
-        });
-        return shared.copy();
+        return sessions.shared(address, this::connect);
     }
 
     @Override
     public Transfer writeVectored(
             List<TransferElement> elements, TransferOptions transferOptions, VectoredTransferCallback callback) {
         ensureOpen();
-        return SpanningTransfer.start(this, Operation.WRITE, elements, transferOptions, callback);
+        return SpanningTransfer.start(regions, Operation.WRITE, elements, transferOptions, callback);
     }
 
     @Override
     public Transfer readVectored(
             List<TransferElement> elements, TransferOptions transferOptions, VectoredTransferCallback callback) {
         ensureOpen();
-        return SpanningTransfer.start(this, Operation.READ, elements, transferOptions, callback);
+        return SpanningTransfer.start(regions, Operation.READ, elements, transferOptions, callback);
     }
 
     @Override
     public Collection<Connection> connections() {
-        return List.copyOf(open.values());
+        return List.copyOf(sessions.connections());
     }
 
     @Override
     public Registration onConnection(ConnectionListener added) {
-        // a connection that opens meanwhile may be told of twice, so each listener remembers
-        OnceListener once = new OnceListener(added);
-        listeners.add(once);
-        open.forEach((session, connection) -> {
-            if (!session.initiator()) {
-                session.poller().execute(() -> tell(once, connection));
-            }
-        });
-        return () -> listeners.remove(once);
-    }
-
-    private static void tell(ConnectionListener to, PeerConnection connection) {
-        try {
-            to.accepted(connection);
-        } catch (Throwable e) {
-            LOG.error("a connection listener has thrown", e);
-        }
+        return sessions.onConnection(added);
     }
 
     @Override
@@ -580,7 +348,7 @@ public final class LocalEngine implements TransferEngine {
         }
         shuttingDown = true;
         stopListening();
-        CompletableFuture<?>[] ends = open.values().stream()
+        CompletableFuture<?>[] ends = sessions.connections().stream()
                 .map(connection -> connection.shutdown(patience))
                 .toArray(CompletableFuture<?>[]::new);
         return CompletableFuture.allOf(ends)
@@ -595,20 +363,15 @@ public final class LocalEngine implements TransferEngine {
         }
     }
 
-    /** A time that can be added to one of the clock's. */
-    static long boundedNanos(Duration time) {
-        return time.compareTo(MOST_PATIENCE) < 0 ? time.toNanos() : MOST_PATIENCE.toNanos();
-    }
-
     @Override
     public CompletableFuture<Void> closeAsync() {
         if (closing.compareAndSet(false, true)) {
             stopListening();
             CompletableFuture<?>[] ends =
-                    open.values().stream().map(PeerConnection::close).toArray(CompletableFuture<?>[]::new);
+                    sessions.connections().stream().map(PeerConnection::close).toArray(CompletableFuture<?>[]::new);
             CompletableFuture.allOf(ends)
                     .thenCompose(nothing -> CompletableFuture.allOf(
-                            registry.all().stream().map(LocalRegion::close).toArray(CompletableFuture<?>[]::new)))
+                            regions.all().stream().map(LocalRegion::close).toArray(CompletableFuture<?>[]::new)))
                     .thenCompose(nothing -> unfinished.abortAll())
                     .whenComplete((nothing, error) -> stopPollers());
         }

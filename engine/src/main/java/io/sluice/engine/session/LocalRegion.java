@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class LocalRegion implements MemoryRegion, LeasedMemory {
     private static final long CLOSING = Long.MIN_VALUE;
 
-    private final LocalEngine engine;
+    private final RegionOwner owner;
     private final long id;
     private final RegionOptions options;
     private final MemorySegment segment;
@@ -37,14 +37,14 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     LocalRegion(
-            LocalEngine engine,
+            RegionOwner owner,
             long id,
             RegionOptions options,
             MemorySegment segment,
             Registrations registrations,
             Consumer<LocalRegion> whenAwaited,
             Runnable giveBack) {
-        this.engine = engine;
+        this.owner = owner;
         this.registrations = registrations;
         this.id = id;
         this.options = options;
@@ -70,8 +70,9 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
         return id;
     }
 
-    LocalEngine engine() {
-        return engine;
+    /** By which regions of different engines are told apart. */
+    RegionOwner owner() {
+        return owner;
     }
 
     @Override
@@ -203,7 +204,7 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
         if (rights.isEmpty() || !access().containsAll(rights)) {
             throw new IllegalArgumentException("rights " + rights + " are not a part of the region's " + access());
         }
-        return engine.descriptorKeys().issue(id, kind(), rights, offset, length);
+        return owner.descriptorKeys().issue(id, kind(), rights, offset, length);
     }
 
     @Override
@@ -226,7 +227,7 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
             }
         } while (!leases.compareAndSet(count, count | CLOSING));
         words.waits().close(new RegionClosedException("the region was closed"));
-        engine.regionClosing(this);
+        owner.regionClosing(this);
         if (count == 0) {
             finish();
         }
@@ -235,7 +236,7 @@ final class LocalRegion implements MemoryRegion, LeasedMemory {
 
     private void finish() {
         if (givenBack.compareAndSet(false, true)) {
-            engine.regionClosed(this, () -> {
+            owner.regionClosed(this, () -> {
                 // first, so that no adapter knows the memory when it goes back to the system
                 registrations.close();
                 giveBack.run();

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, Unfinished {
     static final int MAX_BODY = 32 * 1024;
 
-    private final LocalEngine engine;
+    private final BootstrapContext engine;
     private final Poller loop;
     private final EngineAddress target;
     private final ConnectAttempt attempted;
@@ -54,10 +54,10 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private @Nullable FramedSocket socket;
     private byte[] hello = {};
     private @Nullable Token token;
-    private @Nullable PeerSession session;
+    private @Nullable BootstrappedSession session;
     private boolean over;
 
-    private OutgoingBootstrap(LocalEngine engine, Poller loop, EngineAddress target, ConnectAttempt attempted) {
+    private OutgoingBootstrap(BootstrapContext engine, Poller loop, EngineAddress target, ConnectAttempt attempted) {
         this.engine = engine;
         this.loop = loop;
         this.target = target;
@@ -66,7 +66,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     /** Begins on the loop's thread. */
-    static void begin(LocalEngine engine, Poller loop, EngineAddress target, ConnectAttempt attempted) {
+    static void begin(BootstrapContext engine, Poller loop, EngineAddress target, ConnectAttempt attempted) {
         OutgoingBootstrap bootstrap = new OutgoingBootstrap(engine, loop, target, attempted);
         loop.arm(bootstrap, bootstrap.deadline);
         engine.unfinished().begun(bootstrap);
@@ -199,7 +199,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
             throw new AuthenticationException(target + " does not know this engine's token");
         }
         PeerIdentity identity = PeerIdentities.of(peer, address, token, socket().security());
-        if (!engine.rightsOf(identity).mayConnect()) {
+        if (!engine.sessions().mayConnect(identity)) {
             throw new AuthenticationException(
                     "this engine's authorizer does not let it connect to " + identity.names() + " at " + target);
         }
@@ -232,7 +232,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 (Features.read(fields) & Features.DRAIN) != 0,
                 fallBack.because(),
                 address);
-        PeerSession begun = new PeerSession(engine, loop, socket(), terms, transport, attempted.opened());
+        BootstrappedSession begun = engine.sessions().make(loop, socket(), terms, transport, attempted.opened());
         session = begun;
         socket().send(
                         MessageType.AUTHENTICATE,
@@ -243,7 +243,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     private void accepted(ByteBuffer body) {
-        PeerSession begun = session;
+        BootstrappedSession begun = session;
         if (begun == null) {
             throw new ProtocolException("the peer accepts before it welcomes");
         }
@@ -291,7 +291,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (current != null) {
             current.close();
         }
-        PeerSession begun = session;
+        BootstrappedSession begun = session;
         if (begun != null) {
             begun.discard();
         }

@@ -21,6 +21,8 @@ import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOperations;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.flow.ElementPlan;
+import io.sluice.engine.flow.TransferFactory;
+import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -35,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A connection's face to other threads: it checks what it is given and hands it over. */
 final class PeerConnection extends CheckedOperations<Transfer> implements Connection {
+    private static final Duration MOST_PATIENCE = Duration.ofDays(365);
+
     private final PeerSession session;
     private final long id;
     private final PeerTerms terms;
@@ -43,13 +47,28 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
     private final AtomicReference<@Nullable Subscription> subscription = new AtomicReference<>();
     private volatile ConnectionState state = ConnectionState.OPEN;
 
-    PeerConnection(PeerSession session, long id, PeerTerms terms, String transport) {
-        super(session);
+    PeerConnection(PeerSession session, RegionOwner regions, long id, PeerTerms terms, String transport) {
+        super(regions);
         this.session = session;
-        this.prepared = new PreparedOperations(session);
+        this.prepared = new PreparedOperations(session, regions);
         this.id = id;
         this.terms = terms;
         this.transport = transport;
+    }
+
+    @Override
+    TransferFactory transfers() {
+        return session.transfers();
+    }
+
+    @Override
+    Connection attachedBy() {
+        return this;
+    }
+
+    /** Where its callbacks are run. */
+    Poller poller() {
+        return session.poller();
     }
 
     void moveTo(ConnectionState next) {
@@ -118,8 +137,8 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
             }
         }
         List<CompletableFuture<List<RemoteRegion>>> parts = new ArrayList<>();
-        for (int from = 0; from < wanted.size(); from += RegionExchange.BATCH) {
-            List<RegionDescriptor> part = wanted.subList(from, Math.min(from + RegionExchange.BATCH, wanted.size()));
+        for (int from = 0; from < wanted.size(); from += AttachMessage.BATCH) {
+            List<RegionDescriptor> part = wanted.subList(from, Math.min(from + AttachMessage.BATCH, wanted.size()));
             parts.add(ask(
                     result -> session.regions().attach(part, session.poller().now(), result)));
         }
@@ -317,8 +336,13 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
         if (patience.isNegative()) {
             throw new IllegalArgumentException("nothing is waited for during " + patience);
         }
-        session.poller().execute(() -> session.shutdown(LocalEngine.boundedNanos(patience)));
+        session.poller().execute(() -> session.shutdown(boundedNanos(patience)));
         return session.quiescent().copy();
+    }
+
+    /** A time that can be added to one of the clock's. */
+    private static long boundedNanos(Duration time) {
+        return time.compareTo(MOST_PATIENCE) < 0 ? time.toNanos() : MOST_PATIENCE.toNanos();
     }
 
     @Override

@@ -26,7 +26,7 @@ final class PeerListener {
     private static final String CROWDED =
             "too many peers are connecting at once (maxHalfOpen), most of them from one address";
 
-    private final LocalEngine engine;
+    private final BootstrapContext engine;
     private final Poller loop;
     private final int descriptor;
     private final int port;
@@ -52,14 +52,14 @@ final class PeerListener {
         }
     };
 
-    private PeerListener(LocalEngine engine, Poller loop, int descriptor, int port) {
+    private PeerListener(BootstrapContext engine, Poller loop, int descriptor, int port) {
         this.engine = engine;
         this.loop = loop;
         this.descriptor = descriptor;
         this.port = port;
     }
 
-    static PeerListener bind(LocalEngine engine, Poller loop, InetAddress host, int port) {
+    static PeerListener bind(BootstrapContext engine, Poller loop, InetAddress host, int port) {
         boolean six = host instanceof Inet6Address;
         int descriptor = Sockets.openStream(six);
         int result = descriptor;
@@ -191,7 +191,7 @@ final class PeerListener {
             return false;
         }
         try {
-            Poller home = engine.nextPoller();
+            Poller home = engine.sessions().nextPoller();
             home.execute(() -> IncomingBootstrap.begin(engine, home, accepted, share));
         } catch (RuntimeException | Error e) {
             engine.handshakes().log().log(Level.WARN, "an accepted socket could not be handed over: " + e, null);

@@ -1,17 +1,32 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.flow.ElementPlan;
+import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.transport.WorkRequest.Operation;
 
 /** Gives transfers to be started by whoever asked for them. */
 final class PreparedOperations extends CheckedOperations<PreparedTransfer> {
-    PreparedOperations(PeerSession session) {
-        super(session);
+    private final PeerSession session;
+
+    PreparedOperations(PeerSession session, RegionOwner owner) {
+        super(owner);
+        this.session = session;
+    }
+
+    @Override
+    TransferFactory transfers() {
+        return session.transfers();
+    }
+
+    @Override
+    Connection attachedBy() {
+        return session.connection();
     }
 
     @Override

@@ -28,22 +28,7 @@ import org.jspecify.annotations.Nullable;
  * Attach, detach and look-up over the control channel, both sides of it. Confined to the connection's loop.
  */
 final class RegionExchange {
-    /** Descriptors in one message. */
-    static final int BATCH = 1000;
-
-    /** Of one descriptor: a status, a handle, and the length of the keys that follow. */
-    static final int ANSWER_BYTES = 11;
-
-    static final int OK = 0;
-    static final int STALE_EPOCH = 1;
-    static final int REGION_CLOSED = 2;
-    static final int NOT_GENUINE = 3;
-    static final int WRONG_ENGINE = 4;
-    static final int TOO_MANY = 5;
-    private static final int NOT_FOUND = 6;
-    static final int NOT_AUTHORIZED = 7;
-
-    private final LocalEngine engine;
+    private final RegionRegistry localRegions;
     private final Connection connection;
     private final Endpoint endpoint;
     private final ExposureTable exposures;
@@ -54,7 +39,7 @@ final class RegionExchange {
     private long nextRequest;
 
     RegionExchange(
-            LocalEngine engine,
+            RegionRegistry localRegions,
             Connection connection,
             int transport,
             Endpoint endpoint,
@@ -62,13 +47,13 @@ final class RegionExchange {
             FramedSocket control,
             RegionRights rights,
             EventLoop loop) {
-        this.engine = engine;
+        this.localRegions = localRegions;
         this.connection = connection;
         this.endpoint = endpoint;
         this.exposures = exposures;
         this.control = control;
         this.rights = rights;
-        this.servedAttach = new ServedAttach(engine, transport, endpoint, exposures, control, rights, loop);
+        this.servedAttach = new ServedAttach(localRegions, transport, endpoint, exposures, control, rights, loop);
     }
 
     // ---- asking ----
@@ -93,12 +78,12 @@ final class RegionExchange {
                 List<RemoteRegion> attached = new ArrayList<>(count);
                 SluiceException first = null;
                 for (RegionDescriptor descriptor : descriptors) {
-                    int status = need(answer, ANSWER_BYTES).get();
+                    int status = AttachMessage.need(answer, AttachMessage.ANSWER_BYTES).get();
                     long handle = answer.getLong();
                     int keyBytes = Short.toUnsignedInt(answer.getShort());
-                    ByteBuffer keys = need(answer, keyBytes).slice(answer.position(), keyBytes);
+                    ByteBuffer keys = AttachMessage.need(answer, keyBytes).slice(answer.position(), keyBytes);
                     answer.position(answer.position() + keyBytes);
-                    if (status == OK) {
+                    if (status == AttachMessage.OK) {
                         attached.add(new AttachedRegion(
                                 connection, descriptor, endpoint.remoteKey(handle, descriptor, keys)));
                     } else if (first == null) {
@@ -166,17 +151,18 @@ final class RegionExchange {
         ask(request, MessageType.LOOKUP, body, new PendingRequest(now) {
             @Override
             void answered(ByteBuffer answer) {
-                int status = need(answer, 1).get();
-                if ((status == NOT_FOUND || status == NOT_AUTHORIZED) && !answer.hasRemaining()) {
+                int status = AttachMessage.need(answer, 1).get();
+                if ((status == AttachMessage.NOT_FOUND || status == AttachMessage.NOT_AUTHORIZED)
+                        && !answer.hasRemaining()) {
                     result.completeExceptionally(
-                            status == NOT_AUTHORIZED
+                            status == AttachMessage.NOT_AUTHORIZED
                                     ? new RemoteAccessException(
                                             RemoteAccessException.Reason.ACCESS_DENIED,
                                             "the peer does not let this engine use a region named '" + name + "'")
                                     : new RegionNotFoundException("the peer has no region named '" + name + "'"));
                     return;
                 }
-                if (status != OK || answer.remaining() != RegionDescriptor.BYTES) {
+                if (status != AttachMessage.OK || answer.remaining() != RegionDescriptor.BYTES) {
                     throw new ProtocolException("the answer to a look-up is damaged");
                 }
                 byte[] bytes = new byte[RegionDescriptor.BYTES];
@@ -201,7 +187,7 @@ final class RegionExchange {
     }
 
     void answered(ByteBuffer answer) {
-        PendingRequest request = pending.remove(need(answer, 8).getLong());
+        PendingRequest request = pending.remove(AttachMessage.need(answer, 8).getLong());
         if (request == null) {
             throw new ProtocolException("an answer to a question that was not asked");
         }
@@ -239,7 +225,7 @@ final class RegionExchange {
     }
 
     void detachAsked(ByteBuffer body) {
-        long request = need(body, 16).getLong();
+        long request = AttachMessage.need(body, 16).getLong();
         long handle = body.getLong();
         if (exposures.remove(handle)) {
             endpoint.exposureEnded(handle);
@@ -250,55 +236,49 @@ final class RegionExchange {
     }
 
     void lookupAsked(ByteBuffer body) {
-        long request = need(body, 8).getLong();
+        long request = AttachMessage.need(body, 8).getLong();
         if (body.remaining() > RegionOptions.MAX_NAME_BYTES) {
             // no region has such a name, so nobody need be asked about it
             control.answer(
                     MessageType.LOOKUP_RESULT,
                     ByteBuffer.allocate(9)
                             .putLong(request)
-                            .put((byte) NOT_FOUND)
+                            .put((byte) AttachMessage.NOT_FOUND)
                             .array());
             return;
         }
         byte[] text = new byte[body.remaining()];
         body.get(text);
         String name = new String(text, StandardCharsets.UTF_8);
-        LocalRegion region = engine.region(name);
+        LocalRegion region = localRegions.get(name);
         Set<Access> granted = region == null ? Set.of() : rights.of(name, region.access());
         ByteBuffer answer;
         if (!rights.mayLookUp(name)) {
             // the same whether there is such a region or not: who may not use it need not know
-            answer = ByteBuffer.allocate(9).putLong(request).put((byte) NOT_AUTHORIZED);
+            answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_AUTHORIZED);
         } else if (region == null || !region.isOpen() || region.access().isEmpty()) {
-            answer = ByteBuffer.allocate(9).putLong(request).put((byte) NOT_FOUND);
+            answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_FOUND);
         } else if (granted.isEmpty()) {
-            answer = ByteBuffer.allocate(9).putLong(request).put((byte) NOT_AUTHORIZED);
+            answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_AUTHORIZED);
         } else {
             answer = ByteBuffer.allocate(9 + RegionDescriptor.BYTES)
                     .putLong(request)
-                    .put((byte) OK)
+                    .put((byte) AttachMessage.OK)
                     .put(region.descriptor(granted).toBytes());
         }
         control.answer(MessageType.LOOKUP_RESULT, answer.array());
     }
 
-    static ByteBuffer need(ByteBuffer body, int bytes) {
-        if (body.remaining() < bytes) {
-            throw new ProtocolException("a control message is cut short");
-        }
-        return body;
-    }
-
     private static SluiceException refusal(int status, RegionDescriptor descriptor) {
         return switch (status) {
-            case STALE_EPOCH, WRONG_ENGINE ->
+            case AttachMessage.STALE_EPOCH, AttachMessage.WRONG_ENGINE ->
                 new StaleDescriptorException("the peer's engine is not the one that issued " + descriptor);
-            case REGION_CLOSED -> new StaleDescriptorException("the peer has closed the region of " + descriptor);
-            case TOO_MANY ->
+            case AttachMessage.REGION_CLOSED ->
+                new StaleDescriptorException("the peer has closed the region of " + descriptor);
+            case AttachMessage.TOO_MANY ->
                 new SluiceException("the peer lets no more regions be attached on this connection;"
                         + " detach some, or raise its maxAttachedRegions");
-            case NOT_AUTHORIZED ->
+            case AttachMessage.NOT_AUTHORIZED ->
                 new RemoteAccessException(
                         RemoteAccessException.Reason.ACCESS_DENIED,
                         "the peer does not let this engine use " + descriptor + " with the rights it gives");

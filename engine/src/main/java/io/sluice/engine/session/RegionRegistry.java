@@ -3,6 +3,7 @@ package io.sluice.engine.session;
 import io.sluice.engine.Access;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
+import io.sluice.engine.progress.Observers;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.MappedSegment;
 import io.sluice.engine.transport.RegisteredMemory;
@@ -13,24 +14,56 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The regions of an engine, by number and by name. Any thread. */
-final class RegionRegistry {
-    private final LocalEngine engine;
+final class RegionRegistry implements RegionOwner {
+    private static final Logger LOG = LoggerFactory.getLogger(RegionRegistry.class);
+
+    private final Collection<OpenTransport> transports;
+    private final DescriptorKeys descriptorKeys;
+    private final Consumer<LocalRegion> whenClosing;
+    private final @Nullable Observers observers;
+    private final Executor housekeeping;
     private final AtomicLong next = new AtomicLong(1);
     private final Map<Long, LocalRegion> byNumber = new ConcurrentHashMap<>();
     private final Map<String, LocalRegion> byName = new ConcurrentHashMap<>();
+    // those with a word that somebody waits for, or has waited for
+    private final Set<LocalRegion> awaited = ConcurrentHashMap.newKeySet();
 
-    RegionRegistry(LocalEngine engine) {
-        this.engine = engine;
+    /**
+     * Without regions.
+     *
+     * @param transports with which regions are registered
+     * @param descriptorKeys of the engine
+     * @param whenClosing tells the connections of a region that closes
+     * @param observers of the engine; null if there are none
+     * @param housekeeping gives memory back, which may block
+     */
+    RegionRegistry(
+            Collection<OpenTransport> transports,
+            DescriptorKeys descriptorKeys,
+            Consumer<LocalRegion> whenClosing,
+            @Nullable Observers observers,
+            Executor housekeeping) {
+        this.transports = transports;
+        this.descriptorKeys = descriptorKeys;
+        this.whenClosing = whenClosing;
+        this.observers = observers;
+        this.housekeeping = housekeeping;
     }
 
     LocalRegion allocate(long bytes, RegionOptions options) {
         if (bytes < 1) {
             throw new RegistrationException("a region has at least 1 byte, not " + bytes);
         }
-        for (OpenTransport transport : engine.transports().all()) {
+        for (OpenTransport transport : transports) {
             AllocatedMemory memory = transport.transport().allocate(bytes, options.access());
             if (memory != null) {
                 return allocated(memory, transport, options);
@@ -92,9 +125,9 @@ final class RegionRegistry {
             @Nullable OpenTransport madeBy,
             @Nullable RegisteredMemory made,
             Runnable giveBack) {
-        Registrations registrations = Registrations.make(engine.transports().all(), segment, options, madeBy, made);
+        Registrations registrations = Registrations.make(transports, segment, options, madeBy, made);
         LocalRegion region = new LocalRegion(
-                engine, next.getAndIncrement(), options, segment, registrations, engine::awaited, giveBack);
+                this, next.getAndIncrement(), options, segment, registrations, this::awaited, giveBack);
         String name = options.name();
         if (name != null && byName.putIfAbsent(name, region) != null) {
             registrations.close();
@@ -104,7 +137,55 @@ final class RegionRegistry {
         return region;
     }
 
-    void remove(LocalRegion region) {
+    /** Somebody waits for a word of the region, which peers may change without telling which. */
+    private void awaited(LocalRegion region) {
+        awaited.add(region);
+        if (!region.isOpen()) {
+            awaited.remove(region);
+        }
+    }
+
+    /** Peers may have changed words by themselves. */
+    void wordsChanged() {
+        for (LocalRegion region : awaited) {
+            if (region.acquire()) {
+                try {
+                    region.words().anyChanged();
+                } finally {
+                    region.release();
+                }
+            }
+        }
+    }
+
+    @Override
+    public DescriptorKeys descriptorKeys() {
+        return descriptorKeys;
+    }
+
+    @Override
+    public void regionClosing(LocalRegion region) {
+        awaited.remove(region);
+        remove(region);
+        whenClosing.accept(region);
+    }
+
+    @Override
+    public void regionClosed(LocalRegion region, Runnable giveBack) {
+        LOG.debug("{} is closed", region);
+        Observers told = observers;
+        if (told != null) {
+            told.regionClosed(region);
+        }
+        try {
+            housekeeping.execute(giveBack);
+        } catch (RejectedExecutionException ended) {
+            // a region that was being made while the engine was closed
+            giveBack.run();
+        }
+    }
+
+    private void remove(LocalRegion region) {
         byNumber.remove(region.id());
         String name = region.name();
         if (name != null) {
@@ -124,5 +205,9 @@ final class RegionRegistry {
 
     Collection<LocalRegion> all() {
         return byNumber.values();
+    }
+
+    long lockedBytes() {
+        return all().stream().mapToLong(LocalRegion::lockedBytes).sum();
     }
 }

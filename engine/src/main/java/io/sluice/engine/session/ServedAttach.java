@@ -19,7 +19,7 @@ final class ServedAttach {
     /** Descriptors that are looked at in a cycle: for each a MAC is made and the user's authorizer asked. */
     static final int DESCRIPTORS_A_CYCLE = 128;
 
-    private final LocalEngine engine;
+    private final RegionRegistry regions;
     private final int transport;
     private final Endpoint endpoint;
     private final ExposureTable exposures;
@@ -34,14 +34,14 @@ final class ServedAttach {
     private int next;
 
     ServedAttach(
-            LocalEngine engine,
+            RegionRegistry regions,
             int transport,
             Endpoint endpoint,
             ExposureTable exposures,
             FramedSocket control,
             RegionRights rights,
             EventLoop loop) {
-        this.engine = engine;
+        this.regions = regions;
         this.transport = transport;
         this.endpoint = endpoint;
         this.exposures = exposures;
@@ -51,9 +51,9 @@ final class ServedAttach {
     }
 
     void asked(ByteBuffer body) {
-        request = RegionExchange.need(body, 8).getLong();
+        request = AttachMessage.need(body, 8).getLong();
         int count = body.remaining() / RegionDescriptor.BYTES;
-        if (body.remaining() != count * RegionDescriptor.BYTES || count > RegionExchange.BATCH) {
+        if (body.remaining() != count * RegionDescriptor.BYTES || count > AttachMessage.BATCH) {
             throw new ProtocolException("an attach of " + body.remaining() + " bytes");
         }
         bytes = new byte[body.remaining()];
@@ -91,35 +91,35 @@ final class ServedAttach {
             asked[at] = descriptor;
             statuses[at] = statusOf(descriptor);
         } catch (InvalidDescriptorException e) {
-            statuses[at] = RegionExchange.NOT_GENUINE;
+            statuses[at] = AttachMessage.NOT_GENUINE;
         }
     }
 
     private int statusOf(RegionDescriptor descriptor) {
-        if (!descriptor.engineId().equals(engine.id())) {
-            return RegionExchange.WRONG_ENGINE;
+        if (!regions.descriptorKeys().isOfEngine(descriptor)) {
+            return AttachMessage.WRONG_ENGINE;
         }
-        if (descriptor.epoch() != engine.epoch()) {
-            return RegionExchange.STALE_EPOCH;
+        if (!regions.descriptorKeys().isOfRun(descriptor)) {
+            return AttachMessage.STALE_EPOCH;
         }
-        if (!engine.descriptorKeys().isGenuine(descriptor)) {
-            return RegionExchange.NOT_GENUINE;
+        if (!regions.descriptorKeys().isGenuine(descriptor)) {
+            return AttachMessage.NOT_GENUINE;
         }
-        LocalRegion region = engine.region(descriptor.regionId());
+        LocalRegion region = regions.get(descriptor.regionId());
         if (region == null || !region.isOpen()) {
-            return RegionExchange.REGION_CLOSED;
+            return AttachMessage.REGION_CLOSED;
         }
         return rights.of(region.name(), descriptor.access()).containsAll(descriptor.access())
-                ? RegionExchange.OK
-                : RegionExchange.NOT_AUTHORIZED;
+                ? AttachMessage.OK
+                : AttachMessage.NOT_AUTHORIZED;
     }
 
     private void answer(@Nullable RegionDescriptor[] asked) {
-        ByteArrayOutputStream answer = new ByteArrayOutputStream(8 + asked.length * RegionExchange.ANSWER_BYTES);
+        ByteArrayOutputStream answer = new ByteArrayOutputStream(8 + asked.length * AttachMessage.ANSWER_BYTES);
         answer.writeBytes(ByteBuffer.allocate(8).putLong(request).array());
         for (int i = 0; i < asked.length; i++) {
             RegionDescriptor descriptor = asked[i];
-            if (descriptor == null || statuses[i] != RegionExchange.OK) {
+            if (descriptor == null || statuses[i] != AttachMessage.OK) {
                 refuse(answer, statuses[i]);
             } else {
                 attach(descriptor, answer);
@@ -130,9 +130,9 @@ final class ServedAttach {
 
     private void attach(RegionDescriptor descriptor, ByteArrayOutputStream answer) {
         // it may have been closed since it was looked at, such as by the authorizer
-        LocalRegion region = engine.region(descriptor.regionId());
+        LocalRegion region = regions.get(descriptor.regionId());
         if (region == null || !region.acquire()) {
-            refuse(answer, RegionExchange.REGION_CLOSED);
+            refuse(answer, AttachMessage.REGION_CLOSED);
             return;
         }
         try {
@@ -147,16 +147,16 @@ final class ServedAttach {
         Exposure exposure = new Exposure(region, descriptor, transport);
         long handle = exposures.add(exposure);
         if (handle < 0) {
-            refuse(answer, RegionExchange.TOO_MANY);
+            refuse(answer, AttachMessage.TOO_MANY);
             return;
         }
         byte[] keys = endpoint.keysOf(handle, exposure);
         if (keys == null) {
             exposures.remove(handle);
-            refuse(answer, RegionExchange.REGION_CLOSED);
+            refuse(answer, AttachMessage.REGION_CLOSED);
             return;
         }
-        answer(answer, RegionExchange.OK, handle, keys);
+        answer(answer, AttachMessage.OK, handle, keys);
     }
 
     private static void refuse(ByteArrayOutputStream answer, int status) {
@@ -164,7 +164,7 @@ final class ServedAttach {
     }
 
     private static void answer(ByteArrayOutputStream answer, int status, long handle, byte[] keys) {
-        answer.writeBytes(ByteBuffer.allocate(RegionExchange.ANSWER_BYTES)
+        answer.writeBytes(ByteBuffer.allocate(AttachMessage.ANSWER_BYTES)
                 .put((byte) status)
                 .putLong(handle)
                 .putShort((short) keys.length)

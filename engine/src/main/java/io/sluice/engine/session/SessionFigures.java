@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.TransportMetrics.PathState;
 
 /** What can be asked of an open connection. Any thread. */
 interface SessionFigures {
@@ -12,4 +13,19 @@ interface SessionFigures {
 
     /** When the peer was last heard of, as {@link System#nanoTime()}. */
     long lastReceived();
+
+    /** What carries its data. */
+    OpenTransport transport();
+
+    /** Lanes in a state. */
+    int lanes(PathState state);
+
+    /** Rails in a state. */
+    int rails(PathState state);
+
+    /** Notifications that the peer still lets this side send. */
+    int notificationCredits();
+
+    /** Notifications that wait for a credit, or for room. */
+    int notificationsWaiting();
 }

@@ -62,7 +62,7 @@ final class SpanningTransfer implements Transfer {
 
     /** Checks everything, then starts everything. */
     static Transfer start(
-            LocalEngine engine,
+            RegionOwner engine,
             Operation operation,
             List<TransferElement> elements,
             TransferOptions options,
@@ -93,9 +93,9 @@ final class SpanningTransfer implements Transfer {
         return transfer;
     }
 
-    private static PeerConnection connection(LocalEngine engine, TransferElement element) {
+    private static PeerConnection connection(RegionOwner engine, TransferElement element) {
         if (element.remote().connection() instanceof PeerConnection connection
-                && connection.session().engine().equals(engine)) {
+                && connection.isOf(engine)) {
             return connection;
         }
         throw new IllegalArgumentException("the remote region was attached by another engine");
@@ -121,7 +121,7 @@ final class SpanningTransfer implements Transfer {
             List<TransferElement> all,
             List<Integer> indices,
             TransferOptions options) {
-        Part part = new Part(indices, connection.session().poller());
+        Part part = new Part(indices, connection.poller());
         List<TransferElement> mine = indices.stream().map(all::get).toList();
         part.transfer = operation == Operation.WRITE
                 ? connection.prepared().writeVectored(mine, options, part)

@@ -11,22 +11,35 @@ import io.sluice.engine.flow.FlowCounters;
 import io.sluice.engine.flow.LatencyKind;
 import io.sluice.engine.flow.RefusedSubmissions;
 import io.sluice.engine.transport.WireCounter;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
 /** Adds up what the pollers, and callers in their own threads, have counted of one transport, when somebody asks. */
 final class TransportFigures implements TransportMetrics {
-    private final LocalEngine engine;
     private final OpenTransport transport;
     private final List<FlowCounters> byPoller;
     private final RefusedSubmissions refused;
+    private final Peers peers;
+    private final Collection<? extends SessionFigures> sessions;
     private final boolean hasCallers;
 
-    TransportFigures(LocalEngine engine, OpenTransport transport, List<FlowCounters> byPoller) {
-        this.engine = engine;
+    /**
+     * Of a transport.
+     *
+     * @param byPoller what its connections count into
+     * @param sessions the open connections of all transports
+     */
+    TransportFigures(
+            OpenTransport transport,
+            List<FlowCounters> byPoller,
+            EngineCounters counters,
+            Collection<? extends SessionFigures> sessions) {
         this.transport = transport;
         this.byPoller = byPoller;
-        this.refused = engine.refusedSubmissions(transport);
+        this.refused = counters.refused(transport);
+        this.peers = counters.peers();
+        this.sessions = sessions;
         this.hasCallers = transport.transport().capabilities().callerThreadBytes() > 0;
     }
 
@@ -43,12 +56,12 @@ final class TransportFigures implements TransportMetrics {
     }
 
     private long sumOfCallers(ToLongFunction<CallerThreadCounters> figure) {
-        return hasCallers ? engine.peers().sumOfCallers(transport.index(), figure) : 0;
+        return hasCallers ? peers.sumOfCallers(transport.index(), figure) : 0;
     }
 
-    private long sumOfSessions(ToLongFunction<PeerSession> figure) {
+    private long sumOfSessions(ToLongFunction<SessionFigures> figure) {
         long sum = 0;
-        for (PeerSession session : engine.openSessions()) {
+        for (SessionFigures session : sessions) {
             if (session.transport().equals(transport)) {
                 sum += figure.applyAsLong(session);
             }
@@ -175,7 +188,7 @@ final class TransportFigures implements TransportMetrics {
 
     @Override
     public int lostPeers() {
-        return engine.peers().lost(transport.index());
+        return peers.lost(transport.index());
     }
 
     @Override
@@ -217,11 +230,11 @@ final class TransportFigures implements TransportMetrics {
 
     @Override
     public long notificationCredits() {
-        return sumOfSessions(session -> session.flow().notificationCredits());
+        return sumOfSessions(session -> session.notificationCredits());
     }
 
     @Override
     public int notificationsWaiting() {
-        return (int) sumOfSessions(session -> session.flow().notificationsWaiting());
+        return (int) sumOfSessions(session -> session.notificationsWaiting());
     }
 }

@@ -119,12 +119,6 @@ final class Transports implements AutoCloseable {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** The same of a peer, as its first message tells it; empty if it does not. */
-    static String reachOf(FieldReader fields) {
-        byte[] lines = fields.optional(Tag.TRANSPORTS_REACH);
-        return lines == null ? "" : PeerText.readLines(lines);
-    }
-
     /** The first that a peer offers and is within reach of, or null. */
     @Nullable
     String choose(Collection<String> offered, String peerReach) {

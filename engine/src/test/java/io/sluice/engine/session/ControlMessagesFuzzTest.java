@@ -5,13 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.PatientOptions;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
-import io.sluice.engine.TransferEngine;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
@@ -31,13 +29,13 @@ import org.junit.jupiter.api.Test;
 class ControlMessagesFuzzTest {
     private static final int ASKED = 2;
 
-    private final LocalEngine engine = (LocalEngine) TransferEngine.open(
-            PatientOptions.builder().transports(List.of("tcp")).build());
-    private final MemoryRegion region = engine.allocate(4096, RegionOptions.readWrite());
+    private final RegionRegistry regions = new RegionRegistry(
+            List.of(), new DescriptorKeys(EngineId.random(), 1), closing -> {}, null, Runnable::run);
+    private final MemoryRegion region = regions.allocate(4096, RegionOptions.readWrite());
 
     @AfterEach
     void close() {
-        engine.close();
+        region.close().join();
     }
 
     /** What is sent goes nowhere: nothing ever runs. */
@@ -177,7 +175,7 @@ class ControlMessagesFuzzTest {
         try {
             ExposureTable exposures = new ExposureTable(4);
             RegionExchange exchange = new RegionExchange(
-                    engine, connection, 0, endpoint, exposures, control, EVERYTHING, new StillLoop());
+                    regions, connection, 0, endpoint, exposures, control, EVERYTHING, new StillLoop());
             CompletableFuture<RegionDescriptor> found = new CompletableFuture<>();
             ByteBuffer body = ByteBuffer.wrap(input);
             switch (body.hasRemaining() ? body.get() & 3 : 0) {

@@ -119,11 +119,11 @@ class CycleShareTest {
     @Test
     void descriptorsAreLookedAtAFewACycle() {
         AtomicInteger most = mostInACycle();
-        List<RegionDescriptor> thousand = Collections.nCopies(RegionExchange.BATCH, region.descriptor());
+        List<RegionDescriptor> thousand = Collections.nCopies(AttachMessage.BATCH, region.descriptor());
         peer.control().sendRaw(many(ATTACHES, attach(thousand)));
         for (int i = 0; i < ATTACHES; i++) {
             assertAttached(
-                    RegionExchange.BATCH,
+                    AttachMessage.BATCH,
                     peer.control().receive(MessageType.ATTACH_RESULT).buffer());
         }
         assertThat(most).hasPositiveValue().hasValueLessThanOrEqualTo(ServedAttach.DESCRIPTORS_A_CYCLE);
@@ -155,7 +155,7 @@ class CycleShareTest {
                     Patience.await(otherHasAsked);
                 }
             });
-            List<RegionDescriptor> thousand = Collections.nCopies(RegionExchange.BATCH, region.descriptor());
+            List<RegionDescriptor> thousand = Collections.nCopies(AttachMessage.BATCH, region.descriptor());
             // so few that one cycle's bytes hold them
             peer.control().sendRaw(many(2, attach(thousand)));
             Patience.await(begun);
@@ -169,13 +169,13 @@ class CycleShareTest {
         assertThat(order).contains(OTHER);
         assertThat(order.lastIndexOf(GREEDY)).isGreaterThan(order.indexOf(OTHER));
         // it had to wait for a few cycles, and not for all that was asked before
-        assertThat(order.indexOf(OTHER)).isLessThan(RegionExchange.BATCH);
+        assertThat(order.indexOf(OTHER)).isLessThan(AttachMessage.BATCH);
     }
 
     /** What follows an attach is heard after it, though it takes several cycles. */
     @Test
     void orderIsKept() {
-        List<RegionDescriptor> thousand = Collections.nCopies(RegionExchange.BATCH, region.descriptor());
+        List<RegionDescriptor> thousand = Collections.nCopies(AttachMessage.BATCH, region.descriptor());
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         all.writeBytes(attach(thousand));
         all.writeBytes(lookup(GREEDY));
@@ -203,11 +203,11 @@ class CycleShareTest {
         });
         List<RegionDescriptor> descriptors = new ArrayList<>();
         descriptors.add(first.descriptor());
-        descriptors.addAll(Collections.nCopies(RegionExchange.BATCH - 1, region.descriptor()));
+        descriptors.addAll(Collections.nCopies(AttachMessage.BATCH - 1, region.descriptor()));
         peer.control().sendRaw(attach(descriptors));
         ByteBuffer answer = peer.control().receive(MessageType.ATTACH_RESULT).buffer();
         answer.getLong();
-        assertThat(answer.get()).isEqualTo((byte) RegionExchange.REGION_CLOSED);
+        assertThat(answer.get()).isEqualTo((byte) AttachMessage.REGION_CLOSED);
         assertThat(answer.getLong()).isZero();
         Patience.await(first.close());
     }

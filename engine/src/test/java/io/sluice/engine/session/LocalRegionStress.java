@@ -3,11 +3,12 @@ package io.sluice.engine.session;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.sluice.engine.PatientOptions;
+import io.sluice.engine.EngineId;
 import io.sluice.engine.RegionOptions;
-import io.sluice.engine.TransferEngine;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -23,9 +24,14 @@ final class LocalRegionStress {
     private static final int SAFE = 1;
     private static final int GIVEN_BACK_UNDER_A_LEASE = 2;
 
-    // one for the life of the process: it hears of regions that close, and its housekeeping gives them back
-    private static final LocalEngine ENGINE =
-            (LocalEngine) TransferEngine.open(PatientOptions.builder().build());
+    // one for the life of the process, whose housekeeping gives regions back
+    private static final RegionRegistry REGIONS = new RegionRegistry(
+            List.of(),
+            new DescriptorKeys(EngineId.random(), 1),
+            closing -> {},
+            null,
+            Executors.newSingleThreadExecutor(
+                    task -> Thread.ofPlatform().daemon().name("housekeeping").unstarted(task)));
 
     private LocalRegionStress() {}
 
@@ -33,7 +39,7 @@ final class LocalRegionStress {
     private static class CountedRegion {
         private final AtomicInteger givenBack = new AtomicInteger();
         final LocalRegion region = new LocalRegion(
-                ENGINE,
+                REGIONS,
                 1,
                 RegionOptions.readWrite(),
                 MemorySegment.ofArray(new long[1]),

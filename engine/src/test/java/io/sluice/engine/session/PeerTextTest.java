@@ -36,8 +36,8 @@ class PeerTextTest {
         byte[] hello = new FieldWriter()
                 .put(Tag.TRANSPORTS_REACH, "shm=here\nother=there")
                 .toBytes();
-        assertThat(Transports.reachOf(new FieldReader(ByteBuffer.wrap(hello)))).isEqualTo("shm=here\nother=there");
-        assertThat(Transports.reachOf(new FieldReader(ByteBuffer.wrap(new FieldWriter().toBytes()))))
+        assertThat(FallBack.reachOf(new FieldReader(ByteBuffer.wrap(hello)))).isEqualTo("shm=here\nother=there");
+        assertThat(FallBack.reachOf(new FieldReader(ByteBuffer.wrap(new FieldWriter().toBytes()))))
                 .isEmpty();
     }
 

@@ -6,6 +6,7 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.PeerMetrics;
+import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.flow.CountedCallers;
 import io.sluice.engine.flow.EngineWindow;
 import java.util.ArrayList;
@@ -33,6 +34,31 @@ class PeersTest {
         @Override
         public long lastReceived() {
             return System.nanoTime();
+        }
+
+        @Override
+        public OpenTransport transport() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public int lanes(PathState state) {
+            return 0;
+        }
+
+        @Override
+        public int rails(PathState state) {
+            return 0;
+        }
+
+        @Override
+        public int notificationCredits() {
+            return 0;
+        }
+
+        @Override
+        public int notificationsWaiting() {
+            return 0;
         }
     }
 

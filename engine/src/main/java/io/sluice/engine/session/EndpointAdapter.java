@@ -1,0 +1,280 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.Integrity;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.flow.ConnectionFlow;
+import io.sluice.engine.flow.FlowCounter;
+import io.sluice.engine.flow.FlowCounters;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.security.TlsStream;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.WireCounter;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.Sockets;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The data path of a connection: the endpoint with what it asks of the engine, its lanes, and the flow of transfers over
+ * it. On the connection's loop.
+ */
+final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
+    private final EngineOptions options;
+    private final Credentials credentials;
+    private final RegionRegistry regions;
+    private final Poller loop;
+    private final FramedSocket control;
+    private final PeerTerms terms;
+    private final ExposureTable exposures;
+    private final Owner owner;
+    private final FlowCounters counters;
+    private final Endpoint endpoint;
+    private final ConnectionFlow flow;
+    private final BitSet lanes = new BitSet();
+    private final List<LaneConnector> connectors = new ArrayList<>();
+
+    /** Whose data path it is. */
+    interface Owner {
+        /** Whether the connection has ended. */
+        boolean isOver();
+
+        /** The endpoint can be posted to. */
+        void established();
+
+        /** The data path is broken. */
+        void failed(SluiceException error);
+
+        /** A notification has come over the data path. */
+        void notified(byte[] payload);
+    }
+
+    EndpointAdapter(
+            EngineParts engine,
+            Poller loop,
+            FramedSocket control,
+            PeerTerms terms,
+            OpenTransport transport,
+            ExposureTable exposures,
+            Connection connection,
+            Owner owner) {
+        this.options = engine.options();
+        this.credentials = engine.credentials();
+        this.regions = engine.regions();
+        this.loop = loop;
+        this.control = control;
+        this.terms = terms;
+        this.exposures = exposures;
+        this.owner = owner;
+        this.counters = engine.counters().flow(loop, transport);
+        this.endpoint = transport.transport().endpoint(this);
+        NotificationSender ofEndpoint = endpoint.notificationSender();
+        this.flow = new ConnectionFlow(
+                connection,
+                loop,
+                engine.counters().connection(loop, transport),
+                options,
+                engine.window(),
+                transport.transport().capabilities(),
+                transport.index(),
+                endpoint,
+                ofEndpoint == null ? new ControlChannelNotifications() : ofEndpoint,
+                terms.notificationCredits());
+    }
+
+    Endpoint endpoint() {
+        return endpoint;
+    }
+
+    ConnectionFlow flow() {
+        return flow;
+    }
+
+    private final class ControlChannelNotifications implements NotificationSender {
+        @Override
+        public boolean hasRoom() {
+            return control.hasRoom();
+        }
+
+        @Override
+        public void send(byte[] payload) {
+            control.send(MessageType.NOTIFY, payload);
+        }
+    }
+
+    // ---- lanes ----
+
+    @Override
+    public void openLanes(int count) {
+        openLanes(count, false);
+    }
+
+    @Override
+    public boolean secured() {
+        return control.security() != null;
+    }
+
+    @Override
+    public void openLanes(int count, boolean secured) {
+        InetSocketAddress address = terms.address();
+        if (address == null) {
+            throw new IllegalStateException("the accepting side opens no lanes");
+        }
+        for (int i = 0; i < count && !owner.isOver(); i++) {
+            LaneConnector connector = new LaneConnector(loop, terms, this, i);
+            connectors.add(connector);
+            connector.connect(address, secured ? credentials.connecting(address) : null);
+        }
+    }
+
+    /**
+     * A lane of the peer's has proved that it belongs here. It is answered on this thread, and not where it was accepted: the
+     * peer is ready once its lanes are answered, and must find them open here.
+     */
+    void laneArrived(int index, int descriptor, @Nullable TlsStream stream) {
+        boolean answered;
+        try {
+            answered = Frame.sendAlone(descriptor, stream, MessageType.LANE_ACCEPT);
+        } catch (RuntimeException | Error e) {
+            Sockets.close(descriptor);
+            laneFailed(index, e);
+            return;
+        }
+        if (answered) {
+            laneOpened(index, descriptor, stream);
+        } else {
+            Sockets.close(descriptor);
+        }
+    }
+
+    private void laneFailed(int index, Throwable why) {
+        owner.failed(new ConnectFailedException("lane " + index + " could not be set up on this side: " + why, why));
+    }
+
+    @Override
+    public void laneOpened(int index, int descriptor, @Nullable TlsStream stream) {
+        if (owner.isOver() || lanes.get(index)) {
+            Sockets.close(descriptor);
+            return;
+        }
+        lanes.set(index);
+        try {
+            if (stream != null) {
+                stream.widen();
+            }
+        } catch (OutOfMemoryError e) {
+            Sockets.close(descriptor);
+            laneFailed(index, e);
+            return;
+        }
+        try {
+            if (stream == null) {
+                endpoint.laneOpened(index, descriptor);
+            } else {
+                endpoint.laneOpened(index, descriptor, stream);
+            }
+        } catch (OutOfMemoryError e) {
+            // the descriptor is the endpoint's, which has closed it
+            laneFailed(index, e);
+        }
+    }
+
+    /** Lanes that are not open yet never will be. */
+    void abortLanes() {
+        connectors.forEach(LaneConnector::abort);
+    }
+
+    // ---- endpoint context ----
+
+    @Override
+    public EventLoop loop() {
+        return loop;
+    }
+
+    @Override
+    public EngineOptions options() {
+        return options;
+    }
+
+    @Override
+    public Integrity integrity() {
+        return terms.integrity();
+    }
+
+    @Override
+    public boolean initiator() {
+        return terms.initiator();
+    }
+
+    @Override
+    public @Nullable ExposedRegion exposed(long handle) {
+        return exposures.get(handle);
+    }
+
+    @Override
+    public void send(byte[] message) {
+        control.send(MessageType.TRANSPORT, message);
+        // the endpoint may speak at the end of a cycle, when the socket's own flush has run
+        control.flushNow();
+    }
+
+    @Override
+    public void wordsChanged() {
+        regions.wordsChanged();
+    }
+
+    @Override
+    public void notificationsSendable() {
+        flow.notificationsSendable();
+    }
+
+    @Override
+    public void notified(byte[] payload) {
+        owner.notified(payload);
+    }
+
+    @Override
+    public void established() {
+        owner.established();
+    }
+
+    @Override
+    public void failed(SluiceException error) {
+        owner.failed(error);
+    }
+
+    @Override
+    public void completed(WorkRequest request, CompletionStatus status) {
+        flow.completed(request, status);
+    }
+
+    @Override
+    public void postable() {
+        flow.postable();
+    }
+
+    @Override
+    public void served(WorkRequest.Operation operation, long bytes) {
+        counters.add(operation.changesRemote() ? FlowCounter.SERVED_WRITE_BYTES : FlowCounter.SERVED_READ_BYTES, bytes);
+    }
+
+    @Override
+    public void refused() {
+        counters.add(FlowCounter.REFUSED, 1);
+    }
+
+    @Override
+    public void count(WireCounter counter, long delta) {
+        counters.add(counter, delta);
+    }
+}

@@ -1,0 +1,199 @@
+package io.sluice.engine.session;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionListener;
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.PeerIdentity;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine.Registration;
+import io.sluice.engine.flow.ConnectionEnd;
+import io.sluice.engine.progress.Poller;
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The sessions of an engine, and the connections of those that are open. Any thread. */
+final class EngineSessions implements SessionRegistry {
+    private static final Logger LOG = LoggerFactory.getLogger(EngineSessions.class);
+
+    private final EngineParts engine;
+    private final List<Poller> pollers;
+    private final BooleanSupplier closing;
+    private final AtomicInteger nextPoller = new AtomicInteger();
+    private final AtomicLong nextConnection = new AtomicLong(1);
+    private final Map<ByteBuffer, PeerSession> byConnectionId = new ConcurrentHashMap<>();
+    // from the end of their bootstrap on, and from their opening on
+    private final Set<PeerSession> all = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger count = new AtomicInteger();
+    private final Map<PeerSession, PeerConnection> open = new ConcurrentHashMap<>();
+    private final Map<EngineAddress, CompletableFuture<Connection>> cached = new ConcurrentHashMap<>();
+    private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
+
+    /**
+     * Without any.
+     *
+     * @param pollers their homes
+     * @param closing whether the engine's end has begun
+     */
+    EngineSessions(EngineParts engine, List<Poller> pollers, BooleanSupplier closing) {
+        this.engine = engine;
+        this.pollers = pollers;
+        this.closing = closing;
+    }
+
+    // ---- before they are open ----
+
+    @Override
+    public boolean isClosing() {
+        return closing.getAsBoolean();
+    }
+
+    @Override
+    public boolean hasRoom() {
+        return count.get() < engine.options().maxConnections();
+    }
+
+    @Override
+    public Poller nextPoller() {
+        Poller next = pollers.getFirst();
+        for (int i = 0; i < pollers.size(); i++) {
+            next = pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
+            if (next.isRunning()) {
+                break;
+            }
+        }
+        return next;
+    }
+
+    @Override
+    public boolean mayConnect(PeerIdentity peer) {
+        return new RegionRights(engine.options().authorizer(), peer).mayConnect();
+    }
+
+    @Override
+    public BootstrappedSession make(
+            Poller poller,
+            FramedSocket control,
+            PeerTerms terms,
+            OpenTransport transport,
+            CompletableFuture<Connection> opened) {
+        return new PeerSession(
+                engine, this, poller, control, terms, transport, nextConnection.getAndIncrement(), opened);
+    }
+
+    @Override
+    public @Nullable BootstrappedSession expecting(byte[] connectionId) {
+        return byConnectionId.get(ByteBuffer.wrap(connectionId));
+    }
+
+    void expectLanes(PeerSession session) {
+        byConnectionId.put(ByteBuffer.wrap(session.terms().connectionId()), session);
+    }
+
+    /** False if there are as many connections as may be, those that are being set up included. */
+    boolean begins(PeerSession session) {
+        all.add(session);
+        return count.incrementAndGet() <= engine.options().maxConnections();
+    }
+
+    // ---- their life ----
+
+    void opened(PeerSession session) {
+        PeerConnection connection = session.connection();
+        open.put(session, connection);
+        if (isClosing()) {
+            session.poller().execute(session::closeHere);
+        }
+        if (!session.initiator()) {
+            listeners.forEach(each -> tell(each, connection));
+        }
+    }
+
+    void ended(PeerSession session, ConnectionEnd why) {
+        LOG.debug("{} has ended: {}", session.connection(), why.reason());
+        byConnectionId.remove(ByteBuffer.wrap(session.terms().connectionId()));
+        if (all.remove(session)) {
+            count.decrementAndGet();
+        }
+        open.remove(session);
+        cached.values()
+                .removeIf(known -> known.isDone()
+                        && !known.isCompletedExceptionally()
+                        && known.join().equals(session.connection()));
+    }
+
+    /** On the poller's thread, which ends: nothing of it may be left waiting. */
+    void pollerFailed(Poller poller) {
+        for (PeerSession session : all) {
+            if (session.poller().equals(poller)) {
+                session.failed(new SluiceException("the poller of the connection has failed"));
+            }
+        }
+    }
+
+    void regionClosing(LocalRegion region) {
+        all.forEach(session -> session.poller().execute(() -> session.regionClosing(region)));
+    }
+
+    // ---- the open ones ----
+
+    /** Those of the open connections, now and later. */
+    Collection<PeerSession> open() {
+        return open.keySet();
+    }
+
+    Collection<PeerConnection> connections() {
+        return open.values();
+    }
+
+    /** The connection to an address that is open or being set up, or else a new one. */
+    CompletableFuture<Connection> shared(
+            EngineAddress address, Function<EngineAddress, CompletableFuture<Connection>> connect) {
+        CompletableFuture<Connection> shared = cached.compute(address, (key, known) -> {
+            boolean usable = known != null
+                    && !known.isCompletedExceptionally()
+                    && (!known.isDone() || known.join().state() == ConnectionState.OPEN);
+            return usable ? known : connect.apply(address);
+        });
+        // what failed need not be remembered: the next call tries again
+        shared.whenComplete((connection, error) -> {
+            if (error != null) {
+                cached.remove(address, shared);
+            }
+        });
+        return shared.copy();
+    }
+
+    Registration onConnection(ConnectionListener added) {
+        // a connection that opens meanwhile may be told of twice, so each listener remembers
+        OnceListener once = new OnceListener(added);
+        listeners.add(once);
+        open.forEach((session, connection) -> {
+            if (!session.initiator()) {
+                session.poller().execute(() -> tell(once, connection));
+            }
+        });
+        return () -> listeners.remove(once);
+    }
+
+    private static void tell(ConnectionListener to, PeerConnection connection) {
+        try {
+            to.accepted(connection);
+        } catch (Throwable e) {
+            LOG.error("a connection listener has thrown", e);
+        }
+    }
+}
