@@ -14,8 +14,13 @@ import java.util.Map;
 @AnalyzeClasses(packages = "io.sluice", importOptions = ImportOption.DoNotIncludeTests.class)
 class LayerTest {
     private static final String[] ENGINE_INTERNALS = {
+        "io.sluice.engine.bootstrap..",
+        "io.sluice.engine.control..",
+        "io.sluice.engine.figures..",
         "io.sluice.engine.flow..",
+        "io.sluice.engine.memory..",
         "io.sluice.engine.progress..",
+        "io.sluice.engine.providers..",
         "io.sluice.engine.session..",
         "io.sluice.engine.transport.."
     };

@@ -1,8 +1,8 @@
 package io.sluice.engine;
 
 import io.sluice.engine.progress.PollerThread;
+import io.sluice.engine.providers.TransportProviders;
 import io.sluice.engine.session.LocalEngine;
-import io.sluice.engine.session.TransportProviders;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Collection;

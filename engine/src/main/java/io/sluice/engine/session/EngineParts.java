@@ -1,7 +1,11 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.bootstrap.Credentials;
+import io.sluice.engine.control.UnfinishedWork;
+import io.sluice.engine.figures.EngineCounters;
 import io.sluice.engine.flow.EngineWindow;
+import io.sluice.engine.memory.RegionRegistry;
 import io.sluice.engine.progress.Observers;
 import org.jspecify.annotations.Nullable;
 

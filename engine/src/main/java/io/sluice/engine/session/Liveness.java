@@ -1,8 +1,13 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.control.FramedSocket;
+import io.sluice.engine.control.MessageType;
 import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.flow.FlowCounter;
 import io.sluice.engine.flow.FlowCounters;
+import io.sluice.engine.memory.AskedChecksums;
+import io.sluice.engine.memory.LocalRegion;
+import io.sluice.engine.memory.RegionExchange;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Endpoint;

@@ -16,9 +16,25 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.bootstrap.AdvertisedHost;
+import io.sluice.engine.bootstrap.BootstrapContext;
+import io.sluice.engine.bootstrap.ConnectAttempt;
+import io.sluice.engine.bootstrap.Credentials;
+import io.sluice.engine.bootstrap.Handshakes;
+import io.sluice.engine.bootstrap.LocalNetwork;
+import io.sluice.engine.bootstrap.NonceSource;
+import io.sluice.engine.bootstrap.PeerListener;
+import io.sluice.engine.control.UnfinishedWork;
+import io.sluice.engine.figures.EngineCounters;
+import io.sluice.engine.figures.EngineFigures;
 import io.sluice.engine.flow.EngineWindow;
+import io.sluice.engine.memory.DescriptorKeys;
+import io.sluice.engine.memory.LocalRegion;
+import io.sluice.engine.memory.RegionRegistry;
 import io.sluice.engine.progress.Observers;
 import io.sluice.engine.progress.Poller;
+import io.sluice.engine.providers.Transports;
+import io.sluice.engine.providers.VariableNames;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import io.sluice.jni.NativeLibrary;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +45,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -181,7 +196,7 @@ public final class LocalEngine implements TransferEngine {
     }
 
     /** The sockets that are between accept and connection. */
-    Handshakes handshakes() {
+    public Handshakes handshakes() {
         return handshakes;
     }
 

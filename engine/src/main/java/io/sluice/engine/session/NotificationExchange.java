@@ -3,6 +3,8 @@ package io.sluice.engine.session;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.control.FramedSocket;
+import io.sluice.engine.control.MessageType;
 import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.flow.FlowCounter;
 import io.sluice.engine.flow.FlowCounters;

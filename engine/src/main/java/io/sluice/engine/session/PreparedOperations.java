@@ -8,6 +8,7 @@ import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.flow.ElementPlan;
 import io.sluice.engine.flow.TransferFactory;
+import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.transport.WorkRequest.Operation;
 
 /** Gives transfers to be started by whoever asked for them. */

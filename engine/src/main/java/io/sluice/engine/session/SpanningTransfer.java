@@ -13,6 +13,7 @@ import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.util.ArrayList;
@@ -94,8 +95,7 @@ final class SpanningTransfer implements Transfer {
     }
 
     private static PeerConnection connection(RegionOwner engine, TransferElement element) {
-        if (element.remote().connection() instanceof PeerConnection connection
-                && connection.isOf(engine)) {
+        if (element.remote().connection() instanceof PeerConnection connection && connection.isOf(engine)) {
             return connection;
         }
         throw new IllegalArgumentException("the remote region was attached by another engine");

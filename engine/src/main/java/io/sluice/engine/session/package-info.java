@@ -1,7 +1,4 @@
-/**
- * Engines and connections: bootstrap, authentication, control channel, liveness, attachments, notifications, regions.
- * Internal.
- */
+/** The engine and its connections: data path, control channel, liveness, notifications, and the end. Internal. */
 @NullMarked
 package io.sluice.engine.session;
 

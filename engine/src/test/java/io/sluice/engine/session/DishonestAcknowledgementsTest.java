@@ -9,6 +9,8 @@ import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.bootstrap.HandWrittenPeer;
+import io.sluice.engine.control.MessageType;
 import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.Optional;

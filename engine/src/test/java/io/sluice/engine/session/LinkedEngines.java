@@ -18,13 +18,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** Two engines of this process and a connection between them, both of whose sides are at hand. */
-final class LinkedEngines implements AutoCloseable {
+public final class LinkedEngines implements AutoCloseable {
     private final TransferEngine initiator;
     private final TransferEngine target;
     private final Connection connection;
     private final Connection accepted;
 
-    LinkedEngines(Consumer<EngineOptions.Builder> initiatorOptions, Consumer<EngineOptions.Builder> targetOptions)
+    public LinkedEngines(
+            Consumer<EngineOptions.Builder> initiatorOptions, Consumer<EngineOptions.Builder> targetOptions)
             throws Exception {
         initiator = open(initiatorOptions);
         target = open(targetOptions);
@@ -34,7 +35,7 @@ final class LinkedEngines implements AutoCloseable {
         accepted = get(acceptedOnce);
     }
 
-    static TransferEngine open(Consumer<EngineOptions.Builder> options) {
+    public static TransferEngine open(Consumer<EngineOptions.Builder> options) {
         return TransferEngine.open(PatientOptions.builder()
                 .transports(List.of("tcp"))
                 .with(options)
@@ -42,16 +43,16 @@ final class LinkedEngines implements AutoCloseable {
     }
 
     /** A wait that ends. */
-    static <T> T get(CompletionStage<T> stage) throws Exception {
+    public static <T> T get(CompletionStage<T> stage) throws Exception {
         return stage.toCompletableFuture().get(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** The terminal signal, as a future: empty is success. */
-    static TransferCallback into(CompletableFuture<Optional<SluiceException>> end) {
+    public static TransferCallback into(CompletableFuture<Optional<SluiceException>> end) {
         return (transfer, error) -> end.complete(Optional.ofNullable(error));
     }
 
-    TransferEngine target() {
+    public TransferEngine target() {
         return target;
     }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteAccessException;
-import io.sluice.engine.session.RawPeer;
+import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.engine.transport.tcp.RawLane.Frame;
 import io.sluice.testkit.Patience;

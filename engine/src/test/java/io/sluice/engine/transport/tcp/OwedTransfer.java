@@ -9,7 +9,7 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
-import io.sluice.engine.session.RawPeer;
+import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.testkit.Patience;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;

@@ -1,6 +1,6 @@
 package io.sluice.engine.transport.tcp;
 
-import io.sluice.engine.session.MessageSocket;
+import io.sluice.engine.bootstrap.MessageSocket;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -8,7 +8,7 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
-import io.sluice.engine.session.RawPeer;
+import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.engine.transport.tcp.RawLane.Frame;

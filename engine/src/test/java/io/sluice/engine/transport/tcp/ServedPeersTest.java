@@ -15,7 +15,7 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
-import io.sluice.engine.session.RawPeer;
+import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.engine.transport.tcp.RawLane.Frame;
 import io.sluice.testkit.Patience;

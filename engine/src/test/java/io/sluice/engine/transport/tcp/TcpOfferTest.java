@@ -3,7 +3,7 @@ package io.sluice.engine.transport.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.RegionDescriptor;
-import io.sluice.engine.session.RawPeer;
+import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import java.nio.ByteBuffer;
 import java.util.stream.Stream;

@@ -1,7 +1,7 @@
 package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.RemoteRegion;
-import io.sluice.engine.session.ForgedRegions;
+import io.sluice.engine.memory.ForgedRegions;
 import io.sluice.engine.transport.RemoteKey;
 import java.nio.ByteBuffer;
 

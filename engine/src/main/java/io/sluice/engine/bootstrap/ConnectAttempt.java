@@ -1,0 +1,78 @@
+package io.sluice.engine.bootstrap;
+
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.TransportUnavailableException;
+import io.sluice.engine.progress.Poller;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One try to connect. If the transport that it took turns out to be of no use between the two engines, another follows without
+ * it.
+ */
+public final class ConnectAttempt {
+    private static final Logger LOG = LoggerFactory.getLogger(ConnectAttempt.class);
+
+    private final BootstrapContext engine;
+    private final EngineAddress target;
+    private final Set<String> without;
+    private final CompletableFuture<Connection> result;
+    private final CompletableFuture<Connection> opened = new CompletableFuture<>();
+    private volatile @Nullable String transport;
+
+    private ConnectAttempt(
+            BootstrapContext engine, EngineAddress target, Set<String> without, CompletableFuture<Connection> result) {
+        this.engine = engine;
+        this.target = target;
+        this.without = without;
+        this.result = result;
+        opened.whenComplete(this::ended);
+    }
+
+    /** Tries with all transports; the future gets what comes of it. */
+    public static void begin(BootstrapContext engine, EngineAddress target, CompletableFuture<Connection> result) {
+        new ConnectAttempt(engine, target, Set.of(), result).begin();
+    }
+
+    private void begin() {
+        Poller home = engine.sessions().nextPoller();
+        home.execute(() -> OutgoingBootstrap.begin(engine, home, target, this));
+    }
+
+    CompletableFuture<Connection> opened() {
+        return opened;
+    }
+
+    /** Those that were tried before. */
+    Set<String> without() {
+        return without;
+    }
+
+    /** What the bootstrap has agreed on. */
+    void takes(String name) {
+        transport = name;
+    }
+
+    private void ended(@Nullable Connection connection, @Nullable Throwable error) {
+        String tried = transport;
+        if (error instanceof ConnectFailedException
+                && error.getCause() instanceof TransportUnavailableException
+                && tried != null
+                && without.size() + 1 < engine.transports().names().size()) {
+            LOG.info("the connection with {} cannot take {}: {}", target, tried, error.getMessage());
+            Set<String> more = new HashSet<>(without);
+            more.add(tried);
+            new ConnectAttempt(engine, target, Set.copyOf(more), result).begin();
+        } else if (error != null) {
+            result.completeExceptionally(error);
+        } else {
+            result.complete(connection);
+        }
+    }
+}

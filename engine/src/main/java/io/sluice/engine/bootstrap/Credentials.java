@@ -1,0 +1,108 @@
+package io.sluice.engine.bootstrap;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TlsOptions;
+import io.sluice.engine.Token;
+import io.sluice.engine.TokenSource;
+import io.sluice.engine.transport.EventLoop;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
+
+/** What an engine proves itself by, and what it accepts of others. It may come from files or a vault, so no poller asks for it. */
+public final class Credentials {
+    private final @Nullable TlsOptions tls;
+    private final @Nullable TokenSource tokens;
+    // of a source that has nothing to wait for
+    private final @Nullable List<Token> fixed;
+    // what was loaded last, by which most peers can be told from strangers before the source is asked
+    private volatile List<Token> lately = List.of();
+
+    /** Asks for all of it once, so that what is wrong with it is found when the engine opens. */
+    public Credentials(EngineOptions options) {
+        tokens = options.tokens();
+        boolean changes = tokens != null && options.token() == null;
+        fixed = tokens == null ? List.of() : changes ? null : List.copyOf(tokens.tokens());
+        load();
+        tls = options.tls();
+        if (tls != null) {
+            tls.context();
+        }
+    }
+
+    /** Null if sockets are plain. */
+    @Nullable
+    TlsOptions tls() {
+        return tls;
+    }
+
+    /** Whether peers must prove anything. */
+    public boolean areAsked() {
+        return tokens != null || tls != null;
+    }
+
+    /** For a socket to that address; null if it is plain. */
+    public @Nullable Supplier<SSLEngine> connecting(InetSocketAddress to) {
+        return tls == null ? null : TlsEngines.connecting(tls, to);
+    }
+
+    /** Whether peers must know a token. */
+    boolean hasTokens() {
+        return tokens != null;
+    }
+
+    /** Those of this moment, none if none are asked for. Not on a poller. */
+    List<Token> load() {
+        TokenSource source = tokens;
+        if (source == null) {
+            return List.of();
+        }
+        List<Token> found = List.copyOf(source.tokens());
+        if (found.isEmpty() || found.size() > TokenSource.MAX_TOKENS) {
+            throw new SluiceException(
+                    "the source of tokens gives " + found.size() + " tokens, and not 1 to " + TokenSource.MAX_TOKENS);
+        }
+        lately = found;
+        return found;
+    }
+
+    /** Those that were found last; they may be out of date, unless they {@linkplain #areFixed() are fixed}. */
+    List<Token> lately() {
+        return lately;
+    }
+
+    /** Whether they never change. */
+    boolean areFixed() {
+        return fixed != null;
+    }
+
+    /**
+     * Those of this moment, on the loop's thread; inside this call if there is nothing to wait for.
+     *
+     * @param log where it is said that they are not to be had, as strangers can make them be asked for
+     * @param then gets them, or none if they are not to be had, though they are asked for
+     */
+    void load(EventLoop loop, RefusalLog log, Consumer<List<Token>> then) {
+        List<Token> known = fixed;
+        if (known != null) {
+            then.accept(known);
+            return;
+        }
+        Thread.ofVirtual().name("sluice-tokens").start(() -> {
+            List<Token> found;
+            try {
+                found = load();
+            } catch (RuntimeException e) {
+                log.log(Level.WARN, "the tokens are not to be had, so no peer can be authenticated", e);
+                found = List.of();
+            }
+            List<Token> loaded = found;
+            loop.execute(() -> then.accept(loaded));
+        });
+    }
+}

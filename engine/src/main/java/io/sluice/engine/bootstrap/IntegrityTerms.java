@@ -1,0 +1,31 @@
+package io.sluice.engine.bootstrap;
+
+import io.sluice.engine.Integrity;
+
+/** How the bootstrap agrees on {@link Integrity}: the connecting side says what it asks for, the accepting side what holds. */
+final class IntegrityTerms {
+    private static final int NONE = 0;
+    private static final int CRC32C = 1;
+
+    private IntegrityTerms() {}
+
+    /** The form on the wire. */
+    static long write(Integrity integrity) {
+        return switch (integrity) {
+            case NONE -> NONE;
+            case CRC32C -> CRC32C;
+        };
+    }
+
+    /** What the peer says; a peer that says nothing is of an earlier version, and has none. */
+    static Integrity read(FieldReader fields) {
+        return fields.optional(Tag.INTEGRITY) != null && fields.number(Tag.INTEGRITY, NONE, CRC32C) == CRC32C
+                ? Integrity.CRC32C
+                : Integrity.NONE;
+    }
+
+    /** What either side asks for, both have. */
+    static Integrity agree(Integrity one, Integrity other) {
+        return one == Integrity.NONE ? other : one;
+    }
+}

@@ -1,0 +1,41 @@
+package io.sluice.engine.bootstrap;
+
+import io.sluice.engine.EngineId;
+import io.sluice.engine.Integrity;
+import io.sluice.engine.PeerIdentity;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the bootstrap has agreed on.
+ *
+ * @param initiator whether this side connected
+ * @param peer the other engine
+ * @param identity what is known of it beside
+ * @param peerEpoch its run
+ * @param connectionId 16 random bytes of the acceptor's
+ * @param secret what both sides derived
+ * @param notificationCredits what the peer grants to begin with
+ * @param maxNotificationBytes the longest notification that the peer takes
+ * @param peerLivenessNanos after how long a silence the peer gives this side up
+ * @param integrity how changed bytes are found out
+ * @param knowsChecksums whether the peer can be asked for the checksum of a region
+ * @param knowsDrain whether the peer can be told that the connection is going to be closed
+ * @param transportReason why the connection takes its transport, in a sentence
+ * @param address where lanes are opened to; null on the accepting side
+ */
+public record PeerTerms(
+        boolean initiator,
+        EngineId peer,
+        PeerIdentity identity,
+        long peerEpoch,
+        byte[] connectionId,
+        SessionSecret secret,
+        int notificationCredits,
+        int maxNotificationBytes,
+        long peerLivenessNanos,
+        Integrity integrity,
+        boolean knowsChecksums,
+        boolean knowsDrain,
+        String transportReason,
+        @Nullable InetSocketAddress address) {}

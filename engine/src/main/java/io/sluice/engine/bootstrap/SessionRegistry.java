@@ -1,0 +1,42 @@
+package io.sluice.engine.bootstrap;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.PeerIdentity;
+import io.sluice.engine.control.FramedSocket;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.providers.OpenTransport;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Makes and finds the sessions of an engine. Any thread. */
+public interface SessionRegistry {
+    /** Whether the engine takes no new connections because its end has begun. */
+    boolean isClosing();
+
+    /** False if there are as many connections as may be. */
+    boolean hasRoom();
+
+    /** The home of the next connection: one poller after the other. */
+    Poller nextPoller();
+
+    /** Whether the user lets the peer connect. */
+    boolean mayConnect(PeerIdentity peer);
+
+    /**
+     * Makes a session, on its poller.
+     *
+     * @param control the socket of the bootstrap, which becomes the control channel
+     * @param terms what the bootstrap has agreed on
+     * @param opened gets the connection when it is open, or why it never is
+     */
+    BootstrappedSession make(
+            Poller poller,
+            FramedSocket control,
+            PeerTerms terms,
+            OpenTransport transport,
+            CompletableFuture<Connection> opened);
+
+    /** The session that expects lanes under this number. */
+    @Nullable
+    BootstrappedSession expecting(byte[] connectionId);
+}

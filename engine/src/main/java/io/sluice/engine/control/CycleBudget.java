@@ -1,0 +1,30 @@
+package io.sluice.engine.control;
+
+import io.sluice.engine.transport.EventLoop;
+
+/** How much of something one peer may have in a duty cycle, so that the loop's other connections have their turn. */
+public final class CycleBudget {
+    private final EventLoop loop;
+    private final long most;
+    private long cycle = System.nanoTime();
+    private long left;
+
+    public CycleBudget(EventLoop loop, long most) {
+        this.loop = loop;
+        this.most = most;
+        this.left = most;
+    }
+
+    /** What is left of it in this cycle; 0 or less is nothing. */
+    public long left() {
+        if (cycle != loop.now()) {
+            cycle = loop.now();
+            left = most;
+        }
+        return left;
+    }
+
+    public void spend(long part) {
+        left -= part;
+    }
+}

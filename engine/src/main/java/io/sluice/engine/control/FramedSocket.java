@@ -1,0 +1,563 @@
+package io.sluice.engine.control;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.security.HandshakeBuffers;
+import io.sluice.engine.security.RefusedBeforeTlsException;
+import io.sluice.engine.security.TlsPeer;
+import io.sluice.engine.security.TlsStream;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.jni.Errno;
+import io.sluice.jni.Sockets;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.function.Supplier;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A socket that carries bounded messages, each a {@link Frame}. Confined to one event loop.
+ */
+public final class FramedSocket implements SocketStream.Owner {
+    private static final Logger LOG = LoggerFactory.getLogger(FramedSocket.class);
+    private static final int HEADER = Frame.HEADER;
+    private static final int SEND_BUFFER = 16 * 1024;
+    // answers are as many as the peer likes, so a peer that does not take them must not fill this side's memory
+    private static final int MAX_QUEUED_ANSWER_BYTES = 4 << 20;
+    private static final int ENOUGH_QUEUED_BYTES = 1 << 20;
+    private static final int MAX_READS_A_CYCLE = 64;
+    // what a peer may ask for in one cycle: other connections of the loop have their turn in between
+    private static final int BYTES_A_CYCLE = 128 << 10;
+    // small ones cost more than their bytes: a look-up has a MAC made, and asks the user
+    public static final int MESSAGES_A_CYCLE = 128;
+
+    private final EventLoop loop;
+    private final int descriptor;
+    private final EventLoop.Watch watch;
+    private final Runnable flush = this::flush;
+    private Handler handler;
+    private int maxBody;
+    private boolean exact;
+    private boolean connecting;
+    // until the first byte has shown whether the peer begins TLS
+    private boolean sniffing;
+    private boolean closed;
+    private boolean flushScheduled;
+    private final ReceiveBuffer in;
+    private boolean receiving;
+    private final CycleBudget bytes;
+    private final CycleBudget messages;
+    // whether no more may be handed out in this cycle; the next one goes on, also if the descriptor is not ready
+    private boolean held;
+    private boolean owesTurn;
+    private final Runnable takeTurn = this::takeTurn;
+    private final FrameQueue queued = new FrameQueue();
+    private boolean full;
+    private volatile long lastReceived = System.nanoTime();
+    private @Nullable ByteBuffer out;
+    private final @Nullable Supplier<SSLEngine> connectingTls;
+    private final SocketStream stream;
+
+    /** Hears of messages and of the end. */
+    public interface Handler {
+        /** The connect that was under way has succeeded, and TLS is set up if it was asked for. */
+        default void connected() {}
+
+        /**
+         * The peer of an accepted socket begins TLS.
+         *
+         * @return what to answer with; or null, and then the handler has closed the socket
+         */
+        default @Nullable Supplier<SSLEngine> tls() {
+            throw new IllegalStateException("only an accepted socket is answered");
+        }
+
+        /** A whole message. The body is valid during the call. */
+        void message(int type, ByteBuffer body);
+
+        /**
+         * Goes on with what the last message has asked for, if that is more than one cycle's work. It is asked at least
+         * once a cycle.
+         *
+         * @return true once nothing is left of it: before that no further message is handed out
+         */
+        default boolean goOn() {
+            return true;
+        }
+
+        /** After {@link #hasRoom()} was false: what was queued has left. */
+        default void drained() {}
+
+        /** The socket is broken or at its end, and is closed. */
+        void broken(String reason, @Nullable Throwable cause);
+    }
+
+    /**
+     * Takes a socket over: it is closed if this fails.
+     *
+     * @param connecting whether a connect is under way
+     * @param exact whether to read no byte beyond the current message, so that the descriptor can be given on
+     */
+    public FramedSocket(
+            EventLoop loop, int descriptor, boolean connecting, boolean exact, int maxBody, Handler handler) {
+        this(loop, descriptor, connecting, exact, maxBody, handler, null, null);
+    }
+
+    /** An accepted socket, which borrows its memory until it is {@linkplain #proven() proven}. */
+    public static FramedSocket accepted(
+            EventLoop loop, int descriptor, int maxBody, Handler handler, HandshakeBuffers buffers) {
+        // exact: if it is a lane, what follows its first message belongs to the transport
+        return new FramedSocket(loop, descriptor, false, true, maxBody, handler, null, buffers);
+    }
+
+    /**
+     * As the other one, for a socket that begins TLS once it is connected.
+     *
+     * @param connectingTls makes this side's engine, off the loop; null for none
+     */
+    public FramedSocket(
+            EventLoop loop,
+            int descriptor,
+            boolean connecting,
+            boolean exact,
+            int maxBody,
+            Handler handler,
+            @Nullable Supplier<SSLEngine> connectingTls) {
+        this(loop, descriptor, connecting, exact, maxBody, handler, connectingTls, null);
+    }
+
+    private FramedSocket(
+            EventLoop loop,
+            int descriptor,
+            boolean connecting,
+            boolean exact,
+            int maxBody,
+            Handler handler,
+            @Nullable Supplier<SSLEngine> connectingTls,
+            @Nullable HandshakeBuffers lender) {
+        this.in = new ReceiveBuffer(lender);
+        this.connectingTls = connectingTls;
+        this.sniffing = !connecting;
+        this.loop = loop;
+        this.bytes = new CycleBudget(loop, BYTES_A_CYCLE);
+        this.messages = new CycleBudget(loop, MESSAGES_A_CYCLE);
+        this.descriptor = descriptor;
+        this.connecting = connecting;
+        this.exact = exact;
+        this.maxBody = maxBody;
+        this.handler = handler;
+        Sockets.setNoDelay(descriptor, true);
+        this.watch = Watching.orClose(loop, descriptor, this::ready);
+        this.stream = new SocketStream(loop, descriptor, watch, this);
+        if (connecting) {
+            try {
+                watch.interest(true, true);
+            } catch (RuntimeException | Error e) {
+                watch.cancel();
+                Sockets.close(descriptor);
+                throw e;
+            }
+        }
+    }
+
+    /** The next stage of the conversation takes over. */
+    public void handler(Handler next, int maxBodyBytes, boolean exactReads) {
+        handler = next;
+        maxBody = maxBodyBytes;
+        exact = exactReads;
+    }
+
+    public boolean isClosed() {
+        return closed;
+    }
+
+    /** The encrypted stream, from the end of its handshake on; null on a plain socket. */
+    public @Nullable TlsStream stream() {
+        return stream.isHandshaking() ? null : stream.tls();
+    }
+
+    /** Where it leads to; null if that cannot be told. */
+    public @Nullable InetSocketAddress peerAddress() {
+        return closed ? null : SocketAddresses.peer(descriptor);
+    }
+
+    /** Whether a part of a message has come, and its rest has not. */
+    public boolean isInsideMessage() {
+        return in.isInsideMessage();
+    }
+
+    /** The peer may connect: from here on the socket has memory of its own. */
+    public void proven() {
+        TlsStream tls = stream.tls();
+        if (tls != null) {
+            tls.keepBuffers();
+        }
+        in.proven();
+    }
+
+    private void giveBack() {
+        if (!receiving) {
+            in.giveBack(closed);
+        }
+    }
+
+    /** When the peer's last bytes came, as {@link System#nanoTime()}. Any thread. */
+    public long lastReceived() {
+        return lastReceived;
+    }
+
+    /** Whether more should be sent now; if not, {@link Handler#drained()} follows. */
+    public boolean hasRoom() {
+        full |= queued.bytes() > ENOUGH_QUEUED_BYTES;
+        return !full;
+    }
+
+    /** Sends what a peer has asked for. */
+    public void answer(int type, byte[] body) {
+        if (queued.memory() > MAX_QUEUED_ANSWER_BYTES) {
+            breakOff("the peer does not read its control channel", null);
+            return;
+        }
+        send(type, body);
+    }
+
+    public void send(int type, byte[] body) {
+        if (closed) {
+            return;
+        }
+        queued.add(Frame.of(type, body));
+        if (!flushScheduled) {
+            flushScheduled = true;
+            loop.atEndOfCycle(flush);
+        }
+    }
+
+    /** Sends what the kernel takes at once, and closes. */
+    public void close() {
+        if (closed) {
+            return;
+        }
+        try {
+            if (!connecting && !stream.isHandshaking()) {
+                sendQueued();
+                stream.end();
+            }
+        } catch (RuntimeException | Error e) {
+            LOG.debug("the last words to a peer could not be sent", e);
+        } finally {
+            // the descriptor must not outlive it, also where a step fails
+            discard();
+        }
+    }
+
+    /**
+     * Lets a peer that begins TLS know that it will not get it, if nothing has been said on this side yet. {@link #close} follows, so
+     * what has come does not matter any more.
+     */
+    public void refuseTls() {
+        TlsStream tls = stream.tls();
+        if (closed || connecting || (tls != null && tls.hasAnswered())) {
+            return;
+        }
+        try {
+            Frame.sendLast(descriptor, RefusedBeforeTlsException.sign(), in.get());
+        } catch (OutOfMemoryError e) {
+            LOG.debug("a peer is refused without a word", e);
+        }
+        giveBack();
+    }
+
+    /** The peer has said goodbye and wants nothing more: what is queued is dropped, and no port stays taken for it. */
+    public void reset() {
+        if (!closed) {
+            Sockets.setResetOnClose(descriptor);
+            discard();
+        }
+    }
+
+    /** Gives the descriptor on; nothing is queued or half read. */
+    public int release() {
+        if (closed || !queued.isEmpty() || isInsideMessage()) {
+            throw new IllegalStateException("the socket is in use");
+        }
+        closed = true;
+        stream.left();
+        watch.cancel();
+        return descriptor;
+    }
+
+    /** Sends what is queued now, not at the end of the cycle. */
+    public void flushNow() {
+        if (!closed && !connecting && !stream.isHandshaking() && !sendQueued()) {
+            watch.interest(true, true);
+        }
+    }
+
+    private void discard() {
+        closed = true;
+        stream.left();
+        queued.clear();
+        watch.cancel();
+        Sockets.close(descriptor);
+        TlsStream tls = stream.tls();
+        if (tls != null) {
+            tls.giveBuffersBack();
+        }
+        giveBack();
+    }
+
+    private void breakOff(String reason, @Nullable Throwable cause) {
+        if (!closed) {
+            discard();
+            handler.broken(reason, cause);
+        }
+    }
+
+    private void ready(boolean readable, boolean writable) {
+        try {
+            proceed(readable, writable);
+        } catch (OutOfMemoryError e) {
+            // the stage that lacked it would be waited for in vain
+            breakOff(SocketStream.shortOfMemory(e), e);
+        }
+    }
+
+    private void proceed(boolean readable, boolean writable) {
+        if (connecting) {
+            int result = Sockets.connectResult(descriptor);
+            if (result < 0) {
+                breakOff(Errno.message(-result), null);
+                return;
+            }
+            if (!writable) {
+                return;
+            }
+            connecting = false;
+            watch.interest(true, false);
+            if (connectingTls == null) {
+                handler.connected();
+            } else {
+                stream.begin(connectingTls, null, null);
+            }
+            return;
+        }
+        if (stream.isWorking()) {
+            // nothing else is watched for meanwhile
+            breakOff("the peer closed the socket in the TLS handshake", null);
+            return;
+        }
+        if (stream.isHandshaking()) {
+            stream.handshake();
+            return;
+        }
+        if (writable) {
+            flush();
+        }
+        if (readable) {
+            tryReceive();
+        }
+    }
+
+    private void tryReceive() {
+        if (!closed) {
+            receiving = true;
+            try {
+                receive();
+            } catch (SSLException e) {
+                breakOff("TLS: " + e.getMessage(), e);
+            } catch (IOException e) {
+                breakOff(String.valueOf(e.getMessage()), e);
+            } catch (ProtocolException e) {
+                breakOff(String.valueOf(e.getMessage()), e);
+            } catch (OutOfMemoryError e) {
+                breakOff(SocketStream.shortOfMemory(e), e);
+            } catch (RuntimeException | Error e) {
+                // the buffer may be half read, so nothing that follows could be understood
+                LOG.error("an unexpected error in the conversation with a peer", e);
+                breakOff("an unexpected error: " + e, e);
+            } finally {
+                receiving = false;
+                giveBack();
+            }
+        }
+    }
+
+    // ---- TLS ----
+
+    private void beginTls() {
+        Supplier<SSLEngine> maker = handler.tls();
+        if (maker != null) {
+            stream.begin(maker, in.lender(), in.get());
+        }
+    }
+
+    @Override
+    public void secured() {
+        handler.connected();
+        // what came right behind the handshake is in the stream's buffer
+        tryReceive();
+    }
+
+    @Override
+    public void insecure(String reason, @Nullable Throwable cause) {
+        breakOff(reason, cause);
+    }
+
+    /** What TLS has shown of the peer; null on a plain socket. */
+    public @Nullable TlsPeer security() {
+        return stream.security();
+    }
+
+    private void flush() {
+        flushScheduled = false;
+        if (closed || connecting || stream.isHandshaking()) {
+            return;
+        }
+        boolean drained = sendQueued();
+        watch.interest(true, !drained);
+        if (drained && full) {
+            full = false;
+            handler.drained();
+        }
+    }
+
+    /** True if everything has left. */
+    private boolean sendQueued() {
+        while (!queued.isEmpty()) {
+            long sent;
+            try {
+                sent = sendSome();
+            } catch (OutOfMemoryError e) {
+                // the peer would wait for what has not left
+                queued.clear();
+                loop.execute(() -> breakOff(SocketStream.shortOfMemory(e), e));
+                return true;
+            }
+            if (sent < 0) {
+                if (sent == -Errno.EAGAIN) {
+                    return false;
+                }
+                queued.clear();
+                if (sent != -Errno.EPIPE && sent != -Errno.ECONNRESET) {
+                    loop.execute(() -> breakOff(Errno.message((int) -sent), null));
+                }
+                // of a reset the reading side hears too, after what the peer said last
+                return true;
+            }
+            queued.sent(sent);
+        }
+        return stream.flush();
+    }
+
+    private long sendSome() {
+        HandshakeBuffers from = in.lender();
+        if (from != null) {
+            ByteBuffer borrowed = from.take();
+            try {
+                queued.copyTo(borrowed);
+                return stream.send(borrowed.flip());
+            } finally {
+                from.give(borrowed);
+            }
+        }
+        ByteBuffer staging = out;
+        if (staging == null) {
+            staging = ByteBuffer.allocateDirect(SEND_BUFFER);
+            out = staging;
+        }
+        queued.copyTo(staging.clear());
+        return stream.send(staging.flip());
+    }
+
+    private void takeTurn() {
+        if (owesTurn) {
+            owesTurn = false;
+            tryReceive();
+        }
+    }
+
+    private void oweTurn() {
+        if (!owesTurn && !closed) {
+            owesTurn = true;
+            loop.execute(takeTurn);
+        }
+    }
+
+    private void receive() throws IOException {
+        boolean leftSome = held;
+        held = !mayHandOut();
+        if (leftSome) {
+            // what it sends meanwhile is not read
+            lastReceived = System.nanoTime();
+        }
+        if (leftSome && !held) {
+            takeMessages(in.get());
+        }
+        for (int i = 0; i < MAX_READS_A_CYCLE && bytes.left() > 0 && !held && !closed; i++) {
+            int wanted = in.lacking(maxBody);
+            ByteBuffer into = in.get();
+            int most = exact ? wanted : (int) Math.min(into.remaining(), Math.max(wanted, bytes.left()));
+            long received = stream.receive(into, most);
+            if (received == -Errno.EAGAIN) {
+                return;
+            }
+            if (received <= 0) {
+                breakOff(received == 0 ? "the peer closed the socket" : Errno.message((int) -received), null);
+                return;
+            }
+            bytes.spend(received);
+            into.position(into.position() + (int) received);
+            lastReceived = System.nanoTime();
+            if (sniffing) {
+                sniffing = false;
+                if (TlsStream.isHandshake(into.get(0))) {
+                    beginTls();
+                    return;
+                }
+            }
+            if (!takeMessages(into) && !exact && into.hasRemaining() && stream.tls() == null) {
+                break;
+            }
+        }
+        // the descriptor does not tell of what the buffer or the stream holds already
+        if (!closed && (held || stream.hasReceived())) {
+            oweTurn();
+        }
+    }
+
+    /** Whether this cycle may hand out one more message. */
+    private boolean mayHandOut() {
+        return messages.left() > 0 && handler.goOn();
+    }
+
+    /** Hands out the whole messages; true if there was one. */
+    private boolean takeMessages(ByteBuffer from) {
+        from.flip();
+        boolean some = false;
+        while (!closed && !held && from.remaining() >= HEADER) {
+            int at = from.position();
+            int length = Frame.checkedLength(from, at, maxBody);
+            int type = Frame.type(from, at);
+            if (from.remaining() < HEADER + length) {
+                break;
+            }
+            ByteBuffer body = from.slice(at + HEADER, length);
+            from.position(at + HEADER + length);
+            some = true;
+            messages.spend(1);
+            if (exact) {
+                // the handler may give the descriptor on, so nothing may be left in the buffer
+                from.clear();
+                handler.message(type, body);
+                return true;
+            }
+            handler.message(type, body);
+            held = !closed && !mayHandOut();
+        }
+        from.compact();
+        return some;
+    }
+}

@@ -1,0 +1,42 @@
+package io.sluice.engine.control;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
+
+/**
+ * Words from a peer, made fit for messages and logs: short, and nothing that is not printable. And words for a peer, without
+ * addresses of memory, which texts of the platform's own errors may carry.
+ */
+public final class PeerText {
+    private static final int MAX_BYTES = 512;
+
+    /** As {@code MemorySegment} prints itself, and as faults are printed. */
+    private static final Pattern ADDRESS = Pattern.compile("(?i)\\baddress: ?(0x)?[0-9a-f]+|\\b0x[0-9a-f]{6,}");
+
+    private PeerText() {}
+
+    /** What this side may say to the peer. */
+    public static byte[] write(String text) {
+        return ADDRESS.matcher(text).replaceAll("(an address)").getBytes(StandardCharsets.UTF_8);
+    }
+
+    public static String read(ByteBuffer body) {
+        byte[] bytes = new byte[Math.min(body.remaining(), MAX_BYTES)];
+        body.get(bytes);
+        return read(bytes);
+    }
+
+    public static String read(byte[] bytes) {
+        return text(bytes).replaceAll("[^\\p{Print}]", "?");
+    }
+
+    /** The same for what has lines. */
+    public static String readLines(byte[] bytes) {
+        return text(bytes).replaceAll("[^\\p{Print}\n]", "?");
+    }
+
+    private static String text(byte[] bytes) {
+        return new String(bytes, 0, Math.min(bytes.length, MAX_BYTES), StandardCharsets.UTF_8);
+    }
+}

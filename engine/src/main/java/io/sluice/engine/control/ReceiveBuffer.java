@@ -1,0 +1,91 @@
+package io.sluice.engine.control;
+
+import io.sluice.engine.security.HandshakeBuffers;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the messages of a socket are received: there is memory from the first bytes on, and it is borrowed until the peer has
+ * proved that it may connect. Confined to one event loop.
+ */
+final class ReceiveBuffer {
+    private static final int INITIAL_BYTES = 4096;
+
+    private @Nullable ByteBuffer in;
+    // whose the buffer is; null: its own
+    private @Nullable HandshakeBuffers lender;
+    private boolean proven;
+
+    ReceiveBuffer(@Nullable HandshakeBuffers lender) {
+        this.lender = lender;
+    }
+
+    /** What has come and is not handed out, up to its position. */
+    ByteBuffer get() {
+        ByteBuffer current = in;
+        if (current == null) {
+            HandshakeBuffers from = lender;
+            current = from == null ? ByteBuffer.allocateDirect(INITIAL_BYTES) : from.take();
+            in = current;
+        }
+        return current;
+    }
+
+    /** Who lends memory; null once the socket has its own. */
+    @Nullable
+    HandshakeBuffers lender() {
+        return lender;
+    }
+
+    /** Whether a part of a message has come, and its rest has not. */
+    boolean isInsideMessage() {
+        ByteBuffer current = in;
+        return current != null && current.position() > 0;
+    }
+
+    /** What is received from here on comes into memory of its own. */
+    void proven() {
+        proven = true;
+    }
+
+    /** Gives a borrowed buffer back once nothing is in it, so that one who only waits has none. */
+    void giveBack(boolean closed) {
+        HandshakeBuffers to = lender;
+        ByteBuffer current = in;
+        if (to == null) {
+            return;
+        }
+        if (current != null && (closed || current.position() == 0)) {
+            in = null;
+            to.give(current);
+        }
+        if (proven && in == null) {
+            lender = null;
+        }
+    }
+
+    /**
+     * How many bytes the current message lacks; makes room for them.
+     *
+     * @param maxBody the longest body that may come
+     */
+    int lacking(int maxBody) {
+        ByteBuffer current = get();
+        int have = current.position();
+        if (have < Frame.HEADER) {
+            return Frame.HEADER - have;
+        }
+        int total = Frame.HEADER + current.getInt(4);
+        if (current.capacity() < total) {
+            ByteBuffer larger = ByteBuffer.allocateDirect(Math.max(total, Math.min(current.capacity() * 2, maxBody)));
+            in = larger.put(current.flip());
+            HandshakeBuffers from = lender;
+            if (from != null) {
+                // only one that is proven may send so much
+                lender = null;
+                from.give(current);
+            }
+        }
+        return total - have;
+    }
+}

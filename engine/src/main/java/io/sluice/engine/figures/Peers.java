@@ -1,0 +1,134 @@
+package io.sluice.engine.figures;
+
+import io.sluice.engine.EngineId;
+import io.sluice.engine.PeerMetrics;
+import io.sluice.engine.flow.CallerThreadCounters;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+
+/**
+ * The peers that an engine has connections to, and a bounded number of those that it had some to. Any thread; the lock is held for
+ * moments, when a connection opens or ends or somebody asks.
+ */
+final class Peers {
+    /** How many ended ones are kept. */
+    static final int MAX_ENDED = 1024;
+
+    private static final int NOT_LOST = -1;
+    private static final long LOST_NANOS = Duration.ofMinutes(10).toNanos();
+
+    /** A peer, and how the last connection to it ended. */
+    private static final class Entry {
+        private final PeerFigures figures;
+        // its transport if it was lost, until there is another connection
+        private int lostOn = NOT_LOST;
+        private long endedAt;
+
+        Entry(PeerFigures figures) {
+            this.figures = figures;
+        }
+
+        long sumOfCallers(int transport, ToLongFunction<CallerThreadCounters> figure) {
+            CallerThreadCounters counters = figures.callerThread(transport);
+            return counters == null ? 0 : figure.applyAsLong(counters);
+        }
+    }
+
+    private final int pollers;
+    private final int transports;
+    private final CallerThreadCounters[] dropped;
+    private final CallerThreadCounters noCallers = new CallerThreadCounters();
+    private final Map<EngineId, Entry> connected = new HashMap<>();
+    // the longest ended first
+    private final LinkedHashMap<EngineId, Entry> ended = new LinkedHashMap<>();
+
+    Peers(int pollers, int transports) {
+        this.pollers = pollers;
+        this.transports = transports;
+        this.dropped = new CallerThreadCounters[transports];
+        for (int i = 0; i < transports; i++) {
+            dropped[i] = new CallerThreadCounters();
+        }
+    }
+
+    /** What a connection counts into, and whether the peer was lost before. */
+    record Opened(PeerFigures figures, CallerThreadCounters callers, boolean reconnected) {}
+
+    /** For connections that are not open, which have no callers. */
+    CallerThreadCounters noCallers() {
+        return noCallers;
+    }
+
+    /** A connection opens. */
+    synchronized Opened opened(SessionFigures session, EngineId peer, int transport, boolean hasCallers) {
+        Entry entry = connected.get(peer);
+        if (entry == null) {
+            entry = ended.remove(peer);
+            if (entry == null) {
+                entry = new Entry(new PeerFigures(peer, pollers, transports));
+            }
+            connected.put(peer, entry);
+        }
+        boolean reconnected = entry.lostOn != NOT_LOST;
+        entry.lostOn = NOT_LOST;
+        entry.figures.opened(session);
+        CallerThreadCounters callers = hasCallers ? entry.figures.makeCallerThread(transport) : noCallers;
+        return new Opened(entry.figures, callers, reconnected);
+    }
+
+    /** A connection that was open has ended. */
+    synchronized void ended(SessionFigures session, EngineId peer, int transport, boolean lost) {
+        Entry entry = connected.get(peer);
+        if (entry == null || !entry.figures.ended(session)) {
+            return;
+        }
+        connected.remove(peer);
+        entry.lostOn = lost ? transport : NOT_LOST;
+        entry.endedAt = System.nanoTime();
+        ended.put(peer, entry);
+        if (ended.size() > MAX_ENDED) {
+            Iterator<Entry> first = ended.values().iterator();
+            PeerFigures longest = first.next().figures;
+            first.remove();
+            for (int i = 0; i < transports; i++) {
+                CallerThreadCounters counters = longest.callerThread(i);
+                if (counters != null) {
+                    dropped[i].add(counters);
+                }
+            }
+        }
+    }
+
+    /** Those that were lost on a transport not long ago, and have no connection now. */
+    synchronized int lost(int transport) {
+        long now = System.nanoTime();
+        return (int) ended.values().stream()
+                .filter(entry -> entry.lostOn == transport && now - entry.endedAt < LOST_NANOS)
+                .count();
+    }
+
+    synchronized List<PeerMetrics> all() {
+        List<PeerMetrics> all = new ArrayList<>(connected.size() + ended.size());
+        connected.values().forEach(entry -> all.add(entry.figures));
+        ended.values().forEach(entry -> all.add(entry.figures));
+        return List.copyOf(all);
+    }
+
+    /** Adds up what all callers have carried out themselves over a transport. */
+    synchronized long sumOfCallers(int transport, ToLongFunction<CallerThreadCounters> figure) {
+        long sum = figure.applyAsLong(dropped[transport]);
+        for (Entry entry : connected.values()) {
+            sum += entry.sumOfCallers(transport, figure);
+        }
+        for (Entry entry : ended.values()) {
+            sum += entry.sumOfCallers(transport, figure);
+        }
+        return sum;
+    }
+}

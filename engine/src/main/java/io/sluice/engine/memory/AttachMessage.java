@@ -1,0 +1,32 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.ProtocolException;
+import java.nio.ByteBuffer;
+
+/** The messages about attaching regions: their limits, and the statuses of their answers, as numbers on the wire. */
+public final class AttachMessage {
+    /** Descriptors in one message. */
+    public static final int BATCH = 1000;
+
+    /** Of one descriptor: a status, a handle, and the length of the keys that follow. */
+    static final int ANSWER_BYTES = 11;
+
+    static final int OK = 0;
+    static final int STALE_EPOCH = 1;
+    static final int REGION_CLOSED = 2;
+    static final int NOT_GENUINE = 3;
+    static final int WRONG_ENGINE = 4;
+    static final int TOO_MANY = 5;
+    static final int NOT_FOUND = 6;
+    static final int NOT_AUTHORIZED = 7;
+
+    private AttachMessage() {}
+
+    /** The same message, which has at least so many bytes left. */
+    static ByteBuffer need(ByteBuffer body, int bytes) {
+        if (body.remaining() < bytes) {
+            throw new ProtocolException("a control message is cut short");
+        }
+        return body;
+    }
+}

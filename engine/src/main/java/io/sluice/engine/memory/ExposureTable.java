@@ -1,0 +1,76 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.transport.ExposedRegion;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The exposures of one connection by handle. A handle is an index with a generation above it, so that one of a detached
+ * region never reaches what took its place. Confined to the connection's loop.
+ */
+public final class ExposureTable {
+    private final int limit;
+    private @Nullable Exposure[] exposures = new @Nullable Exposure[16];
+    private int[] generations = new int[16];
+    private final ArrayDeque<Integer> free = new ArrayDeque<>();
+    private int used;
+
+    public ExposureTable(int limit) {
+        this.limit = limit;
+    }
+
+    /** The handle, or −1 if the table is full. */
+    long add(Exposure exposure) {
+        Integer reused = free.pollFirst();
+        int index;
+        if (reused != null) {
+            index = reused;
+        } else if (used == limit) {
+            return -1;
+        } else {
+            index = used++;
+            if (index == exposures.length) {
+                exposures = Arrays.copyOf(exposures, index * 2);
+                generations = Arrays.copyOf(generations, index * 2);
+            }
+        }
+        exposures[index] = exposure;
+        return ((long) generations[index] << 32) | index;
+    }
+
+    public @Nullable ExposedRegion get(long handle) {
+        int index = (int) handle;
+        if (index < 0 || index >= used || generations[index] != (int) (handle >>> 32)) {
+            return null;
+        }
+        return exposures[index];
+    }
+
+    /** False if there is none of that handle. */
+    boolean remove(long handle) {
+        if (get(handle) == null) {
+            return false;
+        }
+        free((int) handle);
+        return true;
+    }
+
+    public void removeAll(LocalRegion region, LongConsumer ended) {
+        for (int i = 0; i < used; i++) {
+            Exposure exposure = exposures[i];
+            if (exposure != null && exposure.region() == region) {
+                long handle = ((long) generations[i] << 32) | i;
+                free(i);
+                ended.accept(handle);
+            }
+        }
+    }
+
+    private void free(int index) {
+        exposures[index] = null;
+        generations[index] = (generations[index] + 1) & Integer.MAX_VALUE;
+        free.addLast(index);
+    }
+}

@@ -1,0 +1,253 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionClosedException;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.Signal;
+import io.sluice.engine.flow.LeasedMemory;
+import io.sluice.engine.transport.MemoryChecksum;
+import io.sluice.engine.transport.RegisteredMemory;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A region of this engine. Whoever lets the kernel or a loop touch its bytes holds a lease meanwhile. */
+public final class LocalRegion implements MemoryRegion, LeasedMemory {
+    private static final long CLOSING = Long.MIN_VALUE;
+
+    private final RegionOwner owner;
+    private final long id;
+    private final RegionOptions options;
+    private final MemorySegment segment;
+    private final Registrations registrations;
+    private final Runnable giveBack;
+    private final RegionWords words;
+    // the number of leases; the sign bit says that no more are given
+    private final AtomicLong leases = new AtomicLong();
+    private final AtomicBoolean givenBack = new AtomicBoolean();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    LocalRegion(
+            RegionOwner owner,
+            long id,
+            RegionOptions options,
+            MemorySegment segment,
+            Registrations registrations,
+            Consumer<LocalRegion> whenAwaited,
+            Runnable giveBack) {
+        this.owner = owner;
+        this.registrations = registrations;
+        this.id = id;
+        this.options = options;
+        this.segment = segment;
+        this.giveBack = giveBack;
+        this.words = new RegionWords(segment, () -> whenAwaited.accept(this));
+    }
+
+    /**
+     * The region that a caller's region or slice stands for.
+     *
+     * @throws IllegalArgumentException if it is not of a Sluice engine
+     */
+    public static LocalRegion of(MemoryRegion region) {
+        return switch (region) {
+            case LocalRegion whole -> whole;
+            case RegionSlice slice -> slice.region();
+            default -> throw new IllegalArgumentException("not a region of a Sluice engine: " + region);
+        };
+    }
+
+    long id() {
+        return id;
+    }
+
+    /** By which regions of different engines are told apart. */
+    public RegionOwner owner() {
+        return owner;
+    }
+
+    @Override
+    public boolean acquire() {
+        // an arena of the caller may have been closed against the rules; its addresses are not to be used then
+        if (!segment.scope().isAlive()) {
+            return false;
+        }
+        long count;
+        do {
+            count = leases.get();
+            if (count < 0) {
+                return false;
+            }
+        } while (!leases.compareAndSet(count, count + 1));
+        return true;
+    }
+
+    @Override
+    public void release() {
+        if (leases.decrementAndGet() == CLOSING) {
+            finish();
+        }
+    }
+
+    @Override
+    public MemorySegment leasedSegment() {
+        return segment;
+    }
+
+    @Override
+    public @Nullable RegisteredMemory registration(int transport) {
+        return registrations.get(transport);
+    }
+
+    long lockedBytes() {
+        return registrations.lockedBytes();
+    }
+
+    @Override
+    public long length() {
+        return segment.byteSize();
+    }
+
+    @Override
+    public long offset() {
+        return 0;
+    }
+
+    @Override
+    public MemoryKind kind() {
+        return MemoryKind.HOST;
+    }
+
+    @Override
+    public Set<Access> access() {
+        return options.access();
+    }
+
+    @Override
+    public @Nullable String name() {
+        return options.name();
+    }
+
+    @Override
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /** The words, for who holds a lease. */
+    RegionWords words() {
+        return words;
+    }
+
+    @Override
+    public AtomicDomain atomicDomain() {
+        return options.atomicDomain();
+    }
+
+    @Override
+    public Signal signal(long offset) {
+        return signal(this, offset, offset);
+    }
+
+    Signal signal(MemoryRegion of, long offset, long at) {
+        Objects.checkFromIndexSize(offset, Long.BYTES, of.length());
+        if (at % Long.BYTES != 0 || !words.isAligned(at)) {
+            throw new IllegalArgumentException(
+                    "a signal lies at a multiple of 8 bytes, in the region and in memory, not at offset " + at);
+        }
+        return new RegionSignal(of, offset, this, at);
+    }
+
+    @Override
+    public long checksum(long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, length());
+        if (!acquire()) {
+            throw new RegionClosedException("the region is closed");
+        }
+        try {
+            MemoryChecksum sum = new MemoryChecksum();
+            sum.update(segment, offset, length);
+            return Integer.toUnsignedLong(sum.value());
+        } finally {
+            release();
+        }
+    }
+
+    @Override
+    public MemoryRegion slice(long offset, long length) {
+        Objects.checkFromIndexSize(offset, length, length());
+        return new RegionSlice(this, offset, length);
+    }
+
+    @Override
+    public RegionDescriptor descriptor() {
+        return descriptor(access());
+    }
+
+    @Override
+    public RegionDescriptor descriptor(Set<Access> rights) {
+        return descriptor(rights, 0, length());
+    }
+
+    RegionDescriptor descriptor(Set<Access> rights, long offset, long length) {
+        if (access().isEmpty()) {
+            throw new IllegalStateException("the region is local: it gives peers no right, so no descriptor");
+        }
+        if (rights.isEmpty() || !access().containsAll(rights)) {
+            throw new IllegalArgumentException("rights " + rights + " are not a part of the region's " + access());
+        }
+        return owner.descriptorKeys().issue(id, kind(), rights, offset, length);
+    }
+
+    @Override
+    public boolean isOpen() {
+        return leases.get() >= 0;
+    }
+
+    /** Whether nobody touches the bytes any more. */
+    public boolean isGivenBack() {
+        return givenBack.get();
+    }
+
+    @Override
+    public CompletableFuture<Void> close() {
+        long count;
+        do {
+            count = leases.get();
+            if (count < 0) {
+                return closed.copy();
+            }
+        } while (!leases.compareAndSet(count, count | CLOSING));
+        words.waits().close(new RegionClosedException("the region was closed"));
+        owner.regionClosing(this);
+        if (count == 0) {
+            finish();
+        }
+        return closed.copy();
+    }
+
+    private void finish() {
+        if (givenBack.compareAndSet(false, true)) {
+            owner.regionClosed(this, () -> {
+                // first, so that no adapter knows the memory when it goes back to the system
+                registrations.close();
+                giveBack.run();
+                closed.complete(null);
+            });
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "MemoryRegion[" + id + (name() == null ? "" : " '" + name() + "'") + ", " + length() + " bytes, "
+                + access() + (isOpen() ? "]" : ", closed]");
+    }
+}

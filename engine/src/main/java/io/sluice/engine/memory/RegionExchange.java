@@ -1,0 +1,290 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.Connection;
+import io.sluice.engine.InvalidDescriptorException;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionNotFoundException;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteAccessException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StaleDescriptorException;
+import io.sluice.engine.control.FramedSocket;
+import io.sluice.engine.control.MessageType;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EventLoop;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Attach, detach and look-up over the control channel, both sides of it. Confined to the connection's loop.
+ */
+public final class RegionExchange {
+    private final RegionRegistry localRegions;
+    private final Connection connection;
+    private final Endpoint endpoint;
+    private final ExposureTable exposures;
+    private final FramedSocket control;
+    private final RegionRights rights;
+    private final ServedAttach servedAttach;
+    private final Map<Long, PendingRequest> pending = new LinkedHashMap<>();
+    private long nextRequest;
+
+    public RegionExchange(
+            RegionRegistry localRegions,
+            Connection connection,
+            int transport,
+            Endpoint endpoint,
+            ExposureTable exposures,
+            FramedSocket control,
+            RegionRights rights,
+            EventLoop loop) {
+        this.localRegions = localRegions;
+        this.connection = connection;
+        this.endpoint = endpoint;
+        this.exposures = exposures;
+        this.control = control;
+        this.rights = rights;
+        this.servedAttach = new ServedAttach(localRegions, transport, endpoint, exposures, control, rights, loop);
+    }
+
+    // ---- asking ----
+
+    public void attach(List<RegionDescriptor> descriptors, long now, CompletableFuture<List<RemoteRegion>> result) {
+        int count = descriptors.size();
+        long request = nextRequest++;
+        ByteBuffer body =
+                ByteBuffer.allocate(8 + count * RegionDescriptor.BYTES).putLong(request);
+        for (RegionDescriptor descriptor : descriptors) {
+            body.put(descriptor.toBytes());
+        }
+        ask(request, MessageType.ATTACH, body, new PendingRequest(now) {
+            private boolean isAnswered;
+
+            @Override
+            void answered(ByteBuffer answer) {
+                if (isAnswered) {
+                    throw new ProtocolException("the peer answers an attach twice");
+                }
+                isAnswered = true;
+                List<RemoteRegion> attached = new ArrayList<>(count);
+                SluiceException first = null;
+                for (RegionDescriptor descriptor : descriptors) {
+                    int status = AttachMessage.need(answer, AttachMessage.ANSWER_BYTES)
+                            .get();
+                    long handle = answer.getLong();
+                    int keyBytes = Short.toUnsignedInt(answer.getShort());
+                    ByteBuffer keys = AttachMessage.need(answer, keyBytes).slice(answer.position(), keyBytes);
+                    answer.position(answer.position() + keyBytes);
+                    if (status == AttachMessage.OK) {
+                        attached.add(new AttachedRegion(
+                                connection, descriptor, endpoint.remoteKey(handle, descriptor, keys)));
+                    } else if (first == null) {
+                        first = refusal(status, descriptor);
+                    }
+                }
+                if (answer.hasRemaining()) {
+                    throw new ProtocolException("an answer to attach is too long");
+                }
+                if (first != null) {
+                    giveUp(attached, first);
+                    return;
+                }
+                // until it is ready the question waits, so that a peer that says nothing more is given up
+                pending.put(request, this);
+                endpoint.prepare(
+                        attached.stream()
+                                .map(region -> ((AttachedRegion) region).key())
+                                .toList(),
+                        error -> {
+                            pending.remove(request);
+                            if (error == null) {
+                                result.complete(attached);
+                            } else {
+                                giveUp(attached, error);
+                            }
+                        });
+            }
+
+            private void giveUp(List<RemoteRegion> attached, SluiceException error) {
+                // nobody gets to know of them, so they would stay attached for the connection's whole life
+                attached.forEach(region -> connection.detach(region));
+                result.completeExceptionally(error);
+            }
+
+            @Override
+            void failed(SluiceException error) {
+                result.completeExceptionally(error);
+            }
+        });
+    }
+
+    public void detach(AttachedRegion region, long now, CompletableFuture<Void> result) {
+        long request = nextRequest++;
+        endpoint.detached(region.key());
+        ByteBuffer body =
+                ByteBuffer.allocate(16).putLong(request).putLong(region.key().handle());
+        ask(request, MessageType.DETACH, body, new PendingRequest(now) {
+            @Override
+            void answered(ByteBuffer answer) {
+                result.complete(null);
+            }
+
+            @Override
+            void failed(SluiceException error) {
+                result.completeExceptionally(error);
+            }
+        });
+    }
+
+    public void lookup(String name, long now, CompletableFuture<RegionDescriptor> result) {
+        byte[] text = name.getBytes(StandardCharsets.UTF_8);
+        long request = nextRequest++;
+        ByteBuffer body = ByteBuffer.allocate(8 + text.length).putLong(request).put(text);
+        ask(request, MessageType.LOOKUP, body, new PendingRequest(now) {
+            @Override
+            void answered(ByteBuffer answer) {
+                int status = AttachMessage.need(answer, 1).get();
+                if ((status == AttachMessage.NOT_FOUND || status == AttachMessage.NOT_AUTHORIZED)
+                        && !answer.hasRemaining()) {
+                    result.completeExceptionally(
+                            status == AttachMessage.NOT_AUTHORIZED
+                                    ? new RemoteAccessException(
+                                            RemoteAccessException.Reason.ACCESS_DENIED,
+                                            "the peer does not let this engine use a region named '" + name + "'")
+                                    : new RegionNotFoundException("the peer has no region named '" + name + "'"));
+                    return;
+                }
+                if (status != AttachMessage.OK || answer.remaining() != RegionDescriptor.BYTES) {
+                    throw new ProtocolException("the answer to a look-up is damaged");
+                }
+                byte[] bytes = new byte[RegionDescriptor.BYTES];
+                answer.get(bytes);
+                try {
+                    result.complete(RegionDescriptor.fromBytes(bytes));
+                } catch (InvalidDescriptorException e) {
+                    throw new ProtocolException("the answer to a look-up is not a descriptor", e);
+                }
+            }
+
+            @Override
+            void failed(SluiceException error) {
+                result.completeExceptionally(error);
+            }
+        });
+    }
+
+    private void ask(long request, int type, ByteBuffer body, PendingRequest waiting) {
+        pending.put(request, waiting);
+        control.send(type, body.array());
+    }
+
+    public void answered(ByteBuffer answer) {
+        PendingRequest request = pending.remove(AttachMessage.need(answer, 8).getLong());
+        if (request == null) {
+            throw new ProtocolException("an answer to a question that was not asked");
+        }
+        try {
+            request.answered(answer);
+        } catch (ProtocolException e) {
+            // it is not among the pending ones any more, which the end of the connection would fail
+            request.failed(e);
+            throw e;
+        }
+    }
+
+    /** Since when the oldest question waits, or null if none does. */
+    public @Nullable Long oldest() {
+        Iterator<PendingRequest> requests = pending.values().iterator();
+        return requests.hasNext() ? requests.next().askedAt() : null;
+    }
+
+    public void failAll(SluiceException error) {
+        List<PendingRequest> all = List.copyOf(pending.values());
+        pending.clear();
+        all.forEach(request -> request.failed(error));
+    }
+
+    // ---- answering ----
+
+    public void attachAsked(ByteBuffer body) {
+        servedAttach.asked(body);
+    }
+
+    /** Whether an attach that the peer has asked for is answered; if not, goes on with it. */
+    public boolean goOn() {
+        return servedAttach.goOn();
+    }
+
+    public void detachAsked(ByteBuffer body) {
+        long request = AttachMessage.need(body, 16).getLong();
+        long handle = body.getLong();
+        if (exposures.remove(handle)) {
+            endpoint.exposureEnded(handle);
+        }
+        control.answer(
+                MessageType.DETACH_RESULT,
+                ByteBuffer.allocate(8).putLong(request).array());
+    }
+
+    public void lookupAsked(ByteBuffer body) {
+        long request = AttachMessage.need(body, 8).getLong();
+        if (body.remaining() > RegionOptions.MAX_NAME_BYTES) {
+            // no region has such a name, so nobody need be asked about it
+            control.answer(
+                    MessageType.LOOKUP_RESULT,
+                    ByteBuffer.allocate(9)
+                            .putLong(request)
+                            .put((byte) AttachMessage.NOT_FOUND)
+                            .array());
+            return;
+        }
+        byte[] text = new byte[body.remaining()];
+        body.get(text);
+        String name = new String(text, StandardCharsets.UTF_8);
+        LocalRegion region = localRegions.get(name);
+        Set<Access> granted = region == null ? Set.of() : rights.of(name, region.access());
+        ByteBuffer answer;
+        if (!rights.mayLookUp(name)) {
+            // the same whether there is such a region or not: who may not use it need not know
+            answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_AUTHORIZED);
+        } else if (region == null || !region.isOpen() || region.access().isEmpty()) {
+            answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_FOUND);
+        } else if (granted.isEmpty()) {
+            answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_AUTHORIZED);
+        } else {
+            answer = ByteBuffer.allocate(9 + RegionDescriptor.BYTES)
+                    .putLong(request)
+                    .put((byte) AttachMessage.OK)
+                    .put(region.descriptor(granted).toBytes());
+        }
+        control.answer(MessageType.LOOKUP_RESULT, answer.array());
+    }
+
+    private static SluiceException refusal(int status, RegionDescriptor descriptor) {
+        return switch (status) {
+            case AttachMessage.STALE_EPOCH, AttachMessage.WRONG_ENGINE ->
+                new StaleDescriptorException("the peer's engine is not the one that issued " + descriptor);
+            case AttachMessage.REGION_CLOSED ->
+                new StaleDescriptorException("the peer has closed the region of " + descriptor);
+            case AttachMessage.TOO_MANY ->
+                new SluiceException("the peer lets no more regions be attached on this connection;"
+                        + " detach some, or raise its maxAttachedRegions");
+            case AttachMessage.NOT_AUTHORIZED ->
+                new RemoteAccessException(
+                        RemoteAccessException.Reason.ACCESS_DENIED,
+                        "the peer does not let this engine use " + descriptor + " with the rights it gives");
+            default -> new InvalidDescriptorException("the peer did not issue " + descriptor);
+        };
+    }
+}

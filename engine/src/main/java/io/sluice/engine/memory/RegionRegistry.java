@@ -1,0 +1,214 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.progress.Observers;
+import io.sluice.engine.providers.OpenTransport;
+import io.sluice.engine.transport.AllocatedMemory;
+import io.sluice.engine.transport.MappedSegment;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.jni.Errno;
+import io.sluice.jni.Memory;
+import java.lang.foreign.MemorySegment;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The regions of an engine, by number and by name. Any thread. */
+public final class RegionRegistry implements RegionOwner {
+    private static final Logger LOG = LoggerFactory.getLogger(RegionRegistry.class);
+
+    private final Collection<OpenTransport> transports;
+    private final DescriptorKeys descriptorKeys;
+    private final Consumer<LocalRegion> whenClosing;
+    private final @Nullable Observers observers;
+    private final Executor housekeeping;
+    private final AtomicLong next = new AtomicLong(1);
+    private final Map<Long, LocalRegion> byNumber = new ConcurrentHashMap<>();
+    private final Map<String, LocalRegion> byName = new ConcurrentHashMap<>();
+    // those with a word that somebody waits for, or has waited for
+    private final Set<LocalRegion> awaited = ConcurrentHashMap.newKeySet();
+
+    /**
+     * Without regions.
+     *
+     * @param transports with which regions are registered
+     * @param descriptorKeys of the engine
+     * @param whenClosing tells the connections of a region that closes
+     * @param observers of the engine; null if there are none
+     * @param housekeeping gives memory back, which may block
+     */
+    public RegionRegistry(
+            Collection<OpenTransport> transports,
+            DescriptorKeys descriptorKeys,
+            Consumer<LocalRegion> whenClosing,
+            @Nullable Observers observers,
+            Executor housekeeping) {
+        this.transports = transports;
+        this.descriptorKeys = descriptorKeys;
+        this.whenClosing = whenClosing;
+        this.observers = observers;
+        this.housekeeping = housekeeping;
+    }
+
+    public LocalRegion allocate(long bytes, RegionOptions options) {
+        if (bytes < 1) {
+            throw new RegistrationException("a region has at least 1 byte, not " + bytes);
+        }
+        for (OpenTransport transport : transports) {
+            AllocatedMemory memory = transport.transport().allocate(bytes, options.access());
+            if (memory != null) {
+                return allocated(memory, transport, options);
+            }
+        }
+        return anonymous(bytes, options);
+    }
+
+    private LocalRegion allocated(AllocatedMemory memory, OpenTransport by, RegionOptions options) {
+        try {
+            return add(memory.segment(), options, by, memory.registration(), memory::close);
+        } catch (RegistrationException e) {
+            memory.close();
+            throw e;
+        }
+    }
+
+    private LocalRegion anonymous(long bytes, RegionOptions options) {
+        long address = Memory.map(bytes, false);
+        if (address < 0) {
+            throw new RegistrationException("cannot allocate " + bytes + " bytes: " + Errno.message((int) -address)
+                    + (address == -Errno.ENOMEM
+                            ? "; ask for less, or see the limits of the process (ulimit -v) or container"
+                            : ""));
+        }
+        MappedSegment mapped = new MappedSegment(address, bytes, Memory::unmap);
+        try {
+            return add(mapped.segment(), options, null, null, mapped::close);
+        } catch (RegistrationException e) {
+            mapped.close();
+            throw e;
+        }
+    }
+
+    public LocalRegion register(MemorySegment segment, RegionOptions options) {
+        if (!segment.isNative()) {
+            throw new RegistrationException("a heap segment cannot be registered: the collector moves it. Allocate the"
+                    + " segment from an Arena, or use the engine's allocate");
+        }
+        if (!segment.isAccessibleBy(Thread.ofPlatform().unstarted(() -> {}))) {
+            throw new RegistrationException(
+                    "a confined segment cannot be registered: pollers are other threads. Use" + " Arena.ofShared()");
+        }
+        if (!segment.scope().isAlive()) {
+            throw new RegistrationException("the segment's arena is closed");
+        }
+        if (segment.byteSize() < 1) {
+            throw new RegistrationException("a region has at least 1 byte");
+        }
+        if (segment.isReadOnly() && options.access().contains(Access.REMOTE_WRITE)) {
+            throw new RegistrationException("a read-only segment cannot be given REMOTE_WRITE");
+        }
+        return add(segment, options, null, null, () -> {});
+    }
+
+    private LocalRegion add(
+            MemorySegment segment,
+            RegionOptions options,
+            @Nullable OpenTransport madeBy,
+            @Nullable RegisteredMemory made,
+            Runnable giveBack) {
+        Registrations registrations = Registrations.make(transports, segment, options, madeBy, made);
+        LocalRegion region =
+                new LocalRegion(this, next.getAndIncrement(), options, segment, registrations, this::awaited, giveBack);
+        String name = options.name();
+        if (name != null && byName.putIfAbsent(name, region) != null) {
+            registrations.close();
+            throw new RegistrationException("a region named '" + name + "' exists already");
+        }
+        byNumber.put(region.id(), region);
+        return region;
+    }
+
+    /** Somebody waits for a word of the region, which peers may change without telling which. */
+    private void awaited(LocalRegion region) {
+        awaited.add(region);
+        if (!region.isOpen()) {
+            awaited.remove(region);
+        }
+    }
+
+    /** Peers may have changed words by themselves. */
+    public void wordsChanged() {
+        for (LocalRegion region : awaited) {
+            if (region.acquire()) {
+                try {
+                    region.words().anyChanged();
+                } finally {
+                    region.release();
+                }
+            }
+        }
+    }
+
+    @Override
+    public DescriptorKeys descriptorKeys() {
+        return descriptorKeys;
+    }
+
+    @Override
+    public void regionClosing(LocalRegion region) {
+        awaited.remove(region);
+        remove(region);
+        whenClosing.accept(region);
+    }
+
+    @Override
+    public void regionClosed(LocalRegion region, Runnable giveBack) {
+        LOG.debug("{} is closed", region);
+        Observers told = observers;
+        if (told != null) {
+            told.regionClosed(region);
+        }
+        try {
+            housekeeping.execute(giveBack);
+        } catch (RejectedExecutionException ended) {
+            // a region that was being made while the engine was closed
+            giveBack.run();
+        }
+    }
+
+    private void remove(LocalRegion region) {
+        byNumber.remove(region.id());
+        String name = region.name();
+        if (name != null) {
+            byName.remove(name, region);
+        }
+    }
+
+    @Nullable
+    LocalRegion get(long number) {
+        return byNumber.get(number);
+    }
+
+    @Nullable
+    LocalRegion get(String name) {
+        return byName.get(name);
+    }
+
+    public Collection<LocalRegion> all() {
+        return byNumber.values();
+    }
+
+    public long lockedBytes() {
+        return all().stream().mapToLong(LocalRegion::lockedBytes).sum();
+    }
+}

@@ -1,0 +1,82 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionClosedException;
+import io.sluice.engine.Signal;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A view of a counter in a region.
+ *
+ * @param region the region or slice it was asked of
+ * @param offset from there, in bytes
+ * @param owner the whole region
+ * @param at from the whole region's start, in bytes
+ */
+record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at) implements Signal {
+    @Override
+    public long value() {
+        lease();
+        try {
+            return owner.words().get(at);
+        } finally {
+            owner.release();
+        }
+    }
+
+    @Override
+    public void set(long value) {
+        change();
+        try {
+            owner.words().set(at, value);
+        } finally {
+            owner.release();
+        }
+    }
+
+    @Override
+    public long add(long addend) {
+        change();
+        try {
+            return owner.words().fetchAdd(at, addend);
+        } finally {
+            owner.release();
+        }
+    }
+
+    @Override
+    public CompletableFuture<Long> awaitAtLeast(long value) {
+        SignalWaits.Wait wait = new SignalWaits.Wait(value);
+        owner.words().waits().enter(at, wait);
+        if (wait.isDone()) {
+            return wait;
+        }
+        if (!owner.acquire()) {
+            wait.completeExceptionally(new RegionClosedException("the region is closed, or its memory was freed"));
+        } else {
+            try {
+                long seen = owner.words().get(at);
+                if (wait.isSatisfiedBy(seen)) {
+                    wait.complete(seen);
+                }
+            } finally {
+                owner.release();
+            }
+        }
+        return wait;
+    }
+
+    private void lease() {
+        if (!owner.acquire()) {
+            throw new RegionClosedException("the region is closed, or its memory was freed");
+        }
+    }
+
+    private void change() {
+        if (owner.atomicDomain() != AtomicDomain.TARGET_CPU) {
+            throw new IllegalStateException("the region's words are changed by its network adapter alone");
+        }
+        lease();
+    }
+}

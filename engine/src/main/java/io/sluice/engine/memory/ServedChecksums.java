@@ -1,0 +1,150 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.control.FramedSocket;
+import io.sluice.engine.control.MessageType;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.MemoryChecksum;
+import io.sluice.engine.transport.WorkRequest;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the checksums that the peer asks for, one at a time and a piece of it in each duty cycle, so that the poller's other
+ * work is not held up. What the peer may read it may have summed; the region is leased meanwhile.
+ */
+public final class ServedChecksums extends Deadline {
+    /** Says that the answer is being worked on: a piece was summed since the last word, and it was not the last one. */
+    static final int UNDER_WAY = 255;
+
+    /** request, handle, key, epoch, offset, length. */
+    static final int QUESTION_BYTES = 48;
+
+    /** request, status, checksum. */
+    static final int ANSWER_BYTES = 13;
+
+    private static final long PIECE = 1 << 20;
+    private static final long WORD_NANOS = 1_000_000_000L;
+
+    private final Poller loop;
+    private final ExposureTable exposures;
+    private final FramedSocket control;
+    private @Nullable MemoryChecksum sum;
+    private @Nullable ExposedRegion region;
+    private long request;
+    private long at;
+    private long end;
+    private long lastWord;
+    // the time of the cycle in which a piece was summed
+    private long workedAt = System.nanoTime();
+
+    public ServedChecksums(Poller loop, ExposureTable exposures, FramedSocket control) {
+        this.loop = loop;
+        this.exposures = exposures;
+        this.control = control;
+    }
+
+    /** How often it may be said that the checksum of so many bytes is under way. */
+    static long mostWords(long length) {
+        return Math.max(0, (length - 1) / PIECE);
+    }
+
+    public void asked(ByteBuffer body) {
+        if (body.remaining() != QUESTION_BYTES) {
+            throw new ProtocolException("a question for a checksum of " + body.remaining() + " bytes");
+        }
+        if (region != null) {
+            throw new ProtocolException("the peer asks for a checksum before it has the last one");
+        }
+        request = body.getLong();
+        ExposedRegion exposed = exposures.get(body.getLong());
+        long key = body.getLong();
+        long epoch = body.getLong();
+        long offset = body.getLong();
+        long length = body.getLong();
+        CompletionStatus status = exposed == null
+                ? CompletionStatus.UNKNOWN_REGION
+                : exposed.acquire(WorkRequest.Operation.READ, key, epoch, offset, length);
+        if (exposed == null || status != CompletionStatus.SUCCESS) {
+            answer(status.code(), 0);
+            return;
+        }
+        region = exposed;
+        at = offset;
+        end = offset + length;
+        lastWord = loop.now();
+        MemoryChecksum known = sum;
+        if (known == null) {
+            known = new MemoryChecksum();
+            sum = known;
+        }
+        known.reset();
+        if (workedAt == loop.now()) {
+            // a peer that asks for many short ones gets no more of a cycle
+            loop.arm(this, loop.now() + 1);
+        } else {
+            work(exposed, known);
+        }
+    }
+
+    @Override
+    protected void expired() {
+        ExposedRegion exposed = region;
+        MemoryChecksum running = sum;
+        if (exposed != null && running != null) {
+            work(exposed, running);
+        }
+    }
+
+    private void work(ExposedRegion exposed, MemoryChecksum running) {
+        CompletionStatus status = CompletionStatus.SUCCESS;
+        workedAt = loop.now();
+        if (!exposed.isOpen()) {
+            status = CompletionStatus.UNKNOWN_REGION;
+        } else {
+            long part = Math.min(end - at, PIECE);
+            try {
+                running.update(exposed.segment(), at, part);
+                at += part;
+            } catch (IllegalStateException | InternalError gone) {
+                // the arena was closed, or the mapped file was cut short
+                status = CompletionStatus.REMOTE_MEMORY_FAULT;
+            }
+        }
+        if (status == CompletionStatus.SUCCESS && at < end) {
+            long now = loop.now();
+            if (now - lastWord > WORD_NANOS) {
+                lastWord = now;
+                answer(UNDER_WAY, 0);
+            }
+            // after now, so that it is the next cycle's
+            loop.arm(this, now + 1);
+            return;
+        }
+        stop();
+        answer(status.code(), running.value());
+    }
+
+    private void answer(int status, int value) {
+        control.answer(
+                MessageType.CHECKSUM_RESULT,
+                ByteBuffer.allocate(ANSWER_BYTES)
+                        .putLong(request)
+                        .put((byte) status)
+                        .putInt(value)
+                        .array());
+    }
+
+    /** Ends what is under way, also when the connection ends. */
+    public void stop() {
+        ExposedRegion leased = region;
+        if (leased != null) {
+            region = null;
+            loop.disarm(this);
+            leased.release();
+        }
+    }
+}

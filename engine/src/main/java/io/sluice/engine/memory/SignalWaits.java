@@ -1,0 +1,167 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.SluiceException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who waits for which counter of a region. Any thread, without locks. While nobody waits an update costs one read here; while
+ * somebody does it allocates nothing unless it wakes one.
+ *
+ * <p>A waiter first enters itself and then looks at the counter; an update first changes the counter and then looks for
+ * waiters: so one of the two sees the other.
+ */
+@SuppressWarnings("ReferenceEquality") // a wait is its own identity
+final class SignalWaits {
+    private static final int BUCKETS = 64;
+
+    private final AtomicInteger count = new AtomicInteger();
+    // made when somebody waits: most regions have no signals
+    private final AtomicReference<@Nullable AtomicReferenceArray<@Nullable Entry>> buckets = new AtomicReference<>();
+    private final Runnable whenAwaited;
+    private volatile @Nullable SluiceException closed;
+
+    /**
+     * With nobody waiting.
+     *
+     * @param whenAwaited is run before the first wait enters itself, perhaps more than once
+     */
+    SignalWaits(Runnable whenAwaited) {
+        this.whenAwaited = whenAwaited;
+    }
+
+    /** One wait. It leaves when it ends, whoever ends it. */
+    static final class Wait extends CompletableFuture<Long> {
+        private final long atLeast;
+        private volatile boolean woken;
+
+        Wait(long atLeast) {
+            this.atLeast = atLeast;
+        }
+
+        boolean isSatisfiedBy(long value) {
+            return value >= atLeast;
+        }
+    }
+
+    /** A list of the waits whose counters share a bucket. */
+    private record Entry(long offset, Wait waiter, @Nullable Entry next) {}
+
+    void enter(long offset, Wait wait) {
+        count.incrementAndGet();
+        AtomicReferenceArray<@Nullable Entry> all = buckets();
+        int bucket = bucket(offset);
+        Entry first;
+        do {
+            first = all.get(bucket);
+        } while (!all.compareAndSet(bucket, first, new Entry(offset, wait, first)));
+        wait.whenComplete((value, error) -> leave(bucket, wait));
+        SluiceException end = closed;
+        if (end != null) {
+            wait.completeExceptionally(end);
+        }
+    }
+
+    private AtomicReferenceArray<@Nullable Entry> buckets() {
+        AtomicReferenceArray<@Nullable Entry> all = buckets.get();
+        if (all == null) {
+            // before anybody can enter himself: whoever changes a counter from then on must know of this
+            whenAwaited.run();
+            AtomicReferenceArray<@Nullable Entry> fresh = new AtomicReferenceArray<>(BUCKETS);
+            AtomicReferenceArray<@Nullable Entry> other = buckets.compareAndExchange(null, fresh);
+            all = other == null ? fresh : other;
+        }
+        return all;
+    }
+
+    private static int bucket(long offset) {
+        return (int) (offset / Long.BYTES) & (BUCKETS - 1);
+    }
+
+    private void leave(int bucket, Wait wait) {
+        if (!wait.woken) {
+            take(bucket, entry -> entry.waiter() == wait);
+        }
+    }
+
+    /** The counter has changed. */
+    void changed(long offset, long value) {
+        if (count.get() != 0) {
+            wake(offset, value);
+        }
+    }
+
+    /** Counters may have changed, nobody says which. */
+    void anyChanged(LongUnaryOperator counters) {
+        AtomicReferenceArray<@Nullable Entry> all = buckets.get();
+        if (all == null || count.get() == 0) {
+            return;
+        }
+        for (int bucket = 0; bucket < BUCKETS; bucket++) {
+            for (Entry entry = all.get(bucket); entry != null; entry = entry.next()) {
+                wake(entry.offset(), counters.applyAsLong(entry.offset()));
+            }
+        }
+    }
+
+    private void wake(long offset, long value) {
+        AtomicReferenceArray<@Nullable Entry> all = buckets.get();
+        if (all == null) {
+            return;
+        }
+        int bucket = bucket(offset);
+        for (Entry entry = all.get(bucket); entry != null; entry = entry.next()) {
+            if (entry.offset() == offset && entry.waiter().isSatisfiedBy(value)) {
+                for (Wait wait : take(
+                        bucket,
+                        other -> other.offset() == offset && other.waiter().isSatisfiedBy(value))) {
+                    wait.woken = true;
+                    wait.complete(value);
+                }
+                return;
+            }
+        }
+    }
+
+    /** Takes some waits out of a bucket. */
+    private List<Wait> take(int bucket, Predicate<Entry> which) {
+        AtomicReferenceArray<@Nullable Entry> all = buckets();
+        while (true) {
+            Entry first = all.get(bucket);
+            List<Wait> taken = new ArrayList<>();
+            Entry kept = null;
+            for (Entry entry = first; entry != null; entry = entry.next()) {
+                if (which.test(entry)) {
+                    taken.add(entry.waiter());
+                } else {
+                    kept = new Entry(entry.offset(), entry.waiter(), kept);
+                }
+            }
+            if (taken.isEmpty()) {
+                return taken;
+            }
+            if (all.compareAndSet(bucket, first, kept)) {
+                count.addAndGet(-taken.size());
+                return taken;
+            }
+        }
+    }
+
+    /** Nobody will change the counters any more. */
+    void close(SluiceException why) {
+        closed = why;
+        for (int bucket = 0; count.get() != 0 && bucket < BUCKETS; bucket++) {
+            for (Wait wait : take(bucket, entry -> true)) {
+                wait.woken = true;
+                wait.completeExceptionally(why);
+            }
+        }
+    }
+}

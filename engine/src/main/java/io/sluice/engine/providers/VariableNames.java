@@ -1,0 +1,164 @@
+package io.sluice.engine.providers;
+
+import io.sluice.engine.transport.TransportProvider;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The names of all environment variables of this project, and a word about those that are none of them. Any thread. */
+public final class VariableNames {
+    private static final Logger LOG = LoggerFactory.getLogger(VariableNames.class);
+
+    public static final String PREFIX = "SLUICE_";
+
+    /** Read by the engine and its own transports. */
+    static final List<String> OF_ENGINE = Stream.of(
+                    "ADVERTISE",
+                    "ALLOW_UNAUTHENTICATED_PEERS",
+                    "CONNECT_TIMEOUT",
+                    "ENGINE_WINDOW_BYTES",
+                    "ENGINE_WINDOW_OPERATIONS",
+                    "HANDSHAKE_TIMEOUT",
+                    "INTEGRITY",
+                    "LANES",
+                    "LISTEN",
+                    "LIVENESS_TIMEOUT",
+                    "MAX_ATTACHED_REGIONS",
+                    "MAX_CONNECTIONS",
+                    "MAX_HALF_OPEN",
+                    "MAX_HANDSHAKES_PER_SECOND",
+                    "MAX_NOTIFICATION_BYTES",
+                    "MAX_PENDING",
+                    "MAX_SERVED_REQUESTS",
+                    "NAME",
+                    "NOTIFICATION_CREDITS",
+                    "POLLERS",
+                    "PRIORITY_AGING",
+                    "SERVED_WINDOW_BYTES",
+                    "SHM_CALLER_THREAD_BYTES",
+                    "SHM_CROSS_MEMORY_ATTACH",
+                    "SHM_DIRECTORY",
+                    "SHM_HUGE_PAGES",
+                    "SHM_PREFAULT",
+                    "SHM_TRUST_HUGE_PAGES",
+                    "SLOW_TRANSFER",
+                    "SOCKET_BUFFER_BYTES",
+                    "SPIN",
+                    "STALL_THRESHOLD",
+                    "TLS_CERT",
+                    "TLS_DATA",
+                    "TLS_KEY",
+                    "TLS_KEYSTORE",
+                    "TLS_KEYSTORE_PASSWORD",
+                    "TLS_TRUST",
+                    "TLS_VERIFY_HOST",
+                    "TOKEN",
+                    "TOKEN_FILE",
+                    "TRANSPORTS",
+                    "VERBS_DEVICES",
+                    "VERBS_GID_INDEX",
+                    "VERBS_HOP_LIMIT",
+                    "VERBS_MINIMUM_RNR_TIMER",
+                    "VERBS_NEAR",
+                    "VERBS_ON_DEMAND_PAGING",
+                    "VERBS_PARTITION_KEY_INDEX",
+                    "VERBS_PATH_MTU",
+                    "VERBS_READ_DEPTH",
+                    "VERBS_RELAXED_ORDERING",
+                    "VERBS_RETRIES",
+                    "VERBS_RNR_RETRIES",
+                    "VERBS_SEND_DEPTH",
+                    "VERBS_SERVICE_LEVEL",
+                    "VERBS_TIMEOUT",
+                    "VERBS_TRAFFIC_CLASS",
+                    "WINDOW_BYTES",
+                    "WINDOW_OPERATIONS",
+                    "YIELD")
+            .map(PREFIX::concat)
+            .toList();
+
+    /** Read by the command line and what starts it. */
+    private static final List<String> OF_PROGRAMS = Stream.of(
+                    "AOT", "CACHE", "JAVA_HOME", "JAVA_OPTIONS", "LOG_LEVEL", "NO_INSTALL")
+            .map(PREFIX::concat)
+            .toList();
+
+    /** Transports of the engine, whose variables are all known. */
+    private static final Set<String> OWN_TRANSPORTS = Set.of("shm", "tcp", "verbs");
+
+    /** Kubernetes gives these to every container, for each service whose name begins with "sluice-". */
+    private static final Pattern OF_KUBERNETES = Pattern.compile(".*_(SERVICE_(HOST|PORT(_.*)?)|PORT(_\\d+_.*)?)");
+
+    private static final Pattern PRINTABLE = Pattern.compile("[A-Za-z0-9_]{1,100}");
+    private static final Set<String> SAID = ConcurrentHashMap.newKeySet();
+
+    private VariableNames() {}
+
+    /**
+     * Warns of each variable that nothing reads, once in this process.
+     *
+     * @param names of variables that begin with {@link #PREFIX}
+     */
+    public static void warn(Collection<String> names) {
+        for (String name : names) {
+            if (isUnknown(name) && !SAID.contains(name) && !isOfAnotherTransport(name) && SAID.add(name)) {
+                LOG.warn(
+                        "the environment variable {} is not known, and has no effect{}",
+                        name,
+                        nearest(name)
+                                .map(known -> ": is it meant to be " + known + "?")
+                                .orElse(""));
+            }
+        }
+    }
+
+    static boolean isUnknown(String name) {
+        return PRINTABLE.matcher(name).matches()
+                && !OF_ENGINE.contains(name)
+                && !OF_PROGRAMS.contains(name)
+                && !OF_KUBERNETES.matcher(name).matches();
+    }
+
+    private static boolean isOfAnotherTransport(String name) {
+        return TransportProviders.all().stream()
+                .map(TransportProvider::name)
+                .filter(transport -> !OWN_TRANSPORTS.contains(transport))
+                .anyMatch(transport -> name.startsWith(
+                        PREFIX + transport.toUpperCase(Locale.ROOT).replace('-', '_') + "_"));
+    }
+
+    /** The known name that takes the fewest changes, if a slip of the pen or a cut is all that can lie between the two. */
+    static Optional<String> nearest(String name) {
+        String upper = name.toUpperCase(Locale.ROOT);
+        int slips = Math.max(2, (upper.length() - PREFIX.length()) / 3);
+        return Stream.concat(OF_ENGINE.stream(), OF_PROGRAMS.stream())
+                .filter(known -> known.startsWith(upper) || distance(upper, known) <= slips)
+                .min(Comparator.comparingInt(known -> distance(upper, known)));
+    }
+
+    /** How many characters are to be put in, taken out or changed to make one text of the other. */
+    static int distance(String from, String to) {
+        int[] row = new int[to.length() + 1];
+        for (int j = 0; j <= to.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= from.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= to.length(); j++) {
+                int changed = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(changed, Math.min(row[j], row[j - 1]) + 1);
+            }
+        }
+        return row[to.length()];
+    }
+}
