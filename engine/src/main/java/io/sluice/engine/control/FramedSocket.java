@@ -151,15 +151,15 @@ public final class FramedSocket implements SocketStream.Owner {
         this.handler = handler;
         Sockets.setNoDelay(descriptor, true);
         this.watch = Watching.orClose(loop, descriptor, this::ready);
-        this.stream = new SocketStream(loop, descriptor, watch, this);
-        if (connecting) {
-            try {
+        try {
+            this.stream = new SocketStream(loop, descriptor, watch, this);
+            if (connecting) {
                 watch.interest(true, true);
-            } catch (RuntimeException | Error e) {
-                watch.cancel();
-                Sockets.close(descriptor);
-                throw e;
             }
+        } catch (RuntimeException | Error e) {
+            watch.cancel();
+            Sockets.close(descriptor);
+            throw e;
         }
     }
 
