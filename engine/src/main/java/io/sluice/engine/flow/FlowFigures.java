@@ -112,10 +112,15 @@ final class FlowFigures {
         return observers != null;
     }
 
-    /** Reports a transfer that ends to the observers, if it has taken too long. */
-    void reportIfSlow(Operation kind, long bytes, long waitedNanos, long nanos, @Nullable SluiceException error) {
+    /** Whether a transfer that took so long is to be reported to observers, if there are any. */
+    boolean isSlow(long nanos) {
+        return nanos >= slowNanos;
+    }
+
+    /** Reports a transfer that {@linkplain #isSlow is slow} to the observers. */
+    void reportSlow(Operation kind, long bytes, long waitedNanos, long nanos, @Nullable SluiceException error) {
         Observers told = observers;
-        if (told != null && nanos >= slowNanos) {
+        if (told != null) {
             told.slowTransfer(connection, kind, bytes, waitedNanos, nanos, error);
         }
     }

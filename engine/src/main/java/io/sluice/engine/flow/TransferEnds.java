@@ -90,12 +90,10 @@ final class TransferEnds {
 
     private void reportIfSlow(FlowTransfer transfer, @Nullable SluiceException error) {
         long endedAt = loop.batchTime();
-        figures.reportIfSlow(
-                transfer.kind(),
-                transfer.totalBytes(),
-                transfer.waitedNanos(endedAt),
-                endedAt - transfer.readyAt(),
-                error);
+        long nanos = endedAt - transfer.readyAt();
+        if (figures.isSlow(nanos)) {
+            figures.reportSlow(transfer.kind(), transfer.totalBytes(), transfer.waitedNanos(endedAt), nanos, error);
+        }
     }
 
     /** What comes after it need not wait for it any more. {@code groups.release()} must follow. */
