@@ -286,4 +286,10 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
     public void count(WireCounter counter, long delta) {
         counters.add(counter, delta);
     }
+
+    /** For the transports' log lines. */
+    @Override
+    public String toString() {
+        return flow.connection().toString();
+    }
 }
