@@ -14,12 +14,12 @@ struct foreign_claim {
 };
 
 /*
- * Runs what opens a library, and whatever first use of it opens more, so that the process keeps its signal handlers (see
+ * Runs what opens a library, and what its first use opens, so that the process keeps its signal handlers (see
  * signal_handlers.h), and the calling thread its alternate stack. It runs on a thread of its own, which is gone at the end;
  * one such runs at a time.
  *
  * Before the first, variables are set by which some libraries learn to leave signals alone, as far as the environment does
- * not have them. That is safe beside getenv of other threads, but not beside their setenv or putenv. A virtual machine
+ * not have them. That is safe while other threads call getenv, but not while they call setenv or putenv. A virtual machine
  * calls neither.
  */
 void foreign_library_run(void (*load)(void *argument), void *argument, struct foreign_claim *claim);

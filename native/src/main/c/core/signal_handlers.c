@@ -29,7 +29,7 @@ static void *address_of(const struct sigaction *action) {
 
 static void add_claim(struct signal_claim *claim, int signal, void *handler) {
     claim->signals |= BIT(signal);
-    /* SIG_DFL and SIG_IGN are nobody's. */
+    /* SIG_DFL and SIG_IGN are no library's. */
     if (claim->handler == NULL && (uintptr_t)handler > 1) {
         claim->handler = handler;
     }
