@@ -3,5 +3,38 @@ package io.sluice.engine;
 /** Where a region's bytes lie. */
 public enum MemoryKind {
     /** Ordinary memory of the host, addressable by the processor. */
-    HOST
+    HOST(0),
+    /** Memory of an NVIDIA GPU, known to CUDA. The processor does not touch it. */
+    CUDA(1);
+
+    private final int code;
+
+    MemoryKind(int code) {
+        this.code = code;
+    }
+
+    /**
+     * The form on the wire, which no version changes; a new kind takes a new code.
+     *
+     * @return 0 to 255
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * Reads the form on the wire.
+     *
+     * @param code from the wire
+     * @return the kind
+     * @throws InvalidDescriptorException if this version does not know it
+     */
+    public static MemoryKind fromCode(int code) {
+        for (MemoryKind kind : values()) {
+            if (kind.code == code) {
+                return kind;
+            }
+        }
+        throw new InvalidDescriptorException("memory kind " + code + " is not known to this version");
+    }
 }

@@ -54,7 +54,7 @@ public record RegionDescriptor(
     public byte[] toBytes() {
         ByteBuffer bytes = ByteBuffer.allocate(BYTES).order(ByteOrder.BIG_ENDIAN);
         bytes.put(VERSION)
-                .put((byte) kind.ordinal())
+                .put((byte) kind.code())
                 .put((byte) Access.toBits(access))
                 .put((byte) 0);
         bytes.putInt(0);
@@ -84,9 +84,10 @@ public record RegionDescriptor(
         if (in.getInt(CHECKSUM_AT) != checksum(bytes)) {
             throw new InvalidDescriptorException("the descriptor's checksum does not match: it was damaged on its way");
         }
-        int kind = Byte.toUnsignedInt(bytes[1]);
-        if (kind >= MemoryKind.values().length || bytes[3] != 0) {
-            throw new InvalidDescriptorException("memory kind " + kind + " is not known to this version");
+        MemoryKind kind = MemoryKind.fromCode(Byte.toUnsignedInt(bytes[1]));
+        if (bytes[3] != 0) {
+            throw new InvalidDescriptorException("the descriptor's byte 3 is " + Byte.toUnsignedInt(bytes[3])
+                    + ", which is not known to this version");
         }
         in.position(BODY_AT);
         EngineId engineId = new EngineId(in.getLong(), in.getLong());
@@ -95,7 +96,7 @@ public record RegionDescriptor(
                 in.getLong(),
                 in.getLong(),
                 in.getLong(),
-                MemoryKind.values()[kind],
+                kind,
                 Access.fromBits(Byte.toUnsignedInt(bytes[2])),
                 in.getLong(),
                 in.getLong());

@@ -61,7 +61,7 @@ public final class DescriptorKeys {
                 .putLong(regionId)
                 .putLong(offset)
                 .putLong(length)
-                .put((byte) kind.ordinal())
+                .put((byte) kind.code())
                 .put((byte) Access.toBits(access))
                 .array();
         synchronized (mac) {

@@ -3,45 +3,49 @@ package io.sluice.engine.transport;
 /** How a work request ended. */
 public enum CompletionStatus {
     /** Done. */
-    SUCCESS,
+    SUCCESS(0),
     /** The target does not know the region, or it is closed. */
-    UNKNOWN_REGION,
+    UNKNOWN_REGION(1),
     /** The target was given a wrong key. */
-    BAD_KEY,
+    BAD_KEY(2),
     /** The target's engine has been restarted. */
-    STALE_EPOCH,
+    STALE_EPOCH(3),
     /** The range leaves the region or slice. */
-    OUT_OF_BOUNDS,
+    OUT_OF_BOUNDS(4),
     /** The right is missing. */
-    ACCESS_DENIED,
+    ACCESS_DENIED(5),
     /** The target's operating system refused to touch the memory. */
-    REMOTE_MEMORY_FAULT,
+    REMOTE_MEMORY_FAULT(6),
     /** The word of an atomic operation or signal does not lie at a multiple of 8 bytes. */
-    MISALIGNED,
+    MISALIGNED(7),
     /** The region's atomic operations belong to another domain. */
-    ATOMIC_DOMAIN,
+    ATOMIC_DOMAIN(8),
     /** The target's adapter cannot carry the operation out. */
-    UNSUPPORTED,
+    UNSUPPORTED(9),
     /** The bytes did not arrive as they were sent. */
-    INTEGRITY,
+    INTEGRITY(10),
     /** This side's operating system refused to touch the memory. */
-    LOCAL_MEMORY_FAULT,
+    LOCAL_MEMORY_FAULT(11),
     /** The path broke under it, and it may have taken effect; it must not be carried out twice. The connection lives. */
-    OUTCOME_UNKNOWN,
+    OUTCOME_UNKNOWN(12),
     /** The endpoint was closed, and parts may have reached the peer. */
-    FLUSHED,
+    FLUSHED(13),
     /** The endpoint was closed before any part was sent. */
-    FLUSHED_UNSENT;
+    FLUSHED_UNSENT(14);
 
-    private static final CompletionStatus[] VALUES = values();
+    private final int code;
+
+    CompletionStatus(int code) {
+        this.code = code;
+    }
 
     /**
-     * The form on the wire.
+     * The form on the wire, which no version changes; a new status takes a new code.
      *
      * @return 0 to 255
      */
     public int code() {
-        return ordinal();
+        return code;
     }
 
     /**
@@ -51,6 +55,17 @@ public enum CompletionStatus {
      * @return the status, or {@link #UNKNOWN_REGION} for a code of a later version: the request was refused all the same
      */
     public static CompletionStatus refusal(int code) {
-        return code > SUCCESS.ordinal() && code <= INTEGRITY.ordinal() ? VALUES[code] : UNKNOWN_REGION;
+        return switch (code) {
+            case 2 -> BAD_KEY;
+            case 3 -> STALE_EPOCH;
+            case 4 -> OUT_OF_BOUNDS;
+            case 5 -> ACCESS_DENIED;
+            case 6 -> REMOTE_MEMORY_FAULT;
+            case 7 -> MISALIGNED;
+            case 8 -> ATOMIC_DOMAIN;
+            case 9 -> UNSUPPORTED;
+            case 10 -> INTEGRITY;
+            default -> UNKNOWN_REGION;
+        };
     }
 }

@@ -51,7 +51,7 @@ final class RegionChunk {
             int shared = Math.max(0, Arrays.mismatch(last, bytes));
             regions.putVariable(shared)
                     .putBytes(bytes, shared)
-                    .putByte(region.kind().ordinal())
+                    .putByte(region.kind().code())
                     .putByte(Access.toBits(region.access()))
                     .putVariable(region.regionId())
                     .putLong(region.key())
@@ -113,18 +113,14 @@ final class RegionChunk {
     }
 
     private static RegionDescriptor region(EngineEntry entry, FormReader form) {
-        int kind = form.getByte();
-        if (kind < 0 || kind >= MemoryKind.values().length) {
-            throw new DirectoryFormatException("memory kind " + kind + " is not known to this version");
-        }
         try {
+            MemoryKind kind = MemoryKind.fromCode(Byte.toUnsignedInt(form.getByte()));
             var access = Access.fromBits(Byte.toUnsignedInt(form.getByte()));
             long id = form.getVariable();
             long key = form.getLong();
             long offset = form.getVariable();
             long length = form.getVariable();
-            return new RegionDescriptor(
-                    entry.engineId(), entry.epoch(), id, key, MemoryKind.values()[kind], access, offset, length);
+            return new RegionDescriptor(entry.engineId(), entry.epoch(), id, key, kind, access, offset, length);
         } catch (InvalidDescriptorException e) {
             throw new DirectoryFormatException("a region of the entry '" + entry.name() + "' is no region", e);
         }

@@ -30,11 +30,28 @@ record RegionKeys(
     /** How a region is reached. */
     enum Way {
         /** Over the tcp endpoint beside. */
-        WIRE,
+        WIRE(0),
         /** By mapping its file. */
-        MAPPED,
+        MAPPED(1),
         /** By cross-memory attach. */
-        CROSS_MEMORY
+        CROSS_MEMORY(2);
+
+        /** The form on the wire, which no version changes. */
+        private final int code;
+
+        Way(int code) {
+            this.code = code;
+        }
+
+        private static Way fromCode(int code) {
+            for (Way way : values()) {
+                if (way.code == code) {
+                    return way;
+                }
+            }
+            throw new ProtocolException(
+                    "a region is to be reached in way " + code + ", which this version does not know");
+        }
     }
 
     static RegionKeys byWire() {
@@ -43,7 +60,7 @@ record RegionKeys(
 
     byte[] toBytes() {
         return ByteBuffer.allocate(BYTES)
-                .put((byte) way.ordinal())
+                .put((byte) way.code)
                 .put((byte) ((processorAtomics ? PROCESSOR_ATOMICS : 0)
                         | (writable ? WRITABLE : 0)
                         | (hugePages ? HUGE_PAGES : 0)))
@@ -64,13 +81,10 @@ record RegionKeys(
         if (keys.remaining() != BYTES) {
             throw new ProtocolException("the keys of a region are " + keys.remaining() + " bytes");
         }
-        int way = keys.get();
+        Way way = Way.fromCode(Byte.toUnsignedInt(keys.get()));
         int flags = keys.get();
-        if (way < 0 || way >= Way.values().length) {
-            throw new ProtocolException("a region is to be reached in an unknown way");
-        }
         RegionKeys read = new RegionKeys(
-                Way.values()[way],
+                way,
                 (flags & PROCESSOR_ATOMICS) != 0,
                 (flags & WRITABLE) != 0,
                 keys.getLong(),

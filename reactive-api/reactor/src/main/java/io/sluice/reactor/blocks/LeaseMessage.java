@@ -15,9 +15,25 @@ record LeaseMessage(Type type, long id, byte[] description) {
     private static final byte[] NONE = {};
 
     enum Type {
-        LEND,
-        ACKNOWLEDGE,
-        RELEASE
+        LEND(0),
+        ACKNOWLEDGE(1),
+        RELEASE(2);
+
+        /** The form on the wire, which no version changes. */
+        private final int code;
+
+        Type(int code) {
+            this.code = code;
+        }
+
+        private static @Nullable Type fromCode(int code) {
+            for (Type type : values()) {
+                if (type.code == code) {
+                    return type;
+                }
+            }
+            return null;
+        }
     }
 
     static LeaseMessage of(Type type, long id) {
@@ -28,7 +44,7 @@ record LeaseMessage(Type type, long id, byte[] description) {
         return ByteBuffer.allocate(HEADER_BYTES + description.length)
                 .putInt(MAGIC)
                 .put(VERSION)
-                .put((byte) type.ordinal())
+                .put((byte) type.code)
                 .putShort((short) 0)
                 .putLong(id)
                 .put(description)
@@ -44,13 +60,13 @@ record LeaseMessage(Type type, long id, byte[] description) {
         if (in.getInt() != MAGIC || in.get() != VERSION) {
             return null;
         }
-        int type = in.get();
-        if (type < 0 || type >= Type.values().length || in.getShort() != 0) {
+        Type type = Type.fromCode(in.get());
+        if (type == null || in.getShort() != 0) {
             return null;
         }
         long id = in.getLong();
         byte[] description = new byte[in.remaining()];
         in.get(description);
-        return new LeaseMessage(Type.values()[type], id, description);
+        return new LeaseMessage(type, id, description);
     }
 }
