@@ -82,7 +82,8 @@ public interface Connection extends TransferOperations<Transfer> {
      *
      * @param descriptor what the peer gave
      * @return the region; or {@link StaleDescriptorException}, {@link InvalidDescriptorException} (damaged, forged, or of
-     *     another engine than this connection's peer), {@link ConnectionLostException}
+     *     another engine than this connection's peer), {@link MemoryNotAccessibleException} if the connection's transport does not
+     *     reach memory of the region's kind, {@link ConnectionLostException}
      */
     CompletableFuture<RemoteRegion> attach(RegionDescriptor descriptor);
 

@@ -49,10 +49,19 @@ public interface MemoryRegion {
     String name();
 
     /**
+     * Where the bytes lie: the kind, the device, and the address for programs of the device.
+     *
+     * @return of exactly {@link #length()} bytes
+     */
+    RegionMemory memory();
+
+    /**
      * The bytes, for code of this process. For an allocated region the segment dies with {@link #close()}, and touching
      * it then throws {@link IllegalStateException}.
      *
      * @return a view of exactly {@link #length()} bytes, usable from any thread
+     * @throws MemoryNotAccessibleException if the processor cannot touch memory of this {@linkplain #kind() kind}: use
+     *     {@link #memory()}, or transfer the bytes to a region of host memory
      */
     MemorySegment segment();
 
@@ -70,6 +79,7 @@ public interface MemoryRegion {
      * @return a view of the counter, whatever its bytes are now; it costs nothing at the region
      * @throws IndexOutOfBoundsException if its 8 bytes leave this region or slice
      * @throws IllegalArgumentException if it does not lie at a multiple of 8, of the address included
+     * @throws MemoryNotAccessibleException if the processor cannot touch memory of this kind
      */
     Signal signal(long offset);
 
@@ -109,6 +119,7 @@ public interface MemoryRegion {
      * @return 0 to 0xFFFFFFFF; 0 for no bytes
      * @throws IndexOutOfBoundsException if the range leaves this region or slice
      * @throws RegionClosedException if the region is closed
+     * @throws MemoryNotAccessibleException if the processor cannot touch memory of this kind
      */
     long checksum(long offset, long length);
 

@@ -14,8 +14,15 @@ import org.jspecify.annotations.Nullable;
  * @param name the name under which any authenticated peer may {@linkplain Connection#lookup look the region up}, or
  *     {@code null} to keep it out of the directory; at most {@value #MAX_NAME_BYTES} bytes of UTF-8
  * @param atomicDomain who carries out atomic operations and signals on the region's words
+ * @param kind of the memory that {@link TransferEngine#allocate} makes; what is registered has its own
+ * @param device on which that memory lies, by its stable id; {@code null} for {@link MemoryKind#HOST}
  */
-public record RegionOptions(Set<Access> access, @Nullable String name, AtomicDomain atomicDomain) {
+public record RegionOptions(
+        Set<Access> access,
+        @Nullable String name,
+        AtomicDomain atomicDomain,
+        MemoryKind kind,
+        @Nullable String device) {
     /** The longest name, in bytes of UTF-8. */
     public static final int MAX_NAME_BYTES = 255;
 
@@ -23,6 +30,13 @@ public record RegionOptions(Set<Access> access, @Nullable String name, AtomicDom
     public RegionOptions {
         Objects.requireNonNull(access, "access");
         Objects.requireNonNull(atomicDomain, "atomicDomain");
+        Objects.requireNonNull(kind, "kind");
+        if ((kind == MemoryKind.HOST) != (device == null)) {
+            throw new IllegalArgumentException(
+                    kind == MemoryKind.HOST
+                            ? "memory of the host lies on no device: " + device
+                            : "name the device whose " + kind + " memory is meant");
+        }
         access = access.isEmpty() ? Set.of() : Collections.unmodifiableSet(EnumSet.copyOf(access));
         if (name != null) {
             int bytes = name.getBytes(StandardCharsets.UTF_8).length;
@@ -31,6 +45,17 @@ public record RegionOptions(Set<Access> access, @Nullable String name, AtomicDom
                         "a region's name is 1 to " + MAX_NAME_BYTES + " bytes, not " + bytes);
             }
         }
+    }
+
+    /**
+     * Of memory of the host.
+     *
+     * @param access as above
+     * @param name as above
+     * @param atomicDomain as above
+     */
+    public RegionOptions(Set<Access> access, @Nullable String name, AtomicDomain atomicDomain) {
+        this(access, name, atomicDomain, MemoryKind.HOST, null);
     }
 
     /**
@@ -77,7 +102,7 @@ public record RegionOptions(Set<Access> access, @Nullable String name, AtomicDom
      * @return new options
      */
     public RegionOptions named(String regionName) {
-        return new RegionOptions(access, Objects.requireNonNull(regionName, "regionName"), atomicDomain);
+        return new RegionOptions(access, Objects.requireNonNull(regionName, "regionName"), atomicDomain, kind, device);
     }
 
     /**
@@ -87,6 +112,17 @@ public record RegionOptions(Set<Access> access, @Nullable String name, AtomicDom
      * @return new options
      */
     public RegionOptions atomics(AtomicDomain domain) {
-        return new RegionOptions(access, name, domain);
+        return new RegionOptions(access, name, domain, kind, device);
+    }
+
+    /**
+     * The same for memory of a device, which {@link TransferEngine#allocate} then makes there.
+     *
+     * @param memoryKind any but {@link MemoryKind#HOST}
+     * @param deviceId the device's stable id, such as a GPU's UUID
+     * @return new options
+     */
+    public RegionOptions on(MemoryKind memoryKind, String deviceId) {
+        return new RegionOptions(access, name, atomicDomain, memoryKind, Objects.requireNonNull(deviceId, "deviceId"));
     }
 }

@@ -27,7 +27,7 @@ public final class RemoteAccessException extends SluiceException {
         MISALIGNED,
         /** The region's {@link AtomicDomain} is another one than the transport's operation has. */
         ATOMIC_DOMAIN,
-        /** The target's network adapter cannot carry out the operation. */
+        /** The target's network adapter has no such operation, or its processor does not touch memory of the region's kind. */
         UNSUPPORTED
     }
 

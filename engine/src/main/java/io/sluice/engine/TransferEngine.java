@@ -104,9 +104,9 @@ public interface TransferEngine extends AutoCloseable {
      * only when nothing can touch it any more.
      *
      * @param bytes at least 1
-     * @param options access and name
+     * @param options access, name, and the kind and device of the memory
      * @return the region
-     * @throws RegistrationException if the memory is not to be had, or the name is taken
+     * @throws RegistrationException if the memory is not to be had, no transport makes memory of that kind, or the name is taken
      * @throws ConnectionClosedException if the engine is closed
      */
     MemoryRegion allocate(long bytes, RegionOptions options);
@@ -127,7 +127,21 @@ public interface TransferEngine extends AutoCloseable {
      * @throws RegistrationException if the segment cannot be registered, or the name is taken
      * @throws ConnectionClosedException if the engine is closed
      */
-    MemoryRegion register(MemorySegment segment, RegionOptions options);
+    default MemoryRegion register(MemorySegment segment, RegionOptions options) {
+        return register(RegionMemory.host(segment), options);
+    }
+
+    /**
+     * Registers memory of the caller, of any kind that one of the engine's transports registers. As with a segment, it must
+     * outlive the region.
+     *
+     * @param memory of the host, with a segment as above, or of a device
+     * @param options access and name
+     * @return the region
+     * @throws RegistrationException if the memory cannot be registered, or the name is taken
+     * @throws ConnectionClosedException if the engine is closed
+     */
+    MemoryRegion register(RegionMemory memory, RegionOptions options);
 
     /**
      * The regions that are open.

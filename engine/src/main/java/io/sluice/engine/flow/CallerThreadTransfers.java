@@ -80,7 +80,7 @@ final class CallerThreadTransfers {
         try {
             return endpoint.carryOut(
                     operation,
-                    memory.leasedSegment(),
+                    memory.memory(),
                     transfer.localOffset(element),
                     transfer.remote(element),
                     transfer.remoteOffset(element),

@@ -22,7 +22,7 @@ final class Chunk extends WorkRequest {
             long remoteOffset) {
         owner = element;
         memory = leased;
-        describe(what, leased.leasedSegment(), leased.registration(transport), localOffset, bytes, key, remoteOffset);
+        describe(what, leased.memory(), leased.registration(transport), localOffset, bytes, key, remoteOffset);
     }
 
     /** As {@link #prepare}, without local memory. */

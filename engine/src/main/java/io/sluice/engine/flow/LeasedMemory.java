@@ -1,7 +1,7 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.RegisteredMemory;
-import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Local memory that stays what it is while somebody holds a lease. Any thread. */
@@ -17,11 +17,11 @@ public interface LeasedMemory {
     void release();
 
     /**
-     * The bytes.
+     * Where the bytes lie.
      *
-     * @return the whole region's segment
+     * @return the whole region's memory
      */
-    MemorySegment leasedSegment();
+    RegionMemory memory();
 
     /**
      * The memory's registration with a transport, for who holds a lease.

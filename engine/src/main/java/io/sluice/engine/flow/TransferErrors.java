@@ -45,7 +45,9 @@ public final class TransferErrors {
                         "the peer has registered the region for atomic operations by its network adapter alone");
             case UNSUPPORTED ->
                 new RemoteAccessException(
-                        Reason.UNSUPPORTED, "the peer's network adapter cannot carry out the operation");
+                        Reason.UNSUPPORTED,
+                        "the peer cannot carry out the operation: its network adapter does not have it, or its processor does"
+                                + " not touch memory of the region's kind");
             case INTEGRITY ->
                 new IntegrityException(
                         operation.changesRemote()

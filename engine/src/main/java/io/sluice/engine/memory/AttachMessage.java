@@ -19,6 +19,7 @@ public final class AttachMessage {
     static final int TOO_MANY = 5;
     static final int NOT_FOUND = 6;
     static final int NOT_AUTHORIZED = 7;
+    static final int UNSUPPORTED_MEMORY = 8;
 
     private AttachMessage() {}
 

@@ -3,11 +3,11 @@ package io.sluice.engine.memory;
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
-import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ final class Exposure implements ExposedRegion {
     private final Set<Access> access;
     private final boolean readable;
     private final boolean writable;
-    private final MemorySegment segment;
+    private final RegionMemory memory;
     private final long base;
 
     Exposure(LocalRegion region, RegionDescriptor descriptor, int transport) {
@@ -32,7 +32,7 @@ final class Exposure implements ExposedRegion {
         this.readable = access.contains(Access.REMOTE_READ);
         this.writable = access.contains(Access.REMOTE_WRITE);
         this.base = descriptor.offset();
-        this.segment = region.leasedSegment().asSlice(descriptor.offset(), descriptor.length());
+        this.memory = region.memory().slice(descriptor.offset(), descriptor.length());
     }
 
     LocalRegion region() {
@@ -48,7 +48,7 @@ final class Exposure implements ExposedRegion {
         if (presentedKey != key) {
             return CompletionStatus.BAD_KEY;
         }
-        long size = segment.byteSize();
+        long size = memory.length();
         if (offset < 0 || length < 0 || offset > size - length) {
             return CompletionStatus.OUT_OF_BOUNDS;
         }
@@ -56,6 +56,9 @@ final class Exposure implements ExposedRegion {
             return CompletionStatus.ACCESS_DENIED;
         }
         if (operation.isAtomic()) {
+            if (!memory.isHost()) {
+                return CompletionStatus.UNSUPPORTED;
+            }
             if (!region.words().isAligned(base + offset)) {
                 return CompletionStatus.MISALIGNED;
             }
@@ -102,8 +105,8 @@ final class Exposure implements ExposedRegion {
     }
 
     @Override
-    public MemorySegment segment() {
-        return segment;
+    public RegionMemory memory() {
+        return memory;
     }
 
     @Override

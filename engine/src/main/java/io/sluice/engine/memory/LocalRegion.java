@@ -3,9 +3,11 @@ package io.sluice.engine.memory;
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.Signal;
 import io.sluice.engine.flow.LeasedMemory;
@@ -27,7 +29,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     private final RegionOwner owner;
     private final long id;
     private final RegionOptions options;
-    private final MemorySegment segment;
+    private final RegionMemory memory;
     private final Registrations registrations;
     private final Runnable giveBack;
     private final RegionWords words;
@@ -40,7 +42,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
             RegionOwner owner,
             long id,
             RegionOptions options,
-            MemorySegment segment,
+            RegionMemory memory,
             Registrations registrations,
             Consumer<LocalRegion> whenAwaited,
             Runnable giveBack) {
@@ -48,9 +50,9 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         this.registrations = registrations;
         this.id = id;
         this.options = options;
-        this.segment = segment;
+        this.memory = memory;
         this.giveBack = giveBack;
-        this.words = new RegionWords(segment, () -> whenAwaited.accept(this));
+        this.words = new RegionWords(memory, () -> whenAwaited.accept(this));
     }
 
     /**
@@ -78,7 +80,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     @Override
     public boolean acquire() {
         // an arena of the caller may have been closed against the rules; its addresses are not to be used then
-        if (!segment.scope().isAlive()) {
+        if (!memory.isAlive()) {
             return false;
         }
         long count;
@@ -99,8 +101,8 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     }
 
     @Override
-    public MemorySegment leasedSegment() {
-        return segment;
+    public RegionMemory memory() {
+        return memory;
     }
 
     @Override
@@ -114,7 +116,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
 
     @Override
     public long length() {
-        return segment.byteSize();
+        return memory.length();
     }
 
     @Override
@@ -124,7 +126,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
 
     @Override
     public MemoryKind kind() {
-        return MemoryKind.HOST;
+        return memory.kind();
     }
 
     @Override
@@ -139,7 +141,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
 
     @Override
     public MemorySegment segment() {
-        return segment;
+        return memory.segment();
     }
 
     /** The words, for who holds a lease. */
@@ -159,6 +161,9 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
 
     Signal signal(MemoryRegion of, long offset, long at) {
         Objects.checkFromIndexSize(offset, Long.BYTES, of.length());
+        if (!memory.isHost()) {
+            throw new MemoryNotAccessibleException(memory);
+        }
         if (at % Long.BYTES != 0 || !words.isAligned(at)) {
             throw new IllegalArgumentException(
                     "a signal lies at a multiple of 8 bytes, in the region and in memory, not at offset " + at);
@@ -169,6 +174,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     @Override
     public long checksum(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, length());
+        MemorySegment segment = memory.segment();
         if (!acquire()) {
             throw new RegionClosedException("the region is closed");
         }

@@ -3,6 +3,7 @@ package io.sluice.engine.memory;
 import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.InvalidDescriptorException;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
@@ -13,6 +14,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
+import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
 import java.nio.ByteBuffer;
@@ -32,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 public final class RegionExchange {
     private final RegionRegistry localRegions;
     private final Connection connection;
+    private final OpenTransport transport;
     private final Endpoint endpoint;
     private final ExposureTable exposures;
     private final FramedSocket control;
@@ -43,7 +46,7 @@ public final class RegionExchange {
     public RegionExchange(
             RegionRegistry localRegions,
             Connection connection,
-            int transport,
+            OpenTransport transport,
             Endpoint endpoint,
             ExposureTable exposures,
             FramedSocket control,
@@ -51,6 +54,7 @@ public final class RegionExchange {
             EventLoop loop) {
         this.localRegions = localRegions;
         this.connection = connection;
+        this.transport = transport;
         this.endpoint = endpoint;
         this.exposures = exposures;
         this.control = control;
@@ -237,6 +241,10 @@ public final class RegionExchange {
                 ByteBuffer.allocate(8).putLong(request).array());
     }
 
+    private boolean reaches(LocalRegion region) {
+        return transport.transport().memory().register().contains(region.kind());
+    }
+
     public void lookupAsked(ByteBuffer body) {
         long request = AttachMessage.need(body, 8).getLong();
         if (body.remaining() > RegionOptions.MAX_NAME_BYTES) {
@@ -258,7 +266,7 @@ public final class RegionExchange {
         if (!rights.mayLookUp(name)) {
             // the same whether there is such a region or not: who may not use it need not know
             answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_AUTHORIZED);
-        } else if (region == null || !region.isOpen() || region.access().isEmpty()) {
+        } else if (region == null || !region.isOpen() || region.access().isEmpty() || !reaches(region)) {
             answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_FOUND);
         } else if (granted.isEmpty()) {
             answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_AUTHORIZED);
@@ -284,6 +292,10 @@ public final class RegionExchange {
                 new RemoteAccessException(
                         RemoteAccessException.Reason.ACCESS_DENIED,
                         "the peer does not let this engine use " + descriptor + " with the rights it gives");
+            case AttachMessage.UNSUPPORTED_MEMORY ->
+                new MemoryNotAccessibleException("the region of " + descriptor + " is memory of a kind that this"
+                        + " connection's transport does not reach; connect by a transport for it, or transfer by way of"
+                        + " host memory at the peer");
             default -> new InvalidDescriptorException("the peer did not issue " + descriptor);
         };
     }

@@ -1,6 +1,8 @@
 package io.sluice.engine.memory;
 
 import io.sluice.engine.Access;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.progress.Observers;
@@ -65,17 +67,25 @@ public final class RegionRegistry implements RegionOwner {
             throw new RegistrationException("a region has at least 1 byte, not " + bytes);
         }
         for (OpenTransport transport : transports) {
-            AllocatedMemory memory = transport.transport().allocate(bytes, options.access());
+            if (!transport.transport().memory().allocate().contains(options.kind())) {
+                continue;
+            }
+            AllocatedMemory memory = transport.transport().allocate(bytes, options);
             if (memory != null) {
                 return allocated(memory, transport, options);
             }
+        }
+        if (options.kind() != MemoryKind.HOST) {
+            throw new RegistrationException("no transport of this engine allocates memory of kind " + options.kind()
+                    + " on " + options.device() + "; its transports are "
+                    + transports.stream().map(OpenTransport::name).toList());
         }
         return anonymous(bytes, options);
     }
 
     private LocalRegion allocated(AllocatedMemory memory, OpenTransport by, RegionOptions options) {
         try {
-            return add(memory.segment(), options, by, memory.registration(), memory::close);
+            return add(memory.memory(), options, by, memory.registration(), memory::close);
         } catch (RegistrationException e) {
             memory.close();
             throw e;
@@ -92,14 +102,32 @@ public final class RegionRegistry implements RegionOwner {
         }
         MappedSegment mapped = new MappedSegment(address, bytes, Memory::unmap);
         try {
-            return add(mapped.segment(), options, null, null, mapped::close);
+            return add(RegionMemory.host(mapped.segment()), options, null, null, mapped::close);
         } catch (RegistrationException e) {
             mapped.close();
             throw e;
         }
     }
 
-    public LocalRegion register(MemorySegment segment, RegionOptions options) {
+    public LocalRegion register(RegionMemory memory, RegionOptions options) {
+        if (!memory.isAlive()) {
+            throw new RegistrationException("the memory was freed, or its arena closed: " + memory);
+        }
+        if (memory.length() < 1) {
+            throw new RegistrationException("a region has at least 1 byte");
+        }
+        if (memory.isHost()) {
+            checkSegment(memory.segment(), options);
+        } else if (transports.stream()
+                .noneMatch(each -> each.transport().memory().register().contains(memory.kind()))) {
+            throw new RegistrationException("no transport of this engine registers memory of kind " + memory.kind()
+                    + "; its transports are "
+                    + transports.stream().map(OpenTransport::name).toList());
+        }
+        return add(memory, options, null, null, () -> {});
+    }
+
+    private static void checkSegment(MemorySegment segment, RegionOptions options) {
         if (!segment.isNative()) {
             throw new RegistrationException("a heap segment cannot be registered: the collector moves it. Allocate the"
                     + " segment from an Arena, or use the engine's allocate");
@@ -108,27 +136,20 @@ public final class RegionRegistry implements RegionOwner {
             throw new RegistrationException(
                     "a confined segment cannot be registered: pollers are other threads. Use" + " Arena.ofShared()");
         }
-        if (!segment.scope().isAlive()) {
-            throw new RegistrationException("the segment's arena is closed");
-        }
-        if (segment.byteSize() < 1) {
-            throw new RegistrationException("a region has at least 1 byte");
-        }
         if (segment.isReadOnly() && options.access().contains(Access.REMOTE_WRITE)) {
             throw new RegistrationException("a read-only segment cannot be given REMOTE_WRITE");
         }
-        return add(segment, options, null, null, () -> {});
     }
 
     private LocalRegion add(
-            MemorySegment segment,
+            RegionMemory memory,
             RegionOptions options,
             @Nullable OpenTransport madeBy,
             @Nullable RegisteredMemory made,
             Runnable giveBack) {
-        Registrations registrations = Registrations.make(transports, segment, options, madeBy, made);
+        Registrations registrations = Registrations.make(transports, memory, options, madeBy, made);
         LocalRegion region =
-                new LocalRegion(this, next.getAndIncrement(), options, segment, registrations, this::awaited, giveBack);
+                new LocalRegion(this, next.getAndIncrement(), options, memory, registrations, this::awaited, giveBack);
         String name = options.name();
         if (name != null && byName.putIfAbsent(name, region) != null) {
             registrations.close();

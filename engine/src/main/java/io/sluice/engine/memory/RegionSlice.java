@@ -5,6 +5,7 @@ import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.Signal;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -33,6 +34,11 @@ record RegionSlice(LocalRegion region, long offset, long length) implements Memo
     @Override
     public @Nullable String name() {
         return null;
+    }
+
+    @Override
+    public RegionMemory memory() {
+        return region.memory().slice(offset, length);
     }
 
     @Override

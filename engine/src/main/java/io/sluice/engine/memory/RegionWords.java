@@ -1,5 +1,6 @@
 package io.sluice.engine.memory;
 
+import io.sluice.engine.RegionMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -14,8 +15,9 @@ final class RegionWords {
     private final MemorySegment segment;
     private final SignalWaits waits;
 
-    RegionWords(MemorySegment segment, Runnable whenAwaited) {
-        this.segment = segment;
+    RegionWords(RegionMemory memory, Runnable whenAwaited) {
+        // other memory has no words that could be asked for
+        this.segment = memory.isHost() ? memory.segment() : MemorySegment.NULL;
         this.waits = new SignalWaits(whenAwaited);
     }
 

@@ -1,9 +1,9 @@
 package io.sluice.engine.memory;
 
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.RegisteredMemory;
-import java.lang.foreign.MemorySegment;
 import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -25,21 +25,24 @@ final class Registrations implements AutoCloseable {
     }
 
     /**
-     * Registers memory with each transport, or with none if one does not take it. Whoever has made the memory knows it
-     * already.
+     * Registers memory with each transport for memory of its kind, or with none if one does not take it. The transport that has
+     * made the memory knows it already.
      */
     static Registrations make(
             Collection<OpenTransport> transports,
-            MemorySegment segment,
+            RegionMemory memory,
             RegionOptions options,
             @Nullable OpenTransport madeBy,
             @Nullable RegisteredMemory known) {
         Registrations made = new Registrations(transports.size());
         try {
             for (OpenTransport transport : transports) {
-                made.byTransport[transport.index()] = transport.equals(madeBy)
-                        ? known
-                        : transport.transport().register(segment, options.access(), options.atomicDomain());
+                if (transport.equals(madeBy)) {
+                    made.byTransport[transport.index()] = known;
+                } else if (transport.transport().memory().register().contains(memory.kind())) {
+                    made.byTransport[transport.index()] =
+                            transport.transport().register(memory, options.access(), options.atomicDomain());
+                }
             }
         } catch (RuntimeException | Error e) {
             made.close();

@@ -6,6 +6,7 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.control.CycleBudget;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
+import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
 import java.io.ByteArrayOutputStream;
@@ -23,7 +24,7 @@ final class ServedAttach {
     static final int DESCRIPTORS_A_CYCLE = 128;
 
     private final RegionRegistry regions;
-    private final int transport;
+    private final OpenTransport transport;
     private final Endpoint endpoint;
     private final ExposureTable exposures;
     private final FramedSocket control;
@@ -38,7 +39,7 @@ final class ServedAttach {
 
     ServedAttach(
             RegionRegistry regions,
-            int transport,
+            OpenTransport transport,
             Endpoint endpoint,
             ExposureTable exposures,
             FramedSocket control,
@@ -112,9 +113,12 @@ final class ServedAttach {
         if (region == null || !region.isOpen()) {
             return AttachMessage.REGION_CLOSED;
         }
-        return rights.of(region.name(), descriptor.access()).containsAll(descriptor.access())
+        if (!rights.of(region.name(), descriptor.access()).containsAll(descriptor.access())) {
+            return AttachMessage.NOT_AUTHORIZED;
+        }
+        return transport.transport().memory().register().contains(region.kind())
                 ? AttachMessage.OK
-                : AttachMessage.NOT_AUTHORIZED;
+                : AttachMessage.UNSUPPORTED_MEMORY;
     }
 
     private void answer(@Nullable RegionDescriptor[] asked) {
@@ -147,7 +151,7 @@ final class ServedAttach {
 
     /** Of a region that stays until this returns. */
     private void attach(LocalRegion region, RegionDescriptor descriptor, ByteArrayOutputStream answer) {
-        Exposure exposure = new Exposure(region, descriptor, transport);
+        Exposure exposure = new Exposure(region, descriptor, transport.index());
         long handle = exposures.add(exposure);
         if (handle < 0) {
             refuse(answer, AttachMessage.TOO_MANY);

@@ -72,6 +72,11 @@ public final class ServedChecksums extends Deadline {
             answer(status.code(), 0);
             return;
         }
+        if (!exposed.memory().isHost()) {
+            exposed.release();
+            answer(CompletionStatus.UNSUPPORTED.code(), 0);
+            return;
+        }
         region = exposed;
         at = offset;
         end = offset + length;
@@ -107,7 +112,7 @@ public final class ServedChecksums extends Deadline {
         } else {
             long part = Math.min(end - at, PIECE);
             try {
-                running.update(exposed.segment(), at, part);
+                running.update(exposed.memory().segment(), at, part);
                 at += part;
             } catch (IllegalStateException | InternalError gone) {
                 // the arena was closed, or the mapped file was cut short

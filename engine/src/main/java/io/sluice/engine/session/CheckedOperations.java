@@ -3,6 +3,8 @@ package io.sluice.engine.session;
 import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.FetchCallback;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.RemoteAccessException;
@@ -21,6 +23,7 @@ import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.memory.AttachedRegion;
 import io.sluice.engine.memory.LocalRegion;
 import io.sluice.engine.memory.RegionOwner;
+import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.util.List;
 import java.util.Objects;
@@ -34,14 +37,24 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class CheckedOperations<T extends Transfer> implements TransferOperations<T> {
     private final RegionOwner owner;
+    private final OpenTransport transport;
+    // the common kind, so that the set need not be asked for it
+    private final boolean accessesHost;
 
     /**
-     * For an engine.
+     * For a connection of an engine.
      *
      * @param owner of the engine's regions
+     * @param transport that carries the connection's transfers
      */
-    CheckedOperations(RegionOwner owner) {
+    CheckedOperations(RegionOwner owner, OpenTransport transport) {
         this.owner = owner;
+        this.transport = transport;
+        this.accessesHost = accesses(MemoryKind.HOST);
+    }
+
+    private boolean accesses(MemoryKind kind) {
+        return transport.transport().memory().access().contains(kind);
     }
 
     /** Takes a transfer that was checked and is not started. */
@@ -247,7 +260,14 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         if (region.owner() != owner) {
             throw new IllegalArgumentException("the local region belongs to another engine than the connection");
         }
-        if (operation == Operation.READ && region.leasedSegment().isReadOnly()) {
+        if (!(region.memory().isHost() ? accessesHost : accesses(region.kind()))) {
+            throw new MemoryNotAccessibleException(
+                    "transport " + transport.name() + " of this connection does not access " + region.memory()
+                            + "; connect by a transport for it, or transfer by way of host memory");
+        }
+        if (operation == Operation.READ
+                && region.memory().isHost()
+                && region.memory().segment().isReadOnly()) {
             throw new IllegalArgumentException("a read-only segment cannot be the target of a read");
         }
         return region;

@@ -9,6 +9,7 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
@@ -37,7 +38,6 @@ import io.sluice.engine.providers.Transports;
 import io.sluice.engine.providers.VariableNames;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import io.sluice.jni.NativeLibrary;
-import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
@@ -252,9 +252,9 @@ public final class LocalEngine implements TransferEngine {
     }
 
     @Override
-    public MemoryRegion register(MemorySegment segment, RegionOptions regionOptions) {
+    public MemoryRegion register(RegionMemory memory, RegionOptions regionOptions) {
         ensureOpen();
-        return opened(() -> regions.register(segment, regionOptions));
+        return opened(() -> regions.register(memory, regionOptions));
     }
 
     private MemoryRegion opened(Supplier<LocalRegion> making) {

@@ -27,6 +27,7 @@ import io.sluice.engine.memory.AttachMessage;
 import io.sluice.engine.memory.AttachedRegion;
 import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.progress.Poller;
+import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -51,13 +52,13 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
     private final AtomicReference<@Nullable Subscription> subscription = new AtomicReference<>();
     private volatile ConnectionState state = ConnectionState.OPEN;
 
-    PeerConnection(PeerSession session, RegionOwner regions, long id, PeerTerms terms, String transport) {
-        super(regions);
+    PeerConnection(PeerSession session, RegionOwner regions, long id, PeerTerms terms, OpenTransport transport) {
+        super(regions, transport);
         this.session = session;
-        this.prepared = new PreparedOperations(session, regions);
+        this.prepared = new PreparedOperations(session, regions, transport);
         this.id = id;
         this.terms = terms;
-        this.transport = transport;
+        this.transport = transport.name();
     }
 
     @Override

@@ -124,7 +124,7 @@ final class PeerSession
         this.transport = transport;
         this.opened = opened;
         EngineOptions options = engine.options();
-        this.connection = new PeerConnection(this, engine.regions(), number, terms, transport.name());
+        this.connection = new PeerConnection(this, engine.regions(), number, terms, transport);
         this.exposures = new ExposureTable(options.maxAttachedRegions());
         this.path = new EndpointAdapter(engine, loop, control, terms, transport, exposures, connection, this);
         this.endpoint = path.endpoint();
@@ -133,7 +133,7 @@ final class PeerSession
         this.regions = new RegionExchange(
                 engine.regions(),
                 connection,
-                transport.index(),
+                transport,
                 endpoint,
                 exposures,
                 control,

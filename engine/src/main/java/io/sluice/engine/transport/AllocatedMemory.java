@@ -1,15 +1,15 @@
 package io.sluice.engine.transport;
 
-import java.lang.foreign.MemorySegment;
+import io.sluice.engine.RegionMemory;
 
 /** Memory that a transport has made for a region. Any thread. */
 public interface AllocatedMemory extends AutoCloseable {
     /**
      * The bytes, zeroed and aligned to pages.
      *
-     * @return the segment, which any thread may use
+     * @return the memory, which any thread may use
      */
-    MemorySegment segment();
+    RegionMemory memory();
 
     /**
      * What the transport knows of the memory, in place of what {@link Transport#register} would give.

@@ -2,10 +2,10 @@ package io.sluice.engine.transport;
 
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.jni.Sockets;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Consumer;
@@ -143,7 +143,7 @@ public interface Endpoint {
      * the caller holds a lease on the local memory and credits for the bytes.
      *
      * @param operation {@link WorkRequest.Operation#WRITE} or {@link WorkRequest.Operation#READ}
-     * @param local the local region's bytes
+     * @param local the local region's memory
      * @param localOffset where the bytes begin in it
      * @param remote made by {@link #remoteKey}, and prepared
      * @param remoteOffset where they begin in the remote region or slice
@@ -152,7 +152,7 @@ public interface Endpoint {
      */
     default boolean carryOut(
             WorkRequest.Operation operation,
-            MemorySegment local,
+            RegionMemory local,
             long localOffset,
             RemoteKey remote,
             long remoteOffset,

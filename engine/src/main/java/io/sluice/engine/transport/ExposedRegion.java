@@ -2,7 +2,7 @@ package io.sluice.engine.transport;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
-import java.lang.foreign.MemorySegment;
+import io.sluice.engine.RegionMemory;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -68,11 +68,11 @@ public interface ExposedRegion {
     void changed(long offset);
 
     /**
-     * The attached slice's bytes.
+     * The attached slice's memory.
      *
-     * @return the segment, which begins at offset 0 of the peer's view
+     * @return what begins at offset 0 of the peer's view
      */
-    MemorySegment segment();
+    RegionMemory memory();
 
     /**
      * Carries out a peer's signal or fetch-and-add on the target's processor, and wakes who waits for the word. The lease

@@ -3,8 +3,9 @@ package io.sluice.engine.transport;
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.PortMetrics;
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,15 @@ public interface Transport extends AutoCloseable {
      * @return constant
      */
     Capabilities capabilities();
+
+    /**
+     * What it can do with memory, by kind.
+     *
+     * @return constant; memory of the host by default
+     */
+    default MemorySupport memory() {
+        return MemorySupport.HOST;
+    }
 
     /**
      * Where this engine can be reached by this transport from, as far as that can be told before anything is tried.
@@ -38,28 +48,29 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Makes memory for a region in a way that lets the transport do more with it than with other memory. It may block.
+     * Makes memory for a region in a way that lets the transport do more with it than with other memory. It may block. Asked
+     * only for kinds that {@link MemorySupport#allocate()} names.
      *
      * @param bytes how many, at least 1
-     * @param access what peers may do
-     * @return the memory, or {@code null} if any memory is as good
+     * @param options the kind and device of the memory, and what peers may do
+     * @return the memory, or {@code null} if any memory of the kind is as good
      * @throws RegistrationException if there is not enough; the message says what to do
      */
-    default @Nullable AllocatedMemory allocate(long bytes, Set<Access> access) {
+    default @Nullable AllocatedMemory allocate(long bytes, RegionOptions options) {
         return null;
     }
 
     /**
      * Makes a region's memory known to the adapters, for use on this transport's connections. It may block, and never runs on
-     * an event loop.
+     * an event loop. Asked only for kinds that {@link MemorySupport#register()} names.
      *
-     * @param segment the region's bytes
+     * @param memory the region's
      * @param access what peers may do
      * @param domain who carries out the atomic operations on it
      * @return the registration, or {@code null} if the transport needs none
      * @throws RegistrationException if an adapter does not take it; the message says what to do
      */
-    default @Nullable RegisteredMemory register(MemorySegment segment, Set<Access> access, AtomicDomain domain) {
+    default @Nullable RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
         return null;
     }
 

@@ -1,5 +1,6 @@
 package io.sluice.engine.transport;
 
+import io.sluice.engine.RegionMemory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -63,8 +64,10 @@ public abstract class WorkRequest {
         }
     }
 
+    private static final RegionMemory NO_MEMORY = RegionMemory.host(MemorySegment.NULL);
+
     private Operation operation = Operation.WRITE;
-    private MemorySegment local = MemorySegment.NULL;
+    private RegionMemory local = NO_MEMORY;
     private @Nullable RegisteredMemory registration;
     private long localOffset;
     private long length;
@@ -84,25 +87,25 @@ public abstract class WorkRequest {
      * Fills the request in.
      *
      * @param what the operation
-     * @param segment the local region's bytes
+     * @param memory the local region's
      * @param registered the local region's registration with the transport, if it needs one
-     * @param segmentOffset where the chunk begins in it
+     * @param memoryOffset where the chunk begins in it
      * @param bytes how long it is
      * @param key the remote region
      * @param keyOffset where the chunk begins in it
      */
     protected final void describe(
             Operation what,
-            MemorySegment segment,
+            RegionMemory memory,
             @Nullable RegisteredMemory registered,
-            long segmentOffset,
+            long memoryOffset,
             long bytes,
             RemoteKey key,
             long keyOffset) {
         operation = what;
-        local = segment;
+        local = memory;
         registration = registered;
-        localOffset = segmentOffset;
+        localOffset = memoryOffset;
         length = bytes;
         remote = key;
         remoteOffset = keyOffset;
@@ -121,7 +124,7 @@ public abstract class WorkRequest {
     protected final void describeWord(
             Operation what, RemoteKey key, long keyOffset, long bytes, long value, long expectation) {
         operation = what;
-        local = MemorySegment.NULL;
+        local = NO_MEMORY;
         registration = null;
         localOffset = 0;
         length = bytes;
@@ -147,7 +150,7 @@ public abstract class WorkRequest {
 
     /** Lets go of what the request refers to, so that a pooled one keeps no region alive. */
     protected final void clear() {
-        local = MemorySegment.NULL;
+        local = NO_MEMORY;
         registration = null;
         remote = null;
         signal = null;
@@ -163,12 +166,12 @@ public abstract class WorkRequest {
     }
 
     /**
-     * The local region's bytes. Copies by Java code go through this segment, so that memory that was freed while it is
-     * registered raises an exception and not a fault.
+     * The local region's memory. Copies by Java code go through its {@linkplain RegionMemory#segment() segment}, so that memory
+     * that was freed while it is registered raises an exception and not a fault.
      *
-     * @return the segment
+     * @return the whole region's; empty if the request needs none
      */
-    public final MemorySegment local() {
+    public final RegionMemory local() {
         return local;
     }
 

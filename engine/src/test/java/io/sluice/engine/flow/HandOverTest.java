@@ -6,6 +6,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PatientOptions;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferCallback;
@@ -236,8 +237,8 @@ class HandOverTest {
         public void release() {}
 
         @Override
-        public MemorySegment leasedSegment() {
-            return MemorySegment.NULL;
+        public RegionMemory memory() {
+            return RegionMemory.host(MemorySegment.NULL);
         }
     }
 }

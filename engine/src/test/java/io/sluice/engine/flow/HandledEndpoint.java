@@ -1,6 +1,7 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
@@ -163,8 +164,8 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
         public void release() {}
 
         @Override
-        public MemorySegment leasedSegment() {
-            return MemorySegment.NULL;
+        public RegionMemory memory() {
+            return RegionMemory.host(MemorySegment.NULL);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.sluice.engine.flow;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.PatientOptions;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
@@ -174,7 +175,7 @@ final class SteppedFlow {
         @Override
         public boolean carryOut(
                 WorkRequest.Operation operation,
-                MemorySegment local,
+                RegionMemory local,
                 long localOffset,
                 RemoteKey remote,
                 long remoteOffset,
@@ -242,8 +243,8 @@ final class SteppedFlow {
         }
 
         @Override
-        public MemorySegment leasedSegment() {
-            return MemorySegment.NULL;
+        public RegionMemory memory() {
+            return RegionMemory.host(MemorySegment.NULL);
         }
     }
 

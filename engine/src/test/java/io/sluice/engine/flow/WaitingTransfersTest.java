@@ -2,6 +2,7 @@ package io.sluice.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferPriority;
 import io.sluice.engine.transport.RegisteredMemory;
@@ -38,8 +39,8 @@ class WaitingTransfersTest {
         public void release() {}
 
         @Override
-        public MemorySegment leasedSegment() {
-            return MemorySegment.NULL;
+        public RegionMemory memory() {
+            return RegionMemory.host(MemorySegment.NULL);
         }
     }
 

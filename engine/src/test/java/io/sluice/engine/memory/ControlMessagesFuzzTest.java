@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
@@ -11,10 +12,12 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.control.FramedSocket;
+import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.tcp.TcpTransportProvider;
 import io.sluice.fuzz.ParserFuzz;
 import io.sluice.jni.Sockets;
 import java.lang.reflect.Proxy;
@@ -79,6 +82,9 @@ class ControlMessagesFuzzTest {
     /** Nobody has said what a peer may not do. */
     private static final RegionRights EVERYTHING =
             new RegionRights(null, new PeerIdentity(EngineId.random(), null, null, null, List.of()));
+
+    private static final OpenTransport TRANSPORT = new OpenTransport(
+            "tcp", 0, new TcpTransportProvider().open(EngineOptions.builder().build()));
 
     private static final class NobodyCares implements FramedSocket.Handler {
         @Override
@@ -176,7 +182,7 @@ class ControlMessagesFuzzTest {
         try {
             ExposureTable exposures = new ExposureTable(4);
             RegionExchange exchange = new RegionExchange(
-                    regions, connection, 0, endpoint, exposures, control, EVERYTHING, new StillLoop());
+                    regions, connection, TRANSPORT, endpoint, exposures, control, EVERYTHING, new StillLoop());
             CompletableFuture<RegionDescriptor> found = new CompletableFuture<>();
             ByteBuffer body = ByteBuffer.wrap(input);
             switch (body.hasRemaining() ? body.get() & 3 : 0) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineId;
 import io.sluice.engine.MemoryKind;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -23,7 +24,7 @@ class ExposureTableTest {
                 null,
                 id,
                 RegionOptions.readWrite(),
-                MemorySegment.ofArray(new byte[64]),
+                RegionMemory.host(MemorySegment.ofArray(new byte[64])),
                 Registrations.none(),
                 awaited -> {},
                 () -> {});

@@ -4,6 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import io.sluice.engine.EngineId;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -42,7 +43,7 @@ final class LocalRegionStress {
                 REGIONS,
                 1,
                 RegionOptions.readWrite(),
-                MemorySegment.ofArray(new long[1]),
+                RegionMemory.host(MemorySegment.ofArray(new long[1])),
                 Registrations.none(),
                 awaited -> {},
                 givenBack::incrementAndGet);

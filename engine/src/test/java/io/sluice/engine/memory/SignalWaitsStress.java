@@ -4,6 +4,7 @@ import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
 import io.sluice.engine.RegionClosedException;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.Signal;
 import java.lang.foreign.MemorySegment;
@@ -28,7 +29,7 @@ final class SignalWaitsStress {
                 null,
                 1,
                 RegionOptions.readWrite(),
-                MemorySegment.ofArray(new long[1]),
+                RegionMemory.host(MemorySegment.ofArray(new long[1])),
                 Registrations.none(),
                 awaited -> {},
                 () -> {});

@@ -6,6 +6,7 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionClosedException;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.Signal;
@@ -123,6 +124,19 @@ public final class ReactiveTransferEngine {
      */
     public MemoryRegion register(MemorySegment segment, RegionOptions options) {
         return engine.register(segment, options);
+    }
+
+    /**
+     * Registers memory of the caller, of any kind that a transport registers, <strong>which must outlive the region</strong>; see
+     * {@link TransferEngine#register(RegionMemory, RegionOptions)}.
+     *
+     * @param memory of the host or of a device
+     * @param options access and name
+     * @return the region
+     * @throws RegistrationException if the memory cannot be registered, or the name is taken
+     */
+    public MemoryRegion register(RegionMemory memory, RegionOptions options) {
+        return engine.register(memory, options);
     }
 
     /**

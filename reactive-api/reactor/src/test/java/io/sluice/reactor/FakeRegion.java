@@ -5,6 +5,7 @@ import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.Signal;
 import java.lang.foreign.MemorySegment;
 import java.util.Set;
@@ -30,6 +31,11 @@ record FakeRegion(long length) implements MemoryRegion {
     @Override
     public String name() {
         return null;
+    }
+
+    @Override
+    public RegionMemory memory() {
+        throw new UnsupportedOperationException();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.sluice.vertx;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.Signal;
 import io.sluice.engine.TransferElement;
@@ -135,6 +136,13 @@ final class LocalClient implements TransferClient {
         Objects.requireNonNull(segment, "segment");
         Objects.requireNonNull(options, "options");
         return region(() -> engine().register(segment, options));
+    }
+
+    @Override
+    public Future<MemoryRegion> register(RegionMemory memory, RegionOptions options) {
+        Objects.requireNonNull(memory, "memory");
+        Objects.requireNonNull(options, "options");
+        return region(() -> engine().register(memory, options));
     }
 
     private Future<MemoryRegion> region(Callable<MemoryRegion> making) {

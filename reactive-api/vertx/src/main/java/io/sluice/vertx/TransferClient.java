@@ -2,6 +2,7 @@ package io.sluice.vertx;
 
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.Signal;
 import io.sluice.engine.TransferElement;
@@ -90,6 +91,17 @@ public interface TransferClient {
      * @return the region; or {@link io.sluice.engine.RegistrationException} if the segment cannot be registered, or the name is taken
      */
     Future<MemoryRegion> register(MemorySegment segment, RegionOptions options);
+
+    /**
+     * Registers memory of the caller, of any kind that a transport registers, <strong>which must outlive the region</strong>, on a
+     * worker thread; see {@link TransferEngine#register(io.sluice.engine.RegionMemory, RegionOptions)}. The region is closed with
+     * this client, if not before.
+     *
+     * @param memory of the host or of a device
+     * @param options access and name
+     * @return the region; or {@link io.sluice.engine.RegistrationException} if the memory cannot be registered, or the name is taken
+     */
+    Future<MemoryRegion> register(RegionMemory memory, RegionOptions options);
 
     /**
      * Ends a region; see {@link MemoryRegion#close()}.

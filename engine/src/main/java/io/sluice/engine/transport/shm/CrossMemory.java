@@ -125,9 +125,7 @@ final class CrossMemory implements AutoCloseable {
     /** Why the first of a batch did not succeed though the process goes on. */
     static CompletionStatus whyFailed(WorkRequest request) {
         // the kernel does not say whose memory it could not touch
-        return request.local().scope().isAlive()
-                ? CompletionStatus.REMOTE_MEMORY_FAULT
-                : CompletionStatus.LOCAL_MEMORY_FAULT;
+        return request.local().isAlive() ? CompletionStatus.REMOTE_MEMORY_FAULT : CompletionStatus.LOCAL_MEMORY_FAULT;
     }
 
     @Override

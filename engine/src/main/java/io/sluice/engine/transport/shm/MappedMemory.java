@@ -48,8 +48,7 @@ final class MappedMemory {
      *
      * @param mostBytes when they are so many there are enough of them
      */
-    @SuppressWarnings({"ReferenceEquality", "MemorySegmentReferenceEquality"
-    }) // the same key and the same memory, not equal ones
+    @SuppressWarnings("ReferenceEquality") // the same key and the same memory, not equal ones
     static int inOnePiece(WorkRequest[] batch, int from, int run, long mostBytes) {
         WorkRequest last = batch[from];
         if (last.hasSignal() || !isCopy(last.operation())) {
@@ -92,9 +91,7 @@ final class MappedMemory {
             CompletionStatus status = carryOut(request, bytes, key, memory);
             return status == CompletionStatus.SUCCESS && request.hasSignal() ? signal(request) : status;
         } catch (IllegalStateException closed) {
-            return request.local().scope().isAlive()
-                    ? CompletionStatus.UNKNOWN_REGION
-                    : CompletionStatus.LOCAL_MEMORY_FAULT;
+            return request.local().isAlive() ? CompletionStatus.UNKNOWN_REGION : CompletionStatus.LOCAL_MEMORY_FAULT;
         }
     }
 
@@ -108,12 +105,12 @@ final class MappedMemory {
         }
         switch (request.operation()) {
             case WRITE -> {
-                if (!copy(request.local(), request.localOffset(), memory, offset, bytes)) {
+                if (!copy(request.local().segment(), request.localOffset(), memory, offset, bytes)) {
                     return CompletionStatus.LOCAL_MEMORY_FAULT;
                 }
             }
             case READ -> {
-                if (!copy(memory, offset, request.local(), request.localOffset(), bytes)) {
+                if (!copy(memory, offset, request.local().segment(), request.localOffset(), bytes)) {
                     return CompletionStatus.LOCAL_MEMORY_FAULT;
                 }
             }

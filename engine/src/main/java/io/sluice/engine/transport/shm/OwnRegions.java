@@ -58,7 +58,7 @@ final class OwnRegions {
         RegionKeys keys;
         Exposed leased;
         if (registration instanceof SharedFile.Registration(SharedFile file)) {
-            long start = region.segment().address() - file.segment().address();
+            long start = region.memory().address() - file.memory().address();
             keys = new RegionKeys(
                     RegionKeys.Way.MAPPED,
                     processors,
@@ -76,7 +76,7 @@ final class OwnRegions {
                     0,
                     0,
                     false,
-                    region.segment().address());
+                    region.memory().address());
             leased = new Exposed(region, true, null);
         } else {
             return RegionKeys.byWire().toBytes();

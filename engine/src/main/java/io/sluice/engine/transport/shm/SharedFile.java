@@ -1,11 +1,11 @@
 package io.sluice.engine.transport.shm;
 
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.MappedSegment;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.jni.SharedMemory;
 import io.sluice.jni.Sockets;
-import java.lang.foreign.MemorySegment;
 
 /**
  * A region's memory as a sealed anonymous file. Once closed it is never used again, since a peer that has mapped it cannot be
@@ -18,7 +18,7 @@ final class SharedFile implements AllocatedMemory {
     private final boolean writable;
     private final boolean hugePages;
     private final MappedSegment mapped;
-    private final MemorySegment segment;
+    private final RegionMemory memory;
 
     /**
      * Takes a file over.
@@ -45,7 +45,7 @@ final class SharedFile implements AllocatedMemory {
         this.writable = writable;
         this.hugePages = hugePages;
         this.mapped = new MappedSegment(address, fileBytes, SharedMemory::unmap);
-        this.segment = mapped.segment().asSlice(0, bytes);
+        this.memory = RegionMemory.host(mapped.segment().asSlice(0, bytes));
     }
 
     int descriptor() {
@@ -69,8 +69,8 @@ final class SharedFile implements AllocatedMemory {
     }
 
     @Override
-    public MemorySegment segment() {
-        return segment;
+    public RegionMemory memory() {
+        return memory;
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.TransportUnavailableException;
@@ -245,7 +246,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     @Override
     public boolean carryOut(
             WorkRequest.Operation operation,
-            MemorySegment local,
+            RegionMemory local,
             long localOffset,
             RemoteKey remote,
             long remoteOffset,
@@ -258,8 +259,8 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
         try {
             // what is missing is found out again when it is posted, and told
             return operation == WorkRequest.Operation.READ
-                    ? MappedMemory.copy(memory, remoteOffset, local, localOffset, length)
-                    : MappedMemory.copy(local, localOffset, memory, remoteOffset, length);
+                    ? MappedMemory.copy(memory, remoteOffset, local.segment(), localOffset, length)
+                    : MappedMemory.copy(local.segment(), localOffset, memory, remoteOffset, length);
         } catch (IllegalStateException closedMeanwhile) {
             return false;
         }

@@ -2,19 +2,24 @@ package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.RegionOptions;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.Transport;
-import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The transport of one engine. It has a tcp transport inside, for the regions that peers cannot map. */
 final class ShmTransport implements Transport {
     private static final long LARGEST_MESSAGE = 1L << 30;
+    private static final Set<MemoryKind> HOST = Set.of(MemoryKind.HOST);
+    private static final MemorySupport MEMORY = new MemorySupport(HOST, HOST, HOST, HOST);
 
     private final ShmOptions options;
     private final Capabilities capabilities;
@@ -53,14 +58,19 @@ final class ShmTransport implements Transport {
     }
 
     @Override
-    public @Nullable AllocatedMemory allocate(long bytes, Set<Access> access) {
-        // what no peer reaches needs no file
-        return access.isEmpty() ? null : files.allocate(bytes, access);
+    public MemorySupport memory() {
+        return MEMORY;
     }
 
     @Override
-    public @Nullable RegisteredMemory register(MemorySegment segment, Set<Access> access, AtomicDomain domain) {
-        return options.crossMemoryAttach() && !access.isEmpty() ? new ForeignMemory(segment.address()) : null;
+    public @Nullable AllocatedMemory allocate(long bytes, RegionOptions region) {
+        // what no peer reaches needs no file
+        return region.access().isEmpty() ? null : files.allocate(bytes, region.access());
+    }
+
+    @Override
+    public @Nullable RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
+        return options.crossMemoryAttach() && !access.isEmpty() ? new ForeignMemory(memory.address()) : null;
     }
 
     @Override

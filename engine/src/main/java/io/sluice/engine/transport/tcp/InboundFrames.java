@@ -335,9 +335,9 @@ final class InboundFrames {
         try {
             long offset = FrameHeader.offset(staging, at);
             long operand = FrameHeader.operand(staging, at);
-            PresentMemory.require(region.segment(), offset, length);
+            PresentMemory.require(region.memory().segment(), offset, length);
             switch (what) {
-                case PUT -> PutValue.store(region.segment(), offset, operand, (int) length);
+                case PUT -> PutValue.store(region.memory().segment(), offset, operand, (int) length);
                 case COMPARE_AND_SWAP ->
                     fetched = region.compareAndSwap(offset, FrameHeader.expected(staging, at), operand);
                 default -> fetched = region.fetchAdd(offset, operand);
@@ -358,14 +358,19 @@ final class InboundFrames {
 
     private CompletionStatus acquire(
             @Nullable ExposedRegion region, WorkRequest.Operation operation, long at, long length) {
-        return region == null
-                ? CompletionStatus.UNKNOWN_REGION
-                : region.acquire(
-                        operation,
-                        FrameHeader.key(staging, at),
-                        FrameHeader.epoch(staging, at),
-                        FrameHeader.offset(staging, at),
-                        length);
+        if (region == null) {
+            return CompletionStatus.UNKNOWN_REGION;
+        }
+        // the bytes of a frame go through this processor
+        if (!region.memory().isHost()) {
+            return CompletionStatus.UNSUPPORTED;
+        }
+        return region.acquire(
+                operation,
+                FrameHeader.key(staging, at),
+                FrameHeader.epoch(staging, at),
+                FrameHeader.offset(staging, at),
+                length);
     }
 
     private void write(long at, long length, Payload kind) {
@@ -376,7 +381,7 @@ final class InboundFrames {
         payloadRemaining = length;
         if (region != null && status == CompletionStatus.SUCCESS) {
             lease = region;
-            target = region.segment();
+            target = region.memory().segment();
             targetOffset = FrameHeader.offset(staging, at);
             dropping = false;
         } else {
@@ -403,7 +408,7 @@ final class InboundFrames {
         status = CompletionStatus.SUCCESS;
         payloadLength = length;
         payloadRemaining = length;
-        target = request.local();
+        target = request.local().segment();
         dropping = false;
         targetOffset = request.localOffset();
     }

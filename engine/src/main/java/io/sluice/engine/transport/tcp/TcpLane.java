@@ -134,7 +134,7 @@ final class TcpLane implements InboundFrames.Sink {
                         request,
                         request.localAddress(),
                         request.length());
-                out.payloadIn(request.local(), request.localOffset());
+                out.payloadIn(request.local().segment(), request.localOffset());
                 if (request.hasSignal()) {
                     RemoteKey signal = request.signal();
                     out.addWord(
@@ -437,10 +437,10 @@ final class TcpLane implements InboundFrames.Sink {
                 FrameHeader.READ_DATA,
                 CompletionStatus.SUCCESS,
                 0,
-                region.segment().address() + offset,
+                region.memory().address() + offset,
                 length,
                 region);
-        out.payloadIn(region.segment(), offset);
+        out.payloadIn(region.memory().segment(), offset);
     }
 
     @Override

@@ -87,7 +87,7 @@ final class LaneTarget {
         }
         long before = 0;
         try {
-            PresentMemory.require(region.segment(), offset, WorkRequest.WORD_BYTES);
+            PresentMemory.require(region.memory().segment(), offset, WorkRequest.WORD_BYTES);
             before = operation == WorkRequest.Operation.COMPARE_AND_SWAP
                     ? region.compareAndSwap(offset, expected, operand)
                     : region.fetchAdd(offset, operand);
@@ -111,7 +111,10 @@ final class LaneTarget {
     void wake(MemorySegment buffer, long at) {
         ExposedRegion region = context.exposed(Message.word(buffer, at, HANDLE));
         long offset = Message.word(buffer, at, OFFSET);
-        if (region == null || offset < 0 || offset > region.segment().byteSize() - WorkRequest.WORD_BYTES) {
+        if (region == null
+                || !region.memory().isHost()
+                || offset < 0
+                || offset > region.memory().length() - WorkRequest.WORD_BYTES) {
             return;
         }
         // a region that is closing has nobody who waits any more
@@ -123,7 +126,7 @@ final class LaneTarget {
                 WorkRequest.WORD_BYTES);
         if (status == CompletionStatus.SUCCESS) {
             try {
-                PresentMemory.require(region.segment(), offset, WorkRequest.WORD_BYTES);
+                PresentMemory.require(region.memory().segment(), offset, WorkRequest.WORD_BYTES);
                 region.changed(offset);
             } catch (IllegalStateException | InternalError gone) {
                 // the word is missing, so no value of it can be waited for

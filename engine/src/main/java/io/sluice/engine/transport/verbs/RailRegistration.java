@@ -2,11 +2,11 @@ package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.jni.Errno;
 import io.sluice.jni.VerbsMemory;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -46,20 +46,20 @@ final class RailRegistration implements RegisteredMemory {
     static RailRegistration make(
             List<Rail> rails,
             VerbsOptions options,
-            MemorySegment segment,
+            RegionMemory memory,
             Set<Access> access,
             AtomicDomain domain,
             Runnable ended) {
         boolean atomics = domain == AtomicDomain.NETWORK_ADAPTER
                 && rails.getFirst().limits().atomics();
-        int rights = segment.isReadOnly() ? 0 : VerbsMemory.LOCAL_WRITE;
+        int rights = memory.isHost() && memory.segment().isReadOnly() ? 0 : VerbsMemory.LOCAL_WRITE;
         rights |= access.contains(Access.REMOTE_WRITE) ? VerbsMemory.REMOTE_WRITE : 0;
         rights |= access.contains(Access.REMOTE_READ) ? VerbsMemory.REMOTE_READ : 0;
         rights |= atomics && access.contains(Access.REMOTE_WRITE) ? VerbsMemory.REMOTE_ATOMIC : 0;
         rights |= options.relaxedOrdering() ? VerbsMemory.RELAXED_ORDERING : 0;
         rights |= options.onDemandPaging() ? VerbsMemory.ON_DEMAND : 0;
         RailRegistration made = new RailRegistration(
-                segment.address(), segment.byteSize(), atomics, !options.onDemandPaging(), rails.size(), ended);
+                memory.address(), memory.length(), atomics, !options.onDemandPaging(), rails.size(), ended);
         try {
             for (Rail rail : rails) {
                 // one that is gone must not keep the others from being used

@@ -29,7 +29,7 @@ final class VerbsRemoteKey extends RemoteKey {
         ByteBuffer bytes = ByteBuffer.allocate(1 + 1 + 8 + 4 * rails)
                 .put((byte) rails)
                 .put((byte) (registration.hasAdapterAtomics() ? ADAPTER_ATOMICS : 0))
-                .putLong(region.segment().address());
+                .putLong(region.memory().address());
         for (int i = 0; i < rails; i++) {
             bytes.putInt(registration.remoteKey(i));
         }

@@ -2,15 +2,17 @@ package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.PortMetrics;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.Transport;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +27,9 @@ final class VerbsTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(VerbsTransport.class);
     // the specification allows 2^31; the limit only keeps a queue pair fair
     private static final long LARGEST_MESSAGE = 1L << 30;
+
+    private static final Set<MemoryKind> HOST = Set.of(MemoryKind.HOST);
+    private static final MemorySupport MEMORY = new MemorySupport(HOST, Set.of(), HOST, HOST);
 
     private final VerbsOptions options;
     private final int sendDepth;
@@ -66,12 +71,17 @@ final class VerbsTransport implements Transport {
     }
 
     @Override
-    public RegisteredMemory register(MemorySegment segment, Set<Access> access, AtomicDomain domain) {
+    public MemorySupport memory() {
+        return MEMORY;
+    }
+
+    @Override
+    public RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
         if (!hold()) {
             throw new RegistrationException("the engine is closed");
         }
         try {
-            return RailRegistration.make(rails, options, segment, access, domain, this::letGo);
+            return RailRegistration.make(rails, options, memory, access, domain, this::letGo);
         } catch (RuntimeException | Error e) {
             letGo();
             throw e;

@@ -48,7 +48,7 @@ final class ArrivingWrite {
         ExposedRegion leased = region;
         if (leased != null) {
             try {
-                packet.copyPayload(leased.segment(), packet.offset() + packet.position());
+                packet.copyPayload(leased.memory().segment(), packet.offset() + packet.position());
             } catch (IllegalStateException | InternalError gone) {
                 // the arena was closed, or the mapped file was cut short
                 refuse(CompletionStatus.REMOTE_MEMORY_FAULT);

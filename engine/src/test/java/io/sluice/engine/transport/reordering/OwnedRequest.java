@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.reordering;
 
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
@@ -13,13 +14,13 @@ final class OwnedRequest extends WorkRequest {
 
     static OwnedRequest write(MemorySegment from, RemoteKey key, long offset) {
         OwnedRequest request = new OwnedRequest();
-        request.describe(Operation.WRITE, from, null, 0, from.byteSize(), key, offset);
+        request.describe(Operation.WRITE, RegionMemory.host(from), null, 0, from.byteSize(), key, offset);
         return request;
     }
 
     static OwnedRequest read(MemorySegment to, RemoteKey key, long offset) {
         OwnedRequest request = new OwnedRequest();
-        request.describe(Operation.READ, to, null, 0, to.byteSize(), key, offset);
+        request.describe(Operation.READ, RegionMemory.host(to), null, 0, to.byteSize(), key, offset);
         return request;
     }
 

@@ -31,7 +31,7 @@ final class ReadAnswer implements PacketSource {
             long part = Math.min(Packet.payloadOf(length), length - position);
             try {
                 Packet packet = Packet.blank(memory, PacketKind.DATA, request)
-                        .payload(position, leased.segment(), offset + position, part);
+                        .payload(position, leased.memory().segment(), offset + position, part);
                 position += part;
                 if (position == length) {
                     exhausted = true;

@@ -28,7 +28,8 @@ class ReorderingEndpointTest {
 
     private static void assertWritten(ServedMemory served, int count, int bytes) {
         for (int i = 0; i < count; i++) {
-            assertThat(served.segment()
+            assertThat(served.memory()
+                            .segment()
                             .asSlice((long) i * bytes, bytes)
                             .mismatch(MemorySegment.ofArray(new byte[bytes]).fill((byte) (i + 1))))
                     .isEqualTo(-1);
@@ -53,7 +54,7 @@ class ReorderingEndpointTest {
             // what straggles is missing in the middle of what has landed
             boolean[] landed = new boolean[bytes / part];
             for (int i = 0; i < landed.length; i++) {
-                landed[i] = served.segment().get(ValueLayout.JAVA_BYTE, (long) i * part) == 1;
+                landed[i] = served.memory().segment().get(ValueLayout.JAVA_BYTE, (long) i * part) == 1;
             }
             assertThat(landed).contains(true, false);
             assertThat(IntStream.range(1, landed.length).anyMatch(i -> landed[i] && !landed[i - 1]))
@@ -102,7 +103,7 @@ class ReorderingEndpointTest {
                     ends.post(read);
                     ends.runUntilEnded(read);
                     assertAllSuccess(write, read);
-                    assertThat(served.segment().mismatch(source)).isEqualTo(-1);
+                    assertThat(served.memory().segment().mismatch(source)).isEqualTo(-1);
                     assertThat(sink.mismatch(source)).isEqualTo(-1);
                 }
             }
@@ -124,7 +125,8 @@ class ReorderingEndpointTest {
                     word.onSignal(() -> {
                         MemorySegment expected = MemorySegment.ofArray(new byte[bytes]);
                         expected.fill((byte) (number + 1));
-                        assertThat(served.segment()
+                        assertThat(served.memory()
+                                        .segment()
                                         .asSlice((long) number * bytes, bytes)
                                         .mismatch(expected))
                                 .isEqualTo(-1);
@@ -155,12 +157,12 @@ class ReorderingEndpointTest {
             ends.post(refused);
             ends.runUntilEnded(refused);
             assertThat(refused.ends()).containsExactly(CompletionStatus.BAD_KEY);
-            assertThat(served.segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();
+            assertThat(served.memory().segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();
             ends.post(unsignalled);
             ends.runUntilEnded(unsignalled);
             assertThat(unsignalled.ends()).containsExactly(CompletionStatus.OUT_OF_BOUNDS);
-            assertThat(served.segment().mismatch(source)).isEqualTo(-1);
-            assertThat(word.segment().get(ValueLayout.JAVA_LONG, 0)).isZero();
+            assertThat(served.memory().segment().mismatch(source)).isEqualTo(-1);
+            assertThat(word.memory().segment().get(ValueLayout.JAVA_LONG, 0)).isZero();
         }
     }
 
@@ -175,7 +177,7 @@ class ReorderingEndpointTest {
             ends.post(additions);
             ends.runUntilEnded(additions);
             assertAllSuccess(additions);
-            assertThat(word.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(count);
+            assertThat(word.memory().segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(count);
             assertThat(IntStream.range(0, count).mapToLong(i -> additions[i].fetched()))
                     .doesNotHaveDuplicates()
                     .allMatch(before -> before >= 0 && before < count);
@@ -197,10 +199,10 @@ class ReorderingEndpointTest {
             ends.post(missed);
             ends.runUntilEnded(missed);
             assertAllSuccess(put, signal, swap, missed);
-            assertThat(word.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(99);
+            assertThat(word.memory().segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(99);
             assertThat(swap.fetched()).isEqualTo(-7);
             assertThat(missed.fetched()).isEqualTo(99);
-            assertThat(word.segment().asSlice(8).toArray(ValueLayout.JAVA_BYTE))
+            assertThat(word.memory().segment().asSlice(8).toArray(ValueLayout.JAVA_BYTE))
                     .containsExactly(0x88, 0x77, 0x66, 0, 0, 0, 0, 0);
         }
     }
@@ -249,7 +251,7 @@ class ReorderingEndpointTest {
             assertThat(all.size()).isGreaterThanOrEqualTo((int) ReorderingLane.MOST_OVERTAKING);
             ends.runUntilEnded(all.toArray(OwnedRequest[]::new));
             assertThat(ends.target().failures()).isEmpty();
-            assertThat(word.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(all.size());
+            assertThat(word.memory().segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(all.size());
         }
     }
 
@@ -314,10 +316,11 @@ class ReorderingEndpointTest {
             ends.target().endpoint().regionClosing();
             assertThat(ends.target().endpoint().holdsClosedLease()).isFalse();
             assertThat(closing.leases()).isZero();
-            MemorySegment asItWas = MemorySegment.ofArray(closing.segment().toArray(ValueLayout.JAVA_BYTE));
+            MemorySegment asItWas =
+                    MemorySegment.ofArray(closing.memory().segment().toArray(ValueLayout.JAVA_BYTE));
             ends.runUntilEnded(write);
             assertThat(write.ends()).containsExactly(CompletionStatus.UNKNOWN_REGION);
-            assertThat(closing.segment().mismatch(asItWas)).isEqualTo(-1);
+            assertThat(closing.memory().segment().mismatch(asItWas)).isEqualTo(-1);
 
             ServedMemory other = ends.serve(ends.memory(bytes));
             OwnedRequest[] reads = IntStream.range(0, 20)

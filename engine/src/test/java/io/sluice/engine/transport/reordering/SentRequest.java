@@ -46,7 +46,7 @@ final class SentRequest implements PacketSource {
         }
         long part = Math.min(Packet.payloadOf(request.length()), request.length() - sent);
         try {
-            packet.payload(sent, request.local(), request.localOffset() + sent, part);
+            packet.payload(sent, request.local().segment(), request.localOffset() + sent, part);
             sent += part;
             exhausted = sent == request.length();
         } catch (IllegalStateException | InternalError gone) {
@@ -76,7 +76,7 @@ final class SentRequest implements PacketSource {
         received += packet.payloadLength();
         if (status == CompletionStatus.SUCCESS) {
             try {
-                packet.copyPayload(request.local(), request.localOffset() + packet.position());
+                packet.copyPayload(request.local().segment(), request.localOffset() + packet.position());
             } catch (IllegalStateException | InternalError gone) {
                 status = CompletionStatus.LOCAL_MEMORY_FAULT;
             }

@@ -81,7 +81,7 @@ final class Target {
             case PUT -> {
                 for (int i = 0; i < packet.length(); i++) {
                     byte value = (byte) (packet.operand() >>> (Byte.SIZE * i));
-                    region.segment().set(ValueLayout.JAVA_BYTE, packet.offset() + i, value);
+                    region.memory().segment().set(ValueLayout.JAVA_BYTE, packet.offset() + i, value);
                 }
                 yield 0;
             }

@@ -2,11 +2,11 @@ package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
-import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -69,8 +69,8 @@ final class FileRegion implements ExposedRegion, AutoCloseable {
     public void changed(long offset) {}
 
     @Override
-    public MemorySegment segment() {
-        return file.segment();
+    public RegionMemory memory() {
+        return file.memory();
     }
 
     @Override

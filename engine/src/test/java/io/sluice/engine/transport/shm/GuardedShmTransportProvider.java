@@ -3,16 +3,18 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportProvider;
 import io.sluice.jni.Memory;
-import java.lang.foreign.MemorySegment;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +62,11 @@ public final class GuardedShmTransportProvider implements TransportProvider {
         }
 
         @Override
+        public MemorySupport memory() {
+            return shm.memory();
+        }
+
+        @Override
         public String reach() {
             return shm.reach();
         }
@@ -70,22 +77,22 @@ public final class GuardedShmTransportProvider implements TransportProvider {
         }
 
         @Override
-        public @Nullable AllocatedMemory allocate(long bytes, Set<Access> access) {
+        public @Nullable AllocatedMemory allocate(long bytes, RegionOptions options) {
             long page = Memory.pageSize();
             if (bytes > Long.MAX_VALUE - page) {
-                return shm.allocate(bytes, access);
+                return shm.allocate(bytes, options);
             }
             long slack = (page - bytes % page) % page / Long.BYTES * Long.BYTES;
             long start = made.getAndIncrement() % 2 == 0 ? 0 : slack;
-            AllocatedMemory file = shm.allocate(bytes + start, access);
+            AllocatedMemory file = shm.allocate(bytes + start, options);
             return file == null
                     ? null
-                    : new Placed(file.segment().asSlice(start, bytes), file.registration(), file::close);
+                    : new Placed(file.memory().slice(start, bytes), file.registration(), file::close);
         }
 
         @Override
-        public @Nullable RegisteredMemory register(MemorySegment segment, Set<Access> access, AtomicDomain domain) {
-            return shm.register(segment, access, domain);
+        public @Nullable RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
+            return shm.register(memory, access, domain);
         }
 
         @Override
@@ -99,7 +106,7 @@ public final class GuardedShmTransportProvider implements TransportProvider {
         }
     }
 
-    private record Placed(MemorySegment segment, RegisteredMemory registration, Runnable closing)
+    private record Placed(RegionMemory memory, RegisteredMemory registration, Runnable closing)
             implements AllocatedMemory {
         @Override
         public void close() {

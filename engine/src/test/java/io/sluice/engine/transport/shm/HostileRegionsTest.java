@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.WorkRequest;
@@ -148,9 +149,10 @@ class HostileRegionsTest {
         sendFile(true);
         assertThat(Patience.await(outcome)).isNull();
         try (Arena arena = Arena.ofShared()) {
-            assertThat(endpoint.endpoint().carryOut(WorkRequest.Operation.READ, arena.allocate(64), 0, key, 0, 64))
+            RegionMemory memory = RegionMemory.host(arena.allocate(64));
+            assertThat(endpoint.endpoint().carryOut(WorkRequest.Operation.READ, memory, 0, key, 0, 64))
                     .isTrue();
-            assertThat(endpoint.endpoint().carryOut(WorkRequest.Operation.WRITE, arena.allocate(64), 0, key, 0, 64))
+            assertThat(endpoint.endpoint().carryOut(WorkRequest.Operation.WRITE, memory, 0, key, 0, 64))
                     .as("it is posted instead, and refused there")
                     .isFalse();
         }

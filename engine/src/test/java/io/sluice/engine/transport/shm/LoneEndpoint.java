@@ -7,6 +7,7 @@ import io.sluice.engine.Integrity;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.CompletionStatus;
@@ -102,7 +103,9 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     /** Memory that the endpoint's engine would have allocated. */
     FileRegion region(long bytes, Set<Access> access) {
-        return new FileRegion((SharedFile) Objects.requireNonNull(transport.allocate(bytes, access)), access);
+        return new FileRegion(
+                (SharedFile) Objects.requireNonNull(transport.allocate(bytes, new RegionOptions(access, null))),
+                access);
     }
 
     ShmOffer offer() {

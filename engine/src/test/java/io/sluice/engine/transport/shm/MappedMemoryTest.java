@@ -2,6 +2,7 @@ package io.sluice.engine.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.SharedMemory;
@@ -48,7 +49,7 @@ class MappedMemoryTest {
 
     private static final class Write extends WorkRequest {
         Write(MemorySegment local, ShmRemoteKey remote, long remoteOffset) {
-            describe(Operation.WRITE, local, null, 0, LENGTH, remote, remoteOffset);
+            describe(Operation.WRITE, RegionMemory.host(local), null, 0, LENGTH, remote, remoteOffset);
             addSignal(remote, SIGNAL_AT, 1);
         }
     }

@@ -2,22 +2,22 @@ package io.sluice.engine.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
 /** Which requests of a batch are copied together. */
 class OnePieceTest {
     private static final long CHUNK = 512;
 
-    private final MemorySegment local = Arena.ofAuto().allocate(64 << 10);
+    private final RegionMemory local = RegionMemory.host(Arena.ofAuto().allocate(64 << 10));
     private final RemoteKey remote = new RemoteKey(1, 2, 3);
 
     private static final class Request extends WorkRequest {
-        Request(Operation operation, MemorySegment local, long localOffset, RemoteKey remote, long remoteOffset) {
+        Request(Operation operation, RegionMemory local, long localOffset, RemoteKey remote, long remoteOffset) {
             describe(operation, local, null, localOffset, CHUNK, remote, remoteOffset);
         }
 
@@ -56,7 +56,7 @@ class OnePieceTest {
         assertThat(inOnePiece(write(CHUNK, CHUNK), write(0, 0))).isEqualTo(1);
         assertThat(inOnePiece(write(0, 0), new Request(Operation.WRITE, local, CHUNK, new RemoteKey(1, 2, 3), CHUNK)))
                 .isEqualTo(1);
-        MemorySegment other = Arena.ofAuto().allocate(64 << 10);
+        RegionMemory other = RegionMemory.host(Arena.ofAuto().allocate(64 << 10));
         assertThat(inOnePiece(write(0, 0), new Request(Operation.WRITE, other, CHUNK, remote, CHUNK)))
                 .isEqualTo(1);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExposedRegion;
 import java.lang.foreign.Arena;
@@ -37,7 +38,7 @@ class OwnRegionsTest {
     private final ExposedRegion region = stub(ExposedRegion.class, (method, argument) -> switch (method) {
         case "lease" -> ++leases > 0;
         case "release" -> --leases;
-        case "segment" -> segment;
+        case "memory" -> RegionMemory.host(segment);
         case "registration" -> new ForeignMemory(segment.address());
         case "access" -> EnumSet.allOf(Access.class);
         case "atomicDomain" -> AtomicDomain.TARGET_CPU;

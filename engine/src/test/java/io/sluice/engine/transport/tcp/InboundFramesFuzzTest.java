@@ -9,6 +9,7 @@ import io.sluice.engine.Filling;
 import io.sluice.engine.FuzzSeed;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
@@ -119,22 +120,22 @@ class InboundFramesFuzzTest {
         }
 
         @Override
-        public MemorySegment segment() {
-            return memory.asSlice(MARGIN, SLICE);
+        public RegionMemory memory() {
+            return RegionMemory.host(memory.asSlice(MARGIN, SLICE));
         }
 
         @Override
         public long fetchAdd(long offset, long addend) {
-            long before = segment().get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
-            segment().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, before + addend);
+            long before = memory().segment().get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+            memory().segment().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, before + addend);
             return before;
         }
 
         @Override
         public long compareAndSwap(long offset, long expected, long replacement) {
-            long before = segment().get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+            long before = memory().segment().get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
             if (before == expected) {
-                segment().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, replacement);
+                memory().segment().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, replacement);
             }
             return before;
         }
@@ -229,7 +230,7 @@ class InboundFramesFuzzTest {
     /** A read that waits for its answer. */
     private final class AskedRead extends WorkRequest {
         AskedRead() {
-            describe(Operation.READ, local, null, MARGIN, READ_BYTES, new RemoteKey(0, 0, 0), 0);
+            describe(Operation.READ, RegionMemory.host(local), null, MARGIN, READ_BYTES, new RemoteKey(0, 0, 0), 0);
         }
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.KernelSockets;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Deadline;
@@ -77,7 +78,7 @@ class LaneShareTest {
 
     private final class Write extends WorkRequest {
         Write() {
-            describe(Operation.WRITE, source, null, 0, MIB, new RemoteKey(1, 2, 3), 0);
+            describe(Operation.WRITE, RegionMemory.host(source), null, 0, MIB, new RemoteKey(1, 2, 3), 0);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.Filling;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
@@ -84,8 +85,8 @@ class OutboundFramesTest {
         }
 
         @Override
-        public MemorySegment segment() {
-            return memory;
+        public RegionMemory memory() {
+            return RegionMemory.host(memory);
         }
 
         @Override

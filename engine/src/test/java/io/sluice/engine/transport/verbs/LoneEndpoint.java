@@ -10,6 +10,7 @@ import io.sluice.engine.Integrity;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.PatientOptions;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.CompletionStatus;
@@ -60,7 +61,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     LoneEndpoint(VerbsOptions verbs, long regionBytes) {
         transport = new VerbsTransport(verbs, options.windowOperations());
         segment = arena.allocate(regionBytes, 4096);
-        registration = transport.register(segment, RIGHTS, AtomicDomain.TARGET_CPU);
+        registration = transport.register(RegionMemory.host(segment), RIGHTS, AtomicDomain.TARGET_CPU);
         region = new WordRegion(segment, registration);
         poller.start();
         endpoint = onLoop(() -> transport.endpoint(this));
@@ -264,7 +265,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         private final CompletableFuture<CompletionStatus> status = new CompletableFuture<>();
 
         PostedRequest(Operation operation, MemorySegment local, RegisteredMemory registration, RemoteKey remote) {
-            describe(operation, local, registration, 0, local.byteSize(), remote, 0);
+            describe(operation, RegionMemory.host(local), registration, 0, local.byteSize(), remote, 0);
         }
     }
 }

@@ -2,6 +2,7 @@ package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
@@ -79,8 +80,8 @@ final class WordRegion implements ExposedRegion {
     public void changed(long offset) {}
 
     @Override
-    public MemorySegment segment() {
-        return segment;
+    public RegionMemory memory() {
+        return RegionMemory.host(segment);
     }
 
     @Override

@@ -1,0 +1,113 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.TransportStatus;
+import io.sluice.engine.transport.AllocatedMemory;
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.MemorySupport;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportProvider;
+import io.sluice.engine.transport.tcp.TcpTransportProvider;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Opens the tcp transport with memory of a device that there is not: it can be allocated and attached, and never touched, as
+ * nothing is at its addresses. An engine prefers any other.
+ */
+public final class UntouchedMemoryTransportProvider implements TransportProvider {
+    static final String NAME = "untouched";
+    /** The page of the null pointer: an access ends the process. */
+    static final long ADDRESS = 8;
+
+    private static final Set<MemoryKind> ANY = Set.of(MemoryKind.HOST, MemoryKind.CUDA);
+    private static final MemorySupport MEMORY =
+            new MemorySupport(ANY, Set.of(MemoryKind.CUDA), Set.of(MemoryKind.HOST), Set.of());
+
+    private final TransportProvider tcp = new TcpTransportProvider();
+
+    /** For the service loader. */
+    public UntouchedMemoryTransportProvider() {}
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public int preference() {
+        return Integer.MIN_VALUE;
+    }
+
+    @Override
+    public TransportStatus status() {
+        return new TransportStatus(NAME, null, null);
+    }
+
+    @Override
+    public Transport open(EngineOptions options) {
+        Transport opened = tcp.open(options);
+        return new Transport() {
+            @Override
+            public Capabilities capabilities() {
+                return opened.capabilities();
+            }
+
+            @Override
+            public MemorySupport memory() {
+                return MEMORY;
+            }
+
+            @Override
+            public AllocatedMemory allocate(long bytes, RegionOptions region) {
+                return new Untouched(bytes, Objects.requireNonNull(region.device()));
+            }
+
+            @Override
+            public Endpoint endpoint(EndpointContext context) {
+                return opened.endpoint(context);
+            }
+
+            @Override
+            public void close() {
+                opened.close();
+            }
+        };
+    }
+
+    private static final class Untouched implements AllocatedMemory, RegisteredMemory {
+        private final AtomicBoolean alive = new AtomicBoolean(true);
+        private final RegionMemory memory;
+
+        Untouched(long bytes, String device) {
+            memory = RegionMemory.device(MemoryKind.CUDA, device, ADDRESS, bytes, alive::get);
+        }
+
+        @Override
+        public RegionMemory memory() {
+            return memory;
+        }
+
+        @Override
+        public RegisteredMemory registration() {
+            return this;
+        }
+
+        @Override
+        public long lockedBytes() {
+            return 0;
+        }
+
+        @Override
+        public void close() {
+            alive.set(false);
+        }
+    }
+}
