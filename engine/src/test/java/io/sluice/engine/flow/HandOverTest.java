@@ -223,6 +223,8 @@ class HandOverTest {
     }
 
     private static final class AlwaysLeased implements LeasedMemory {
+        private static final RegionMemory NOTHING = RegionMemory.host(MemorySegment.NULL);
+
         @Override
         public @Nullable RegisteredMemory registration(int transport) {
             return null;
@@ -238,7 +240,7 @@ class HandOverTest {
 
         @Override
         public RegionMemory memory() {
-            return RegionMemory.host(MemorySegment.NULL);
+            return NOTHING;
         }
     }
 }

@@ -150,6 +150,8 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
     enum NoMemory implements LeasedMemory {
         INSTANCE;
 
+        private static final RegionMemory NOTHING = RegionMemory.host(MemorySegment.NULL);
+
         @Override
         public @Nullable RegisteredMemory registration(int transport) {
             return null;
@@ -165,7 +167,7 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
 
         @Override
         public RegionMemory memory() {
-            return RegionMemory.host(MemorySegment.NULL);
+            return NOTHING;
         }
     }
 }

@@ -220,6 +220,8 @@ final class SteppedFlow {
 
     /** Memory that is never closed. */
     static final class CountedLeases implements LeasedMemory {
+        private static final RegionMemory NOTHING = RegionMemory.host(MemorySegment.NULL);
+
         private final AtomicInteger leases = new AtomicInteger();
 
         int leases() {
@@ -244,7 +246,7 @@ final class SteppedFlow {
 
         @Override
         public RegionMemory memory() {
-            return RegionMemory.host(MemorySegment.NULL);
+            return NOTHING;
         }
     }
 

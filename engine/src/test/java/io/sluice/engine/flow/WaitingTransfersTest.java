@@ -25,6 +25,8 @@ class WaitingTransfersTest {
     private enum NoMemory implements LeasedMemory {
         INSTANCE;
 
+        private static final RegionMemory NOTHING = RegionMemory.host(MemorySegment.NULL);
+
         @Override
         public @Nullable RegisteredMemory registration(int transport) {
             return null;
@@ -40,7 +42,7 @@ class WaitingTransfersTest {
 
         @Override
         public RegionMemory memory() {
-            return RegionMemory.host(MemorySegment.NULL);
+            return NOTHING;
         }
     }
 
