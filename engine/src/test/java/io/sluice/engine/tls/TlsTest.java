@@ -448,15 +448,18 @@ class TlsTest {
         TransferEngine accepting = engine(target.options().data(true));
         TransferEngine connecting = engine(initiator.options());
         Connection first = Patience.await(connecting.connect(accepting.address()));
-        // both trust the next authority, then both have its certificates, then nobody trusts the old one
+        // both trust the next authority, then both have its certificates, then the target trusts no other
         target.trust(authority, next);
         initiator.trust(authority, next);
         TlsFiles late = authority.issue("CN=late").trust(authority, next);
         TransferEngine old = engine(late.options());
         target.become(next.issue("CN=target,O=Next"));
         initiator.become(next.issue("CN=initiator,O=Next"));
+        // the two trust the old authority as well, so only a peer that does not sees which certificate they show
+        TransferEngine witness =
+                engine(next.issue("CN=witness,O=Next").trust(next).options());
         Patience.until(
-                "the new certificates count", () -> connects(connecting, accepting) && connects(accepting, connecting));
+                "the new certificates count", () -> connects(witness, accepting) && connects(witness, connecting));
         target.trust(next);
         Patience.until("the old certificates count no more", () -> !connects(old, accepting));
         assertThat(connects(connecting, accepting)).isTrue();
@@ -469,7 +472,7 @@ class TlsTest {
             Patience.await(Patience.await(from.connect(to.address())).close());
             return true;
         } catch (AuthenticationException | ConnectFailedException e) {
-            // the files may be looked at anew between the control channel's handshake and a lane's
+            // the files may be read again between the control channel's handshake and a lane's
             return false;
         }
     }
