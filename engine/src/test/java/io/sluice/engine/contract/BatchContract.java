@@ -31,10 +31,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -64,10 +66,10 @@ public interface BatchContract extends Contract {
                     return false;
                 }
             }
-            return true;
+            // a connection gives its credit back before the engine's
+            return peers.initiator().metrics().window().operations() == 0
+                    && peers.initiator().metrics().window().bytes() == 0;
         });
-        assertThat(peers.initiator().metrics().window().operations()).isZero();
-        assertThat(peers.initiator().metrics().window().bytes()).isZero();
     }
 
     @Test
@@ -351,10 +353,19 @@ public interface BatchContract extends Contract {
 
     @Test
     default void deadlineIsForTheWholeBatch() {
+        // enough for the others' elements, or where the machine is busy a longer one is
+        Duration deadline = Patience.scaled(Duration.ofMillis(300));
+        while (!endsByItsDeadline(deadline)) {
+            deadline = deadline.multipliedBy(2);
+            assertThat(deadline).as("a deadline that the others' elements keep").isLessThan(Patience.BOUND);
+        }
+    }
+
+    /** Has a batch reach its deadline over one connection of several. False if elements of another have reached it, too. */
+    private boolean endsByItsDeadline(Duration deadline) {
         int count = 100;
         int slot = 4096;
-        // enough for the others' elements
-        Duration deadline = Patience.scaled(Duration.ofMillis(300));
+        int held = 3;
         try (SeveralPeers peers = new SeveralPeers(
                 transport(),
                 OTHERS,
@@ -363,14 +374,21 @@ public interface BatchContract extends Contract {
             MemoryRegion source = peers.local((long) count * slot);
             ElementSignals signals = new ElementSignals(count);
             Transfer transfer;
-            try (HeldUpPeer peer = peers.heldUp(3)) {
+            try (HeldUpPeer peer = peers.heldUp(held)) {
                 transfer = peers.initiator()
                         .writeVectored(elements(peers, source, count, slot), DEFAULTS.withDeadline(deadline), signals);
                 SluiceException error = signals.terminal().await().orElseThrow();
                 Throwable cause = error instanceof ElementsFailedException ? error.getCause() : error;
                 assertThat(cause).isInstanceOf(TransferTimeoutException.class);
                 signals.assertEachElementOnce();
-                assertFailed(peers, signals, count, 3, TransferTimeoutException.class);
+                if (IntStream.range(0, count)
+                        .filter(i -> i % peers.count() != held)
+                        .mapToObj(signals::error)
+                        .flatMap(Optional::stream)
+                        .anyMatch(TransferTimeoutException.class::isInstance)) {
+                    return false;
+                }
+                assertFailed(peers, signals, count, held, TransferTimeoutException.class);
                 if (transport().needsTargetToRun()) {
                     assertThat(transfer.quiesced()).isNotDone();
                 } else {
@@ -382,6 +400,7 @@ public interface BatchContract extends Contract {
             assertCreditsReturn(peers);
             Patience.pause(Duration.ofMillis(20));
             signals.assertEachElementOnce();
+            return true;
         }
     }
 
