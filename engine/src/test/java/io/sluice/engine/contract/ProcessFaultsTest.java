@@ -3,6 +3,7 @@ package io.sluice.engine.contract;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OpenDescriptors;
@@ -26,6 +27,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -233,9 +235,9 @@ class ProcessFaultsTest {
         TransportUnderTest under = () -> transport;
         Map<String, String> settings = Map.of("SLUICE_LIVENESS_TIMEOUT", LIVENESS.toMillis() + "ms");
         try (PeerProcess peer = PeerProcess.start(under, settings, REGION_BYTES)) {
-            Connection connection = Patience.await(engine.connect(peer.address()));
+            RemoteRegion remote = attached(engine, peer);
+            Connection connection = remote.connection();
             assertThat(connection.transport()).isEqualTo(transport);
-            RemoteRegion remote = Patience.await(connection.attach(peer.region(0)));
             // both sides have the same bytes, so that no transfer may change any
             peer.fill(0, PATTERN);
             int checksum = BytePattern.checksum(MEMORY.bytes(own));
@@ -265,6 +267,21 @@ class ProcessFaultsTest {
             tally.transfers += load.ended.get();
             tally.overflows += load.overflows.get();
         }
+    }
+
+    /** Over a connection that outlasts a busy machine for so long: its liveness time-out is short. */
+    private static RemoteRegion attached(TransferEngine engine, PeerProcess peer) {
+        AtomicReference<RemoteRegion> attached = new AtomicReference<>();
+        Patience.until("the peer is heard of", () -> {
+            try {
+                Connection connection = Patience.await(engine.connect(peer.address()));
+                attached.set(Patience.await(connection.attach(peer.region(0))));
+                return true;
+            } catch (ConnectionLostException early) {
+                return false;
+            }
+        });
+        return attached.get();
     }
 
     private static void meet(Fault fault, TransferEngine stranger, PeerProcess peer, Load load, Random random) {

@@ -259,6 +259,10 @@ interface QuiescenceContract extends Contract {
     @Tag(FAULT)
     default void nothingLandsAfterTheCloseThoughThePeerWakesUpLater() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
+        TerminalSignalContract.untilHeardOf(this::closeWhileThePeerIsFrozen);
+    }
+
+    private void closeWhileThePeerIsFrozen() {
         try (PeerProcess peer = PeerProcess.start(transport(), REGION_BYTES);
                 TransferEngine engine = TransferEngine.open(transport()
                         .options()

@@ -124,6 +124,10 @@ interface UnknownOutcomeContract extends Contract {
     @Tag(FAULT)
     default void whatWasNotPostedHasAKnownOutcome() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
+        TerminalSignalContract.untilHeardOf(this::freezeBeforeOperations);
+    }
+
+    private void freezeBeforeOperations() {
         int words = 40;
         int window = 4;
         // the target's processors have to change such words, on every transport
