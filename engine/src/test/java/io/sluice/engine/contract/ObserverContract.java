@@ -28,7 +28,9 @@ interface ObserverContract extends Contract {
         RecordingObserver first = new RecordingObserver();
         RecordingObserver second = new RecordingObserver();
         try (EnginePair pair = EnginePair.open(
-                transport(), initiator -> initiator.observer(first).observer(second), target -> {})) {
+                transport(),
+                initiator -> initiator.observer(first).observer(second).slowTransfer(Patience.BOUND),
+                target -> {})) {
             MemoryRegion local = pair.local(4321);
             pair.write(local, 0, pair.attach(pair.served(64)), 0, 64).awaitSuccess();
             await(local.close());
