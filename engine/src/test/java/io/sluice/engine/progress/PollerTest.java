@@ -175,6 +175,13 @@ class PollerTest {
         assertThat(Patience.await(poller.stop())).isNull();
     }
 
+    /** What is told of errors; on a busy machine the log tells of duty cycles that were held up as well. */
+    private static List<String> thrown(CapturedLog log) {
+        return log.lines().stream()
+                .filter(line -> line.contains("thrown on purpose"))
+                .toList();
+    }
+
     @Test
     void taskThatThrowsHarmsNoOther() {
         try (CapturedLog log = CapturedLog.warnings()) {
@@ -186,7 +193,7 @@ class PollerTest {
                 throw new StackOverflowError("thrown on purpose");
             });
             assertThat(on(poller, () -> 1)).isEqualTo(1);
-            assertThat(log.lines()).hasSize(2).allMatch(line -> line.contains("thrown on purpose"));
+            assertThat(thrown(log)).hasSize(2);
         }
     }
 
@@ -346,7 +353,7 @@ class PollerTest {
                         poller.now() + 1);
             });
             Patience.await(second);
-            assertThat(log.lines()).hasSize(1);
+            assertThat(thrown(log)).hasSize(1);
         }
     }
 
@@ -425,11 +432,14 @@ class PollerTest {
         Patience.until("it is called no more", () -> {
             int before = handler.calls.get();
             Patience.pause(Duration.ofMillis(10));
+            // the poller had a processor in this time: what was signalled before has been heard
+            on(poller, () -> 0);
+            on(poller, () -> 0);
             return handler.calls.get() == before;
         });
         int before = handler.calls.get();
         handler.signal();
-        Patience.until("the kernel tells of it again", () -> handler.calls.get() == before + 1);
+        Patience.until("the kernel tells of it again", () -> handler.calls.get() > before);
         Sockets.close(handler.descriptor);
     }
 
