@@ -18,6 +18,8 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Au
     private final Level before = logger.getLevel();
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final List<String> errors = new CopyOnWriteArrayList<>();
+    private final List<String> ownLines = new CopyOnWriteArrayList<>();
+    private final Thread owner = Thread.currentThread();
 
     private CapturedLog(Level from) {
         setContext(logger.getLoggerContext());
@@ -42,6 +44,9 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Au
         String line = event.getLevel() + " " + event.getFormattedMessage()
                 + (thrown == null ? "" : "\n" + ThrowableProxyUtil.asString(thrown));
         lines.add(line);
+        if (Thread.currentThread() == owner) {
+            ownLines.add(line);
+        }
         if (event.getLevel().isGreaterOrEqual(Level.ERROR)) {
             errors.add(line);
         }
@@ -49,6 +54,11 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Au
 
     public List<String> lines() {
         return lines;
+    }
+
+    /** What the thread has logged that made this; engines that other tests have closed may still log on theirs. */
+    public List<String> ownLines() {
+        return ownLines;
     }
 
     /** An error in the log is one that no code expected. */

@@ -92,6 +92,13 @@ class TokenFileTest {
         Patience.until("the second token counts", () -> secrets(source).equals(List.of("null=" + SECOND)));
     }
 
+    /** Without what the engines of other tests say as they end. */
+    private static List<String> warnings(CapturedLog log) {
+        return log.lines().stream()
+                .filter(line -> line.contains("cannot be used"))
+                .toList();
+    }
+
     @Test
     void whatCannotBeUsedLeavesTheLastTokens() throws IOException {
         try (CapturedLog log = CapturedLog.warnings()) {
@@ -100,9 +107,9 @@ class TokenFileTest {
             Files.writeString(file, "hush\n");
             Patience.until("it was looked at", () -> {
                 assertThat(secrets(source)).containsExactly("null=" + FIRST);
-                return !log.lines().isEmpty();
+                return !warnings(log).isEmpty();
             });
-            assertThat(log.lines())
+            assertThat(warnings(log))
                     .singleElement()
                     .asString()
                     .contains("line 1")
@@ -110,7 +117,7 @@ class TokenFileTest {
             Files.delete(file);
             Patience.until("it was looked at", () -> {
                 assertThat(secrets(source)).containsExactly("null=" + FIRST);
-                return log.lines().size() == 2;
+                return warnings(log).size() == 2;
             });
         }
     }
@@ -118,8 +125,8 @@ class TokenFileTest {
     @Test
     void looksAtMostOnceASecond() throws IOException {
         TokenSource source = write(FIRST);
-        source.tokens();
         long start = System.nanoTime();
+        source.tokens();
         Files.writeString(file, SECOND);
         List<String> seen = secrets(source);
         // on a machine that held this test up for a second it may have looked again
