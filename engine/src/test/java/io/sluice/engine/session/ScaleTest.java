@@ -161,9 +161,11 @@ class ScaleTest {
             if (i % 2 == 0) {
                 Patience.await(connection.close());
             } else {
-                // the other side closes
-                Patience.until("it is accepted", () -> !target.connections().isEmpty());
-                target.connections().forEach(accepted -> Patience.await(accepted.close()));
+                // the other side closes; it may list the one before for a moment yet, and this one a moment later
+                Patience.until("the target has closed it", () -> {
+                    target.connections().forEach(Connection::close);
+                    return connection.ended().toCompletableFuture().isDone();
+                });
                 Patience.await(connection.ended());
             }
             long due = started + (i + 1) * TimeUnit.SECONDS.toNanos(1) / CONNECTS_A_SECOND;
