@@ -24,7 +24,7 @@ class CycledTest {
 
     @Test
     void oneThatIsHeldUpKeepsTheAnswerBack() {
-        try (TransferEngine engine = TransferEngine.open(EngineOptions.defaults())) {
+        try (TransferEngine engine = TransferEngine.open(PatientOptions.builder().build())) {
             CountDownLatch release = new CountDownLatch(1);
             CompletableFuture<Boolean> held = new CompletableFuture<>();
             engine.onConnection(connection -> {
@@ -43,7 +43,7 @@ class CycledTest {
 
     @Test
     void aClosedEngineSaysSo() {
-        TransferEngine engine = TransferEngine.open(EngineOptions.defaults());
+        TransferEngine engine = TransferEngine.open(PatientOptions.builder().build());
         engine.close();
         Patience.failure(engine.cycled(), ConnectionClosedException.class);
     }

@@ -115,8 +115,8 @@ class FallBackTest {
                 .singleElement()
                 .extracting(TransportStatus::unavailable)
                 .isNull();
-        try (TransferEngine initiator = TransferEngine.open(EngineOptions.defaults());
-                TransferEngine target = TransferEngine.open(EngineOptions.defaults())) {
+        try (TransferEngine initiator = TransferEngine.open(PatientOptions.builder().build());
+                TransferEngine target = TransferEngine.open(PatientOptions.builder().build())) {
             Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).as(connection.transportReason()).isEqualTo("shm");
             assertTransfers(initiator, target.allocate(BYTES, RegionOptions.readWrite()), connection);
@@ -125,7 +125,7 @@ class FallBackTest {
 
     @Test
     void connectionTakesTcpWhereThePeerHasThatAlone() {
-        try (TransferEngine initiator = TransferEngine.open(EngineOptions.defaults());
+        try (TransferEngine initiator = TransferEngine.open(PatientOptions.builder().build());
                 TransferEngine target = TransferEngine.open(
                         PatientOptions.builder().transports(List.of("tcp")).build())) {
             Connection connection = Patience.await(initiator.connect(target.address()));
