@@ -105,7 +105,8 @@ public interface Connection extends TransferOperations<Transfer> {
     CompletableFuture<Void> detach(RemoteRegion region);
 
     /**
-     * Asks the peer for a region by name.
+     * Asks the peer for a region by name. A region whose memory is of a kind that the connection's transport does not reach is
+     * answered as not found.
      *
      * @param name as in {@link RegionOptions#named(String)} of the peer
      * @return its descriptor; or {@link RegionNotFoundException}, {@link ConnectionLostException}

@@ -29,6 +29,7 @@ public interface TransferOperations<T extends Transfer> {
      * @throws RemoteAccessException if the remote region may not be written
      * @throws IllegalArgumentException if the local region belongs to another engine or the remote one to another
      *     connection
+     * @throws MemoryNotAccessibleException if the connection's transport does not access the local region's memory
      * @throws TooManyPendingException if too many transfers wait already
      * @throws ConnectionLostException if the connection has ended
      */
@@ -55,6 +56,7 @@ public interface TransferOperations<T extends Transfer> {
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if the remote region may not be read
      * @throws IllegalArgumentException as for {@link #write}
+     * @throws MemoryNotAccessibleException if the connection's transport does not access the local region's memory
      * @throws TooManyPendingException if too many transfers wait already
      * @throws ConnectionLostException if the connection has ended
      */
@@ -84,6 +86,7 @@ public interface TransferOperations<T extends Transfer> {
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if a remote region may not be written
      * @throws IllegalArgumentException as for {@link #write}
+     * @throws MemoryNotAccessibleException if the connection's transport does not access the local region's memory
      * @throws TooManyPendingException if too many transfers wait already
      * @throws ConnectionLostException if the connection has ended
      */
@@ -195,6 +198,7 @@ public interface TransferOperations<T extends Transfer> {
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if a remote region may not be written
      * @throws IllegalArgumentException as for {@link #write}, and if there is no element
+     * @throws MemoryNotAccessibleException if the connection's transport does not access a local region's memory
      * @throws TooManyPendingException if too many transfers wait already
      * @throws ConnectionLostException if the connection has ended
      */
@@ -210,6 +214,7 @@ public interface TransferOperations<T extends Transfer> {
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if a remote region may not be read
      * @throws IllegalArgumentException as for {@link #read}, and if there is no element
+     * @throws MemoryNotAccessibleException if the connection's transport does not access a local region's memory
      * @throws TooManyPendingException if too many transfers wait already
      * @throws ConnectionLostException if the connection has ended
      */

@@ -5,6 +5,7 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.InvalidDescriptorException;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.RegionDescriptor;
@@ -114,6 +115,7 @@ public final class ReactiveConnection {
      *
      * @param descriptor what the peer gave
      * @return the region; or {@link StaleDescriptorException}, {@link InvalidDescriptorException},
+     *     {@link MemoryNotAccessibleException} if the connection's transport does not reach memory of the region's kind,
      *     {@link ConnectionLostException}
      */
     public Mono<RemoteRegion> attach(RegionDescriptor descriptor) {

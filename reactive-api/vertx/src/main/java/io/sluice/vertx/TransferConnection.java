@@ -59,7 +59,9 @@ public interface TransferConnection {
      *
      * @param descriptor what the peer gave
      * @return the region; or {@link io.sluice.engine.StaleDescriptorException},
-     *     {@link io.sluice.engine.InvalidDescriptorException}, {@link io.sluice.engine.ConnectionLostException}
+     *     {@link io.sluice.engine.InvalidDescriptorException}, {@link io.sluice.engine.MemoryNotAccessibleException} if the
+     *     connection's transport does not reach memory of the region's kind,
+     *     {@link io.sluice.engine.ConnectionLostException}
      */
     Future<RemoteRegion> attach(RegionDescriptor descriptor);
 
