@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class ConnectionWindowTest {
     // Nobody waits for the engine's credits here, so it does not matter who asks.
-    private static final CreditWaiter NOBODY = null;
+    private static final CreditWaiter NO_WAITER = null;
 
     private final EngineWindow engine = new EngineWindow(5, 1000);
     private final ConnectionWindow window = new ConnectionWindow(3, 600, engine);
@@ -20,23 +20,23 @@ class ConnectionWindowTest {
     @Test
     void operationsUpToTheLimit() {
         for (int i = 0; i < 3; i++) {
-            assertThat(window.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+            assertThat(window.tryAcquireOperation(NO_WAITER)).isEqualTo(GRANTED);
         }
-        assertThat(window.tryAcquireOperation(NOBODY)).isEqualTo(CONNECTION_EXHAUSTED);
+        assertThat(window.tryAcquireOperation(NO_WAITER)).isEqualTo(CONNECTION_EXHAUSTED);
         assertThat(window.operations()).isEqualTo(3);
         assertThat(engine.operations()).as("a refusal costs the engine nothing").isEqualTo(3);
         window.releaseOperation();
-        assertThat(window.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+        assertThat(window.tryAcquireOperation(NO_WAITER)).isEqualTo(GRANTED);
         assertThat(window.maxOperationsSeen()).isEqualTo(3);
     }
 
     @Test
     void bytesUpToTheLimitAndNotOneMore() {
-        assertThat(window.tryAcquireBytes(NOBODY, 600)).isEqualTo(GRANTED);
-        assertThat(window.tryAcquireBytes(NOBODY, 1)).isEqualTo(CONNECTION_EXHAUSTED);
-        assertThat(window.tryAcquireBytes(NOBODY, 0)).isEqualTo(GRANTED);
+        assertThat(window.tryAcquireBytes(NO_WAITER, 600)).isEqualTo(GRANTED);
+        assertThat(window.tryAcquireBytes(NO_WAITER, 1)).isEqualTo(CONNECTION_EXHAUSTED);
+        assertThat(window.tryAcquireBytes(NO_WAITER, 0)).isEqualTo(GRANTED);
         window.releaseBytes(600);
-        assertThat(window.tryAcquireBytes(NOBODY, 601)).isEqualTo(CONNECTION_EXHAUSTED);
+        assertThat(window.tryAcquireBytes(NO_WAITER, 601)).isEqualTo(CONNECTION_EXHAUSTED);
         assertThat(window.bytes()).isZero();
         assertThat(engine.bytes()).isZero();
         assertThat(window.maxBytesSeen()).isEqualTo(600);
@@ -46,30 +46,30 @@ class ConnectionWindowTest {
     void engineLimitsAllItsConnectionsTogether() {
         ConnectionWindow other = new ConnectionWindow(3, 600, engine);
         for (int i = 0; i < 3; i++) {
-            assertThat(window.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+            assertThat(window.tryAcquireOperation(NO_WAITER)).isEqualTo(GRANTED);
         }
-        assertThat(other.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
-        assertThat(other.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
-        assertThat(other.tryAcquireOperation(NOBODY)).isEqualTo(ENGINE_EXHAUSTED);
+        assertThat(other.tryAcquireOperation(NO_WAITER)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquireOperation(NO_WAITER)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquireOperation(NO_WAITER)).isEqualTo(ENGINE_EXHAUSTED);
         assertThat(other.operations())
                 .as("a refusal costs the connection nothing")
                 .isEqualTo(2);
-        assertThat(window.tryAcquireBytes(NOBODY, 500)).isEqualTo(GRANTED);
-        assertThat(other.tryAcquireBytes(NOBODY, 501)).isEqualTo(ENGINE_EXHAUSTED);
+        assertThat(window.tryAcquireBytes(NO_WAITER, 500)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquireBytes(NO_WAITER, 501)).isEqualTo(ENGINE_EXHAUSTED);
         assertThat(other.bytes()).isZero();
-        assertThat(other.tryAcquireBytes(NOBODY, 500)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquireBytes(NO_WAITER, 500)).isEqualTo(GRANTED);
         assertThat(engine.maxOperationsSeen()).isEqualTo(5);
         assertThat(engine.maxBytesSeen()).isEqualTo(1000);
         window.releaseOperation();
-        assertThat(other.tryAcquireOperation(NOBODY)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquireOperation(NO_WAITER)).isEqualTo(GRANTED);
     }
 
     @Test
     void bothKindsAtOnceOrNeither() {
         ConnectionWindow other = new ConnectionWindow(3, 600, engine);
-        assertThat(window.tryAcquire(NOBODY, 1, 601)).isEqualTo(CONNECTION_EXHAUSTED);
-        assertThat(window.tryAcquire(NOBODY, 1, 600)).isEqualTo(GRANTED);
-        assertThat(other.tryAcquire(NOBODY, 1, 401)).isEqualTo(ENGINE_EXHAUSTED);
+        assertThat(window.tryAcquire(NO_WAITER, 1, 601)).isEqualTo(CONNECTION_EXHAUSTED);
+        assertThat(window.tryAcquire(NO_WAITER, 1, 600)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquire(NO_WAITER, 1, 401)).isEqualTo(ENGINE_EXHAUSTED);
         assertThat(other.operations())
                 .as("a refusal costs the connection nothing")
                 .isZero();
@@ -80,7 +80,7 @@ class ConnectionWindowTest {
         assertThat(engine.operations()).isOne();
         assertThat(engine.bytes()).isEqualTo(600);
         window.release(1, 600);
-        assertThat(other.tryAcquire(NOBODY, 1, 401)).isEqualTo(GRANTED);
+        assertThat(other.tryAcquire(NO_WAITER, 1, 401)).isEqualTo(GRANTED);
         assertThat(window.operations()).isZero();
         assertThat(window.bytes()).isZero();
         assertThat(engine.operations()).isOne();
@@ -89,8 +89,8 @@ class ConnectionWindowTest {
 
     @Test
     void highWaterMarksStayWhenCreditsComeBack() {
-        window.tryAcquireOperation(NOBODY);
-        window.tryAcquireBytes(NOBODY, 7);
+        window.tryAcquireOperation(NO_WAITER);
+        window.tryAcquireBytes(NO_WAITER, 7);
         window.releaseBytes(7);
         window.releaseOperation();
         assertThat(window.operations()).isZero();
@@ -110,13 +110,13 @@ class ConnectionWindowTest {
         for (int i = 0; i < 100_000; i++) {
             switch (random.nextInt(4)) {
                 case 0 -> {
-                    if (window.tryAcquireOperation(NOBODY) == GRANTED) {
+                    if (window.tryAcquireOperation(NO_WAITER) == GRANTED) {
                         operations++;
                     }
                 }
                 case 1 -> {
                     int wanted = random.nextInt(700);
-                    if (window.tryAcquireBytes(NOBODY, wanted) == GRANTED) {
+                    if (window.tryAcquireBytes(NO_WAITER, wanted) == GRANTED) {
                         held.add(wanted);
                         bytes += wanted;
                     }
