@@ -117,10 +117,7 @@ final class ControlDecoder {
     }
 
     private static Refused refused(MessageReader in) {
-        int reason = in.number8();
-        if (reason >= RefusalReason.values().length) {
-            throw in.malformed("no reason has the number " + reason);
-        }
-        return new Refused(RefusalReason.values()[reason], in.text("text"));
+        RefusalReason reason = RefusalReason.of(in.number8());
+        return new Refused(reason, in.text("text"));
     }
 }

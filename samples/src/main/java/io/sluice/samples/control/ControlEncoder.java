@@ -107,7 +107,7 @@ final class ControlEncoder {
 
     private void write(Refused message) throws IOException {
         type(MessageType.REFUSED);
-        out.writeByte(message.reason().ordinal());
+        out.writeByte(message.reason().code());
         text(message.text());
     }
 

@@ -1,13 +1,33 @@
 package io.sluice.samples.control;
 
-/** Why a decode process refuses. The order is part of the message format: add at the end. */
+/** Why a decode process refuses. */
 public enum RefusalReason {
     /** The other side's message could not be understood, or came at the wrong time. */
-    PROTOCOL,
+    PROTOCOL(0),
     /** The two sides were started for different models. */
-    OTHER_MODEL,
+    OTHER_MODEL(1),
     /** Another prefill process is being served. */
-    OCCUPIED,
+    OCCUPIED(2),
     /** A request is larger than the whole page pool, or the pool is not to be had. */
-    POOL_TOO_SMALL
+    POOL_TOO_SMALL(3);
+
+    private final int code;
+
+    RefusalReason(int code) {
+        this.code = code;
+    }
+
+    byte code() {
+        return (byte) code;
+    }
+
+    static RefusalReason of(int code) {
+        for (RefusalReason reason : values()) {
+            if (reason.code == code) {
+                return reason;
+            }
+        }
+        throw new MalformedMessageException(
+                "malformed " + MessageType.REFUSED + " message: no reason has the number " + code);
+    }
 }

@@ -17,8 +17,10 @@ import io.sluice.samples.control.ControlMessage.Welcome;
 import io.sluice.samples.kvcache.BlockHashes;
 import io.sluice.samples.kvcache.TokenLayout;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -102,6 +104,26 @@ class ControlCodecTest {
                                 .hasSize(ControlEncoder.MAX_TEXT_BYTES / 2)
                                 .startsWith("xää")
                                 .endsWith("ä"));
+    }
+
+    /** The numbers are part of the message format. */
+    @Test
+    void reasonsOfARefusalKeepTheirNumbers() {
+        assertThat(Stream.of(RefusalReason.values()).collect(Collectors.toMap(ControlCodecTest::writtenCode, r -> r)))
+                .containsExactlyInAnyOrderEntriesOf(Map.of(
+                        0, RefusalReason.PROTOCOL,
+                        1, RefusalReason.OTHER_MODEL,
+                        2, RefusalReason.OCCUPIED,
+                        3, RefusalReason.POOL_TOO_SMALL));
+        byte[] unknown = ControlEncoder.encode(new Refused(RefusalReason.PROTOCOL, ""));
+        unknown[1] = 4;
+        assertThatThrownBy(() -> ControlDecoder.decode(unknown))
+                .isInstanceOf(MalformedMessageException.class)
+                .hasMessageContainingAll("REFUSED", "number 4");
+    }
+
+    private static int writtenCode(RefusalReason reason) {
+        return ControlEncoder.encode(new Refused(reason, ""))[1];
     }
 
     @Test
