@@ -18,6 +18,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.reactor.recovery.ReconnectOptions;
+import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -241,8 +242,9 @@ class NamedConnectionsTest {
     /** The engine has restarted on its port; its entry is still the one of the run before. */
     @Test
     void afterARestartTheOldEntryConnectsToNobodyAndTheNewOneDoes() {
-        EngineOptions onOnePort =
-                patient().listen("127.0.0.1", there.address().port()).build();
+        there.close().block(BOUND);
+        EngineOptions onOnePort = patient().listen("127.0.0.1", FreePort.any()).build();
+        there = ReactiveTransferEngine.open(onOnePort);
         publish(there.address(), there.engine().epoch());
         List<ReactiveConnection> made = new CopyOnWriteArrayList<>();
         List<Throwable> errors = new CopyOnWriteArrayList<>();
