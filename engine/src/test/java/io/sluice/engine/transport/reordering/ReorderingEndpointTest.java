@@ -12,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -50,21 +51,27 @@ class ReorderingEndpointTest {
             ServedMemory served = ends.serve(ends.memory(bytes));
             OwnedRequest write = OwnedRequest.write(ends.memory(bytes).fill((byte) 1), served.key(), 0);
             ends.post(write);
-            ends.runWithoutTime();
             // what straggles is missing in the middle of what has landed
-            boolean[] landed = new boolean[bytes / part];
-            for (int i = 0; i < landed.length; i++) {
-                landed[i] = served.memory().segment().get(ValueLayout.JAVA_BYTE, (long) i * part) == 1;
-            }
-            assertThat(landed).contains(true, false);
-            assertThat(IntStream.range(1, landed.length).anyMatch(i -> landed[i] && !landed[i - 1]))
-                    .isTrue();
+            untilWithoutTime(ends, "a packet lands before another", () -> IntStream.range(1, bytes / part)
+                    .anyMatch(i -> landed(served, i * part) && !landed(served, (i - 1) * part)));
             assertThat(write.ends()).isEmpty();
             assertThat(served.leases()).isEqualTo(1);
             ends.runUntilEnded(write);
             assertAllSuccess(write);
             assertWritten(served, 1, bytes);
         }
+    }
+
+    private static boolean landed(ServedMemory served, long at) {
+        return served.memory().segment().get(ValueLayout.JAVA_BYTE, at) == 1;
+    }
+
+    /** A busy kernel may be late with what is sent. */
+    private static void untilWithoutTime(LinkedEndpoints ends, String what, BooleanSupplier condition) {
+        Patience.until(what, () -> {
+            ends.runWithoutTime();
+            return condition.getAsBoolean();
+        });
     }
 
     @Test
@@ -215,11 +222,9 @@ class ReorderingEndpointTest {
             ServedMemory served = ends.serve(ends.memory((long) count * bytes));
             OwnedRequest[] writes = writes(ends, served, count, bytes);
             ends.post(writes);
-            // while time stands still the wire keeps what it delays, until it takes no more; a busy kernel may be late
-            Patience.until("the wire takes no more", () -> {
-                ends.runWithoutTime();
-                return !ends.target().manualLoop().isReading();
-            });
+            // while time stands still the wire keeps what it delays, until it takes no more
+            untilWithoutTime(
+                    ends, "the wire takes no more", () -> !ends.target().manualLoop().isReading());
             assertThat(ends.target().endpoint().heldBytes())
                     .isBetween(
                             Wire.CAPACITY_BYTES,
@@ -309,8 +314,7 @@ class ReorderingEndpointTest {
             ServedMemory closing = ends.serve(ends.memory(bytes));
             OwnedRequest write = OwnedRequest.write(ends.memory(bytes).fill((byte) 1), closing.key(), 0);
             ends.post(write);
-            ends.runWithoutTime();
-            assertThat(closing.leases()).isEqualTo(1);
+            untilWithoutTime(ends, "the write is carried out", () -> closing.leases() == 1);
             closing.close();
             assertThat(ends.target().endpoint().holdsClosedLease()).isTrue();
             ends.target().endpoint().regionClosing();
@@ -356,8 +360,7 @@ class ReorderingEndpointTest {
                 read = OwnedRequest.read(brief.allocate(bytes), served.key(), 0);
                 ends.post(writes);
                 ends.post(read);
-                ends.runWithoutTime();
-                assertThat(served.leases()).isPositive();
+                untilWithoutTime(ends, "a write is carried out", () -> served.leases() > 0);
             }
             ends.runUntilEnded(writes);
             ends.runUntilEnded(read);
