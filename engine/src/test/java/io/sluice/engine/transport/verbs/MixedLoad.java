@@ -175,8 +175,11 @@ final class MixedLoad {
     /** After a failure: of each chain one transfer at most was under way, and may have been carried out. */
     void assertNothingWasDoneTwice() {
         for (Chain chain : adding) {
+            Patience.until(chain + " is counted", () -> words.signal(chain.word).value() >= chain.added);
             assertThat(words.signal(chain.word).value()).as(chain.toString()).isBetween(chain.added, chain.added + 1);
         }
+        Patience.until(
+                "all notifications are delivered", () -> notificationsSeen.get() >= notificationsDone.get());
         assertThat(notificationsSeen.get())
                 .as("notifications")
                 .isBetween(notificationsDone.get(), notificationsDone.get() + NOTIFICATIONS_UNDER_WAY);
