@@ -7,6 +7,7 @@ import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -91,8 +92,10 @@ class FlightRecorderObserverTest {
         recording.stop();
         Path file = folder.resolve("recording.jfr");
         recording.dump(file);
+        // a file has them thread by thread
         return RecordingFile.readAllEvents(file).stream()
                 .filter(event -> event.getEventType().getName().startsWith("io.sluice."))
+                .sorted(Comparator.comparing(RecordedEvent::getStartTime))
                 .toList();
     }
 
