@@ -2,7 +2,6 @@ package io.sluice.metrics;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineMetrics.Operation;
-import io.sluice.engine.EngineMetrics.Outcome;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
@@ -84,7 +83,7 @@ final class LinkedEngines implements AutoCloseable {
 
     private void transfer(int transfers, int bytes, boolean write) throws Exception {
         Operation operation = write ? Operation.WRITE : Operation.READ;
-        long before = source.metrics().operations(operation, Outcome.SUCCESS);
+        long before = source.metrics().bytes(operation);
         CompletableFuture<Void> done = new CompletableFuture<>();
         AtomicInteger submitted = new AtomicInteger();
         AtomicInteger ended = new AtomicInteger();
@@ -112,8 +111,9 @@ final class LinkedEngines implements AutoCloseable {
             next[0].run();
         }
         await(done);
-        Patience.until(
-                "all are counted", () -> source.metrics().operations(operation, Outcome.SUCCESS) >= before + transfers);
+        // the bytes are counted last
+        long after = before + (long) transfers * bytes;
+        Patience.until("all are counted", () -> source.metrics().bytes(operation) >= after);
     }
 
     /** Writes, and runs something on the poller when that is done. */
