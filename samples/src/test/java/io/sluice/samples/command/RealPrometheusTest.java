@@ -190,8 +190,9 @@ class RealPrometheusTest {
                             .allSatisfy(expression -> assertThat(prometheus.ask(expression))
                                     .as(expression)
                                     .isNotEmpty()));
-            assertThat(replay.err())
-                    .contains("still to be scraped for 300 s: the decode process ended with status 137");
+            await().atMost(SluiceProcess.BOUND)
+                    .untilAsserted(() -> assertThat(replay.err())
+                            .contains("still to be scraped for 300 s: the decode process ended with status 137"));
             replay.signal("TERM");
             assertThat(replay.awaitEnd()).as(replay::toString).isEqualTo(143);
         }
