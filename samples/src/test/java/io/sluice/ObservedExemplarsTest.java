@@ -7,6 +7,7 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.tracer.common.SpanContext;
 import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.metrics.EngineMeters;
@@ -29,7 +30,10 @@ class ObservedExemplarsTest {
         TransferExemplars exemplars = new TransferExemplars(new OneSpan());
         observations.observationConfig().observationHandler(exemplars);
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-        ReactiveTransferEngine engine = ReactiveTransferEngine.open();
+        ReactiveTransferEngine engine = ReactiveTransferEngine.open(EngineOptions.builder()
+                .connectTimeout(BOUND)
+                .handshakeTimeout(BOUND)
+                .build());
         try (EngineMeters meters =
                 EngineMeters.builder(engine.engine()).exemplars(exemplars).build()) {
             meters.bindTo(registry);

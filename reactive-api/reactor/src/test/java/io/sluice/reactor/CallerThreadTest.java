@@ -27,7 +27,7 @@ class CallerThreadTest {
     private Mono<TransferResult> large;
 
     private static EngineOptions overSharedMemory() {
-        return EngineOptions.builder().transports(List.of("shm")).build();
+        return PatientOptions.builder().transports(List.of("shm")).build();
     }
 
     @BeforeEach

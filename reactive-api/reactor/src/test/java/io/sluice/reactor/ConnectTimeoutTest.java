@@ -17,7 +17,7 @@ import reactor.test.StepVerifier;
 /** A time-out of a connect between two real engines leaves no connection on either side. */
 class ConnectTimeoutTest {
     private static final EngineOptions OPTIONS =
-            EngineOptions.builder().transports(List.of("tcp")).build();
+            PatientOptions.builder().transports(List.of("tcp")).build();
 
     private final ReactiveTransferEngine here = ReactiveTransferEngine.open(OPTIONS);
     private final ReactiveTransferEngine there = ReactiveTransferEngine.open(OPTIONS);

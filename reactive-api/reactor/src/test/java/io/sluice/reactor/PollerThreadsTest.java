@@ -31,7 +31,7 @@ class PollerThreadsTest {
     private Mono<TransferResult> write;
 
     private static EngineOptions overTcp() {
-        return EngineOptions.builder().transports(List.of("tcp")).build();
+        return PatientOptions.builder().transports(List.of("tcp")).build();
     }
 
     @BeforeEach

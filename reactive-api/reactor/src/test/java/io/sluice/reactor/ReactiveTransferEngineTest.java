@@ -49,7 +49,7 @@ import reactor.util.retry.Retry;
 class ReactiveTransferEngineTest {
     private static final Duration LIMIT = Patience.BOUND;
     private static final EngineOptions OPTIONS =
-            EngineOptions.builder().transports(List.of("tcp")).build();
+            PatientOptions.builder().transports(List.of("tcp")).build();
 
     private final ReactiveTransferEngine here = ReactiveTransferEngine.open(OPTIONS);
     private final ReactiveTransferEngine there = ReactiveTransferEngine.open(OPTIONS);

@@ -37,7 +37,7 @@ import reactor.util.function.Tuple2;
 class RemoteOperationsTest {
     private static final Duration LIMIT = Patience.BOUND;
     private static final EngineOptions OPTIONS =
-            EngineOptions.builder().transports(List.of("tcp")).build();
+            PatientOptions.builder().transports(List.of("tcp")).build();
 
     private final ReactiveTransferEngine here = ReactiveTransferEngine.open(OPTIONS);
     private final List<ReactiveTransferEngine> peers = new ArrayList<>();

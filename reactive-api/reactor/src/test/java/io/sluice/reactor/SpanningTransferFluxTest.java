@@ -21,7 +21,7 @@ import reactor.test.StepVerifier;
 class SpanningTransferFluxTest {
     private static final Duration LIMIT = Patience.BOUND;
     private static final EngineOptions OPTIONS =
-            EngineOptions.builder().windowOperations(4).maxPending(10).build();
+            PatientOptions.builder().windowOperations(4).maxPending(10).build();
 
     private final FakeConnection first = FakeConnection.manual();
     private final FakeConnection second = FakeConnection.manual();
@@ -115,7 +115,7 @@ class SpanningTransferFluxTest {
 
     @Test
     void theEnginesWindowBoundsItAndOneAtATimeGoesAlways() {
-        EngineOptions small = EngineOptions.builder()
+        EngineOptions small = PatientOptions.builder()
                 .windowOperations(4)
                 .engineWindowOperations(6)
                 .build();
@@ -128,7 +128,7 @@ class SpanningTransferFluxTest {
     @Test
     void aListIsBoundedByItsLengthAndCopied() {
         ReactiveTransferEngine engine = ReactiveTransferEngine.open(
-                EngineOptions.builder().listenNowhere().build());
+                PatientOptions.builder().listenNowhere().build());
         try {
             List<TransferElement> elements = new ArrayList<>(List.of(first.element(1), second.element(2)));
             Flux<TransferResult> write = engine.writeVectored(elements);

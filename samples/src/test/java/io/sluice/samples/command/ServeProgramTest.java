@@ -55,9 +55,15 @@ class ServeProgramTest {
         }
     }
 
+    private static EngineOptions patient() {
+        return EngineOptions.builder()
+                .listenNowhere()
+                .connectTimeout(SluiceProcess.BOUND)
+                .build();
+    }
+
     private static void writeAndRead(EngineAddress address, RegionDescriptor descriptor) {
-        ReactiveTransferEngine engine = ReactiveTransferEngine.open(
-                EngineOptions.builder().listenNowhere().build());
+        ReactiveTransferEngine engine = ReactiveTransferEngine.open(patient());
         try {
             MemoryRegion local = engine.allocate(2 * BYTES, RegionOptions.local());
             for (int i = 0; i < BYTES; i++) {
@@ -94,8 +100,7 @@ class ServeProgramTest {
                 "--ready-file",
                 ready.toString())) {
             JsonNode json = serve.awaitReady(ready);
-            ReactiveTransferEngine engine = ReactiveTransferEngine.open(
-                    EngineOptions.builder().listenNowhere().build());
+            ReactiveTransferEngine engine = ReactiveTransferEngine.open(patient());
             try {
                 ReactiveConnection connection = engine.connect(EngineAddress.fromBytes(bytes(json, "address")))
                         .block(SluiceProcess.BOUND);

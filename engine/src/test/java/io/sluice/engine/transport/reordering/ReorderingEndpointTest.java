@@ -53,7 +53,7 @@ class ReorderingEndpointTest {
             ends.post(write);
             // what straggles is missing in the middle of what has landed
             untilWithoutTime(ends, "a packet lands before another", () -> IntStream.range(1, bytes / part)
-                    .anyMatch(i -> landed(served, i * part) && !landed(served, (i - 1) * part)));
+                    .anyMatch(i -> landed(served, (long) i * part) && !landed(served, (i - 1L) * part)));
             assertThat(write.ends()).isEmpty();
             assertThat(served.leases()).isEqualTo(1);
             ends.runUntilEnded(write);

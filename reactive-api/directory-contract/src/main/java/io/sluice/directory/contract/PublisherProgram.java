@@ -46,7 +46,11 @@ public final class PublisherProgram {
      * @throws IOException if its standard input cannot be read
      */
     public static void run(Directory directory, String name) throws IOException {
-        try (TransferEngine engine = TransferEngine.open(EngineOptions.defaults())) {
+        EngineOptions options = EngineOptions.builder()
+                .connectTimeout(Patience.BOUND)
+                .handshakeTimeout(Patience.BOUND)
+                .build();
+        try (TransferEngine engine = TransferEngine.open(options)) {
             engine.allocate(
                     ContractPublisher.REGION_BYTES, RegionOptions.readWrite().named(ContractPublisher.REGION));
             directory.publish(Advertisement.of(name, engine)).block(Patience.BOUND);

@@ -9,6 +9,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TooManyPendingException;
+import io.sluice.reactor.PatientOptions;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.testkit.Patience;
@@ -32,8 +33,8 @@ class BlockLeasesTest {
     private static final Duration PATIENCE = Patience.BOUND;
     private static final int MAX = 4;
 
-    private final ReactiveTransferEngine there = ReactiveTransferEngine.open();
-    private final ReactiveTransferEngine here = ReactiveTransferEngine.open();
+    private final ReactiveTransferEngine there = ReactiveTransferEngine.open(PatientOptions.builder().build());
+    private final ReactiveTransferEngine here = ReactiveTransferEngine.open(PatientOptions.builder().build());
     private final BlockingQueue<ReceivedBlock> received = new LinkedBlockingQueue<>();
     private final BlockingQueue<byte[]> others = new LinkedBlockingQueue<>();
     private ReactiveConnection connection;
@@ -217,7 +218,7 @@ class BlockLeasesTest {
     @ValueSource(strings = {"tcp", "shm"})
     void aReceiverThatIsFullKeepsWhatWasLentInTurn(String transport) {
         EngineOptions options =
-                EngineOptions.builder().transports(List.of(transport)).build();
+                PatientOptions.builder().transports(List.of(transport)).build();
         ReactiveTransferEngine lending = ReactiveTransferEngine.open(options);
         ReactiveTransferEngine receiving = ReactiveTransferEngine.open(options);
         try {
@@ -243,7 +244,7 @@ class BlockLeasesTest {
     /** The lender has credits for one message that gives a block back; the others are under way for as long as the test. */
     @Test
     void aBlockThatIsOnItsWayBackMakesRoom() {
-        EngineOptions oneCredit = EngineOptions.builder().notificationCredits(1).build();
+        EngineOptions oneCredit = PatientOptions.builder().notificationCredits(1).build();
         ReactiveTransferEngine lending = ReactiveTransferEngine.open(oneCredit);
         try {
             CompletableFuture<ReactiveConnection> incoming =

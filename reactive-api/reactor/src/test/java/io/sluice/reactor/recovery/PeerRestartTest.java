@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineAddress;
-import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
+import io.sluice.reactor.PatientOptions;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
@@ -56,7 +56,7 @@ class PeerRestartTest {
     }
 
     private void killAndRestart(String transport, Path folder, int rounds) throws Exception {
-        ReactiveTransferEngine engine = ReactiveTransferEngine.open(EngineOptions.builder()
+        ReactiveTransferEngine engine = ReactiveTransferEngine.open(PatientOptions.builder()
                 .transports(List.of(transport))
                 .listenNowhere()
                 .build());

@@ -3,6 +3,7 @@ package io.sluice.reactor.recovery;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.reactor.PatientOptions;
 import io.sluice.testkit.Patience;
 import java.io.File;
 import java.io.IOException;
@@ -29,7 +30,7 @@ final class RestartablePeer implements AutoCloseable {
 
     /** What the process runs: until standard input ends. */
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        EngineOptions options = EngineOptions.builder()
+        EngineOptions options = PatientOptions.builder()
                 .transports(List.of(arguments[0]))
                 .listen("127.0.0.1", Integer.parseInt(arguments[1]))
                 .build();

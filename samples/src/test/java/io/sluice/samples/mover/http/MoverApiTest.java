@@ -376,7 +376,7 @@ class MoverApiTest {
 
     /** As a peer with access could: slot 0 has a block, as all slots do. */
     private static void corruptFirstPage(MoverPair movers, String transport) {
-        ReactiveTransferEngine vandal = ReactiveTransferEngine.open(EngineOptions.builder()
+        ReactiveTransferEngine vandal = ReactiveTransferEngine.open(MoverPair.patient()
                 .listenNowhere()
                 .transports(List.of(transport))
                 .build());

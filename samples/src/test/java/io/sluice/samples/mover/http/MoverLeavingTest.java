@@ -27,7 +27,7 @@ import reactor.core.publisher.Mono;
 /** A mover that ends is out of the directory first. */
 class MoverLeavingTest {
 
-    private static final EngineOptions LISTENING = EngineOptions.builder()
+    private static final EngineOptions LISTENING = MoverPair.patient()
             .listen("127.0.0.1", 0)
             .transports(List.of("tcp"))
             .build();

@@ -86,7 +86,12 @@ final class MoverPair implements AutoCloseable {
     }
 
     private static EngineOptions.Builder engine(String transport) {
-        return MoverOptions.windowed(EngineOptions.builder()).transports(List.of(transport));
+        return MoverOptions.windowed(patient()).transports(List.of(transport));
+    }
+
+    /** Of an engine whose connects outlast what a busy machine does to them. */
+    static EngineOptions.Builder patient() {
+        return EngineOptions.builder().connectTimeout(BOUND).handshakeTimeout(BOUND);
     }
 
     private MoverDeployment deploy(MoverOptions mover, UnaryOperator<MoverHttpOptions> http) {

@@ -4,7 +4,6 @@ import static io.sluice.samples.mover.http.MoverPair.PREFILL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionState;
-import io.sluice.engine.EngineOptions;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.mover.MoverVerticle;
@@ -41,7 +40,7 @@ class MoverPeersTest {
     }
 
     private static ReactiveTransferEngine stranger() {
-        return ReactiveTransferEngine.open(EngineOptions.builder()
+        return ReactiveTransferEngine.open(MoverPair.patient()
                 .listenNowhere()
                 .transports(List.of("tcp"))
                 .build());

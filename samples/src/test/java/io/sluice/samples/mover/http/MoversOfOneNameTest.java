@@ -3,7 +3,6 @@ package io.sluice.samples.mover.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.directory.Directory;
-import io.sluice.engine.EngineOptions;
 import io.sluice.samples.cluster.ClusterMember;
 import io.sluice.samples.cluster.ClusterOptions;
 import io.sluice.samples.mover.MoverOptions;
@@ -44,7 +43,7 @@ class MoversOfOneNameTest {
                             .allMatch(member -> member.cluster().getNodes().size() == 2));
             for (ClusterMember member : members) {
                 MoverOptions mover = MoverOptions.of(MoverRole.DECODE, "a", directory)
-                        .withEngine(EngineOptions.builder()
+                        .withEngine(MoverPair.patient()
                                 .transports(List.of("tcp"))
                                 .build());
                 apis.add(new HttpApi(MoverPair.await(MoverDeployment.deploy(

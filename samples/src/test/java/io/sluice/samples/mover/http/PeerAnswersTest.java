@@ -3,7 +3,6 @@ package io.sluice.samples.mover.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.directory.Advertisement;
-import io.sluice.engine.EngineOptions;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.vertx.core.json.JsonArray;
@@ -27,7 +26,7 @@ class PeerAnswersTest {
 
     private final BlockingQueue<JsonObject> heard = new LinkedBlockingQueue<>();
     private final BlockingQueue<ReactiveConnection> connections = new LinkedBlockingQueue<>();
-    private final ReactiveTransferEngine stranger = ReactiveTransferEngine.open(EngineOptions.builder()
+    private final ReactiveTransferEngine stranger = ReactiveTransferEngine.open(MoverPair.patient()
             .listen("127.0.0.1", 0)
             .transports(List.of("tcp"))
             .build());
