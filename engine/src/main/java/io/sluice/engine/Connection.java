@@ -64,6 +64,13 @@ public interface Connection extends TransferOperations<Transfer> {
     ConnectionState state();
 
     /**
+     * The loop that drives this connection, where stages of the caller's can run beside it.
+     *
+     * @return never changes; that of the engine's other connections as well, as far as they are on the same poller
+     */
+    EngineLoop loop();
+
+    /**
      * The credits of this connection's own transfers.
      *
      * @return live figures

@@ -32,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * microseconds, and to read from it tells as well as the kernel does; while something is polled in this way, the kernel is
  * asked less and less often about the others, until one of them has something to say.
  */
-public final class Poller implements EventLoop {
+public final class Poller implements EventLoop, PollerLoop.Owner {
     private static final Logger LOG = LoggerFactory.getLogger(Poller.class);
     // few, so that what belongs to a connection is still in the near caches when its answers leave, at the cycle's end
     private static final int MAX_EVENTS = 8;
@@ -65,6 +65,7 @@ public final class Poller implements EventLoop {
     private final IdleStrategy idleStrategy;
     private final long stallNanos;
     private final StallCause stallCause;
+    private final PollerLoop stages;
     private final Consumer<Poller> onFailure;
     private final CompletableFuture<Void> terminated = new CompletableFuture<>();
     private final Arena arena = Arena.ofShared();
@@ -106,6 +107,7 @@ public final class Poller implements EventLoop {
         idleStrategy =
                 new IdleStrategy(options.spin().toNanos(), options.yield().toNanos());
         stallNanos = options.stallThreshold().toNanos();
+        stages = new PollerLoop(this, this, stallNanos);
         int madeEpoll = -1;
         int event = -1;
         try {
@@ -160,10 +162,20 @@ public final class Poller implements EventLoop {
     }
 
     /**
+     * What stages above the engine see of it.
+     *
+     * @return the loop, for any thread
+     */
+    public PollerLoop stages() {
+        return stages;
+    }
+
+    /**
      * Whether the calling thread is this poller's.
      *
      * @return true on the poller's thread
      */
+    @Override
     public boolean inLoop() {
         return Thread.currentThread() == thread;
     }
@@ -541,7 +553,11 @@ public final class Poller implements EventLoop {
     }
 
     private void stalled(long took) {
-        String cause = stallCause.of(took, now);
+        reportStall(took, stallCause.of(took, now) + stages.blame());
+    }
+
+    @Override
+    public void reportStall(long took, String cause) {
         counters.add(PollerCounters.Counter.STALLS, 1);
         Observers told = observers;
         if (told != null) {

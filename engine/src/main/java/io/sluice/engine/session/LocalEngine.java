@@ -202,6 +202,7 @@ public final class LocalEngine implements TransferEngine {
 
     /** On the poller's thread, which ends: nothing of it may be left waiting. */
     private void pollerFailed(Poller poller) {
+        poller.stages().close("the loop has failed");
         sessions.pollerFailed(poller);
         unfinished.abort(poller);
     }
@@ -382,6 +383,7 @@ public final class LocalEngine implements TransferEngine {
     public CompletableFuture<Void> closeAsync() {
         if (closing.compareAndSet(false, true)) {
             stopListening();
+            pollers.forEach(poller -> poller.stages().close("the engine is closed"));
             CompletableFuture<?>[] ends =
                     sessions.connections().stream().map(PeerConnection::close).toArray(CompletableFuture<?>[]::new);
             CompletableFuture.allOf(ends)

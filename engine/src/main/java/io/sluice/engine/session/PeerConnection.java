@@ -3,6 +3,7 @@ package io.sluice.engine.session;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineLoop;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.InvalidDescriptorException;
@@ -113,6 +114,11 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
     @Override
     public ConnectionState state() {
         return state;
+    }
+
+    @Override
+    public EngineLoop loop() {
+        return session.poller().stages();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.sluice.reactor;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineLoop;
 import io.sluice.engine.FetchCallback;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.Integrity;
@@ -368,6 +369,11 @@ final class FakeConnection implements Connection, InFlightWindow {
     @Override
     public long peerEpoch() {
         return 1;
+    }
+
+    @Override
+    public EngineLoop loop() {
+        throw new UnsupportedOperationException();
     }
 
     @Override

@@ -1,0 +1,121 @@
+package io.sluice.engine.progress;
+
+import io.sluice.engine.EngineLoop;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A source of a stage's work. Other threads signal and close it; the rest is the loop's. */
+final class PolledSource implements EngineLoop.SourceHandle, Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(PolledSource.class);
+
+    private final PollerLoop loop;
+    private final EngineLoop.Source source;
+    private final int budget;
+    private final AtomicBoolean signalled = new AtomicBoolean();
+
+    // the loop's
+    private boolean listed;
+    private boolean more;
+    private boolean removed;
+
+    PolledSource(PollerLoop loop, EngineLoop.Source source, int budget) {
+        this.loop = loop;
+        this.source = source;
+        this.budget = budget;
+    }
+
+    // ---- any thread ----
+
+    @Override
+    public void signal() {
+        if (loop.inLoop()) {
+            activate();
+        } else if (!signalled.getAndSet(true)) {
+            loop.handOver(this);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (loop.inLoop()) {
+            remove(null);
+        } else {
+            loop.handOver(() -> remove(null));
+        }
+    }
+
+    // ---- the loop ----
+
+    /** It was signalled. */
+    @Override
+    public void run() {
+        // a signal that found it set is read here, with what its thread did before
+        signalled.getAndSet(false);
+        activate();
+    }
+
+    private void activate() {
+        if (!removed) {
+            // also in the midst of its own poll, which may have looked before
+            more = true;
+            loop.activate(this);
+        }
+    }
+
+    /** It enters the list of those with work; false if it is there already. */
+    boolean list() {
+        boolean enters = !listed;
+        listed = true;
+        return enters;
+    }
+
+    /** Whether it has more work; if not, it leaves the list. */
+    boolean staysListed() {
+        listed = more && !removed;
+        return listed;
+    }
+
+    int poll() {
+        if (removed) {
+            return 0;
+        }
+        more = false;
+        int done;
+        try {
+            done = source.poll(budget);
+        } catch (Throwable e) {
+            loop.failed(this, e);
+            remove(e);
+            return 1;
+        }
+        if (done > budget) {
+            loop.overran(this, done, budget);
+        }
+        more |= done >= budget;
+        return Math.max(0, done);
+    }
+
+    boolean isRemoved() {
+        return removed;
+    }
+
+    void remove(@Nullable Throwable cause) {
+        if (removed) {
+            return;
+        }
+        removed = true;
+        loop.removed(this);
+        try {
+            source.removed(cause);
+        } catch (Throwable e) {
+            LOG.error("{} has thrown when it was removed", this, e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "source " + source;
+    }
+}
