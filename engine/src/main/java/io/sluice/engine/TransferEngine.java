@@ -157,11 +157,22 @@ public interface TransferEngine extends AutoCloseable {
      * @return the connection; or {@link ConnectFailedException}, {@link AuthenticationException},
      *     {@link TransportUnavailableException} within the connect time-out
      */
-    CompletableFuture<Connection> connect(EngineAddress address);
+    default CompletableFuture<Connection> connect(EngineAddress address) {
+        return connect(address, ConnectOptions.defaults());
+    }
 
     /**
-     * The cached connection to an address. The first call connects, later ones share the result; when that connection has
-     * ended, the next call makes another.
+     * Makes a new connection in a way of the caller's, such as one that shares the loop of others.
+     *
+     * @param address of the peer
+     * @param options how
+     * @return as {@link #connect(EngineAddress)}
+     */
+    CompletableFuture<Connection> connect(EngineAddress address, ConnectOptions options);
+
+    /**
+     * The cached connection to an address. The first call connects, without a group, later ones share the result; when that
+     * connection has ended, the next call makes another. Connections that {@code connect} has made are not among the cached.
      *
      * @param address of the peer
      * @return as {@link #connect}

@@ -1,8 +1,10 @@
 package io.sluice.engine.bootstrap;
 
 import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.progress.Poller;
 import java.util.HashSet;
@@ -21,28 +23,45 @@ public final class ConnectAttempt {
 
     private final BootstrapContext engine;
     private final EngineAddress target;
+    private final ConnectOptions options;
     private final Set<String> without;
     private final CompletableFuture<Connection> result;
     private final CompletableFuture<Connection> opened = new CompletableFuture<>();
     private volatile @Nullable String transport;
 
     private ConnectAttempt(
-            BootstrapContext engine, EngineAddress target, Set<String> without, CompletableFuture<Connection> result) {
+            BootstrapContext engine,
+            EngineAddress target,
+            ConnectOptions options,
+            Set<String> without,
+            CompletableFuture<Connection> result) {
         this.engine = engine;
         this.target = target;
+        this.options = options;
         this.without = without;
         this.result = result;
         opened.whenComplete(this::ended);
     }
 
     /** Tries with all transports; the future gets what comes of it. */
-    public static void begin(BootstrapContext engine, EngineAddress target, CompletableFuture<Connection> result) {
-        new ConnectAttempt(engine, target, Set.of(), result).begin();
+    public static void begin(
+            BootstrapContext engine,
+            EngineAddress target,
+            ConnectOptions options,
+            CompletableFuture<Connection> result) {
+        new ConnectAttempt(engine, target, options, Set.of(), result).begin();
     }
 
     private void begin() {
-        Poller home = engine.sessions().nextPoller();
+        LoopGroup group = options.group();
+        Poller home = group == null
+                ? engine.sessions().nextPoller()
+                : engine.sessions().homeOf(group);
         home.execute(() -> OutgoingBootstrap.begin(engine, home, target, this));
+    }
+
+    ConnectOptions options() {
+        return options;
     }
 
     CompletableFuture<Connection> opened() {
@@ -68,7 +87,7 @@ public final class ConnectAttempt {
             LOG.info("the connection with {} cannot take {}: {}", target, tried, error.getMessage());
             Set<String> more = new HashSet<>(without);
             more.add(tried);
-            new ConnectAttempt(engine, target, Set.copyOf(more), result).begin();
+            new ConnectAttempt(engine, target, options, Set.copyOf(more), result).begin();
         } else if (error != null) {
             result.completeExceptionally(error);
         } else {

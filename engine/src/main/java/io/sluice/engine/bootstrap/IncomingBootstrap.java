@@ -3,6 +3,7 @@ package io.sluice.engine.bootstrap;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.SluiceException;
@@ -13,13 +14,13 @@ import io.sluice.engine.control.MessageType;
 import io.sluice.engine.control.Unfinished;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
+import io.sluice.engine.security.TlsPeer;
 import io.sluice.engine.security.TlsStream;
 import io.sluice.engine.transport.Deadline;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
@@ -49,6 +50,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private @Nullable SessionSecret secret;
     private @Nullable PeerTerms terms;
     private @Nullable FallBack fallBack;
+    private @Nullable LoopGroup group;
 
     private IncomingBootstrap(BootstrapContext engine, Poller loop, int descriptor, SourceShare share) {
         this.engine = engine;
@@ -265,6 +267,9 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven, socket.security());
         secret = derived;
         fallBack = found;
+        group = fields.optional(Tag.LOOP_GROUP) == null
+                ? null
+                : new LoopGroup(fields.number(Tag.LOOP_GROUP, Long.MIN_VALUE, Long.MAX_VALUE));
         terms = new PeerTerms(
                 false,
                 peer,
@@ -316,33 +321,28 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             throw new IllegalStateException("transport " + found.transport() + " has gone");
         }
         found.log("engine " + agreed.peer());
-        BootstrappedSession session;
-        byte[] own;
-        try {
-            socket.proven();
-            session = engine.sessions().make(loop, socket, agreed, transport, new CompletableFuture<>());
-            own = offer(session);
-        } catch (SluiceException e) {
-            reject(Rejection.UNABLE, String.valueOf(e.getMessage()));
-            return;
-        } catch (OutOfMemoryError e) {
-            engine.handshakes().log().log(Level.WARN, "a peer could not be served for want of memory: " + e, null);
-            reject(Rejection.UNABLE, "this engine is short of memory: " + e.getMessage());
-            return;
+        Poller home = group == null ? loop : engine.sessions().homeOf(group);
+        AcceptedPeer accepted = new AcceptedPeer(engine, home, agreed, transport, offer);
+        if (home.equals(loop)) {
+            finish();
+            accepted.take(socket);
+        } else {
+            TlsStream stream = keptStream();
+            TlsPeer security = socket.security();
+            // the peer has read all that was sent, or it could not have proved itself, and waits
+            int descriptor = socket.release();
+            accepted.bringHome(descriptor, stream, security);
+            finish();
         }
-        finish();
-        session.expectLanes();
-        socket.send(MessageType.ACCEPT, new FieldWriter().put(Tag.OFFER, own).toBytes());
-        session.begin(offer, loop.now() + engine.options().connectTimeout().toNanos());
     }
 
-    private static byte[] offer(BootstrappedSession session) {
-        try {
-            return session.offer();
-        } catch (RuntimeException | Error e) {
-            session.discard();
-            throw e;
+    /** The TLS of the socket, which does not leave with what is borrowed; null if there is none. */
+    private @Nullable TlsStream keptStream() {
+        TlsStream stream = socket.stream();
+        if (stream != null) {
+            stream.keepBuffers();
         }
+        return stream;
     }
 
     private void lane(ByteBuffer body) {
@@ -359,11 +359,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         finish();
-        TlsStream stream = socket.stream();
-        if (stream != null) {
-            // it does not leave with what is borrowed
-            stream.keepBuffers();
-        }
+        TlsStream stream = keptStream();
         int descriptor = socket.release();
         session.poller().execute(() -> session.laneArrived(index, descriptor, stream));
     }

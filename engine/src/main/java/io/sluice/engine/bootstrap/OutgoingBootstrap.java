@@ -8,6 +8,7 @@ import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
 import io.sluice.engine.LimitExceededException;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
@@ -154,6 +155,10 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.FEATURES, Features.ALL);
         if (token != null) {
             fields.put(Tag.TOKEN_HINT, TokenHint.of(token, nonce));
+        }
+        LoopGroup group = attempted.options().group();
+        if (group != null) {
+            fields.put(Tag.LOOP_GROUP, group.id());
         }
         EngineId expected = target.engineId();
         if (expected != null) {

@@ -1,6 +1,7 @@
 package io.sluice.engine.bootstrap;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.progress.Poller;
@@ -18,6 +19,9 @@ public interface SessionRegistry {
 
     /** The home of the next connection: one poller after the other. */
     Poller nextPoller();
+
+    /** The home of all connections of a group. */
+    Poller homeOf(LoopGroup group);
 
     /** Whether the user lets the peer connect. */
     boolean mayConnect(PeerIdentity peer);

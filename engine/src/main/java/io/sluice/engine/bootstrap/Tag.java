@@ -22,6 +22,7 @@ final class Tag {
     static final int TRANSPORTS_REACH = 18;
     static final int INTEGRITY = 32;
     static final int FEATURES = 33;
+    static final int LOOP_GROUP = 34;
 
     // authentication
     static final int TOKEN_HINT = 48;

@@ -114,6 +114,22 @@ public final class FramedSocket implements SocketStream.Owner {
     }
 
     /**
+     * Takes over a socket that another loop has {@linkplain #release() released}. The handler is replaced before anything is read.
+     *
+     * @param tls its encrypted stream, with memory of its own; null on a plain socket
+     * @param security what TLS has shown of the peer
+     */
+    public static FramedSocket moved(
+            EventLoop loop, int descriptor, Handler handler, @Nullable TlsStream tls, @Nullable TlsPeer security) {
+        FramedSocket socket = new FramedSocket(loop, descriptor, false, true, 0, handler);
+        socket.sniffing = false;
+        if (tls != null) {
+            socket.stream.resume(tls, security);
+        }
+        return socket;
+    }
+
+    /**
      * As the other one, for a socket that begins TLS once it is connected.
      *
      * @param connectingTls makes this side's engine, off the loop; null for none

@@ -4,6 +4,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionListener;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineAddress;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine.Registration;
@@ -75,14 +76,24 @@ final class EngineSessions implements SessionRegistry {
 
     @Override
     public Poller nextPoller() {
-        Poller next = pollers.getFirst();
+        return runningFrom(nextPoller.getAndIncrement());
+    }
+
+    @Override
+    public Poller homeOf(LoopGroup group) {
+        return runningFrom(group.id());
+    }
+
+    /** The poller with a number, which wraps around, or the next that has not failed. */
+    private Poller runningFrom(long number) {
+        int first = Math.floorMod(number, pollers.size());
         for (int i = 0; i < pollers.size(); i++) {
-            next = pollers.get(Math.floorMod(nextPoller.getAndIncrement(), pollers.size()));
-            if (next.isRunning()) {
-                break;
+            Poller poller = pollers.get((first + i) % pollers.size());
+            if (poller.isRunning()) {
+                return poller;
             }
         }
-        return next;
+        return pollers.get(first);
     }
 
     @Override

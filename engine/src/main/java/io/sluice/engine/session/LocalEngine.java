@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionClosedException;
 import io.sluice.engine.ConnectionListener;
@@ -45,6 +46,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -290,7 +292,8 @@ public final class LocalEngine implements TransferEngine {
     }
 
     @Override
-    public CompletableFuture<Connection> connect(EngineAddress address) {
+    public CompletableFuture<Connection> connect(EngineAddress address, ConnectOptions connectOptions) {
+        Objects.requireNonNull(connectOptions, "connectOptions");
         if (closing.get()) {
             return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is closed"));
         }
@@ -302,7 +305,7 @@ public final class LocalEngine implements TransferEngine {
                     new ConnectFailedException("this engine has as many connections as maxConnections allows"));
         }
         CompletableFuture<Connection> opened = new CompletableFuture<>();
-        ConnectAttempt.begin(bootstraps, address, opened);
+        ConnectAttempt.begin(bootstraps, address, connectOptions, opened);
         return opened.copy();
     }
 

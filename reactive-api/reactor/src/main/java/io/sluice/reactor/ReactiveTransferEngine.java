@@ -1,6 +1,7 @@
 package io.sluice.reactor;
 
 import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
@@ -160,8 +161,21 @@ public final class ReactiveTransferEngine {
      *     time-out
      */
     public Mono<ReactiveConnection> connect(EngineAddress address) {
+        return connect(address, ConnectOptions.defaults());
+    }
+
+    /**
+     * Makes a new connection for each subscriber in a way of the caller's, such as one that shares the loop of others.
+     *
+     * @param address of the peer
+     * @param options how
+     * @return as {@link #connect(EngineAddress)}
+     */
+    public Mono<ReactiveConnection> connect(EngineAddress address, ConnectOptions options) {
         Objects.requireNonNull(address, "address");
-        return FutureMono.<ReactiveConnection>ofResource("connect", () -> reactive(engine.connect(address)), null)
+        Objects.requireNonNull(options, "options");
+        return FutureMono.<ReactiveConnection>ofResource(
+                        "connect", () -> reactive(engine.connect(address, options)), null)
                 .doOnDiscard(
                         ReactiveConnection.class,
                         unwanted -> unwanted.connection().close());
@@ -172,7 +186,7 @@ public final class ReactiveTransferEngine {
      * ended, the next one makes another. A cancel leaves it open.
      *
      * @param address of the peer
-     * @return as {@link #connect}
+     * @return as {@link #connect(EngineAddress)}
      */
     public Mono<ReactiveConnection> connection(EngineAddress address) {
         Objects.requireNonNull(address, "address");

@@ -1,5 +1,6 @@
 package io.sluice.vertx;
 
+import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.MemoryRegion;
@@ -197,8 +198,14 @@ final class LocalClient implements TransferClient {
 
     @Override
     public Future<TransferConnection> connect(EngineAddress address) {
+        return connect(address, ConnectOptions.defaults());
+    }
+
+    @Override
+    public Future<TransferConnection> connect(EngineAddress address, ConnectOptions options) {
         Objects.requireNonNull(address, "address");
-        return answer(() -> engine().connect(address).thenApply(this::own));
+        Objects.requireNonNull(options, "options");
+        return answer(() -> engine().connect(address, options).thenApply(this::own));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.sluice.vertx;
 
+import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionMemory;
@@ -124,11 +125,21 @@ public interface TransferClient {
     Future<TransferConnection> connect(EngineAddress address);
 
     /**
+     * Makes a new connection in a way of the caller's, such as one that shares the poller of others; else as
+     * {@link #connect(EngineAddress)}.
+     *
+     * @param address of the peer
+     * @param options how
+     * @return as {@link #connect(EngineAddress)}
+     */
+    Future<TransferConnection> connect(EngineAddress address, ConnectOptions options);
+
+    /**
      * The engine's cached connection to an address, which all clients of a shared engine have in common. The first call connects; when
      * the connection has ended, the next call makes another.
      *
      * @param address of the peer
-     * @return as {@link #connect}
+     * @return as {@link #connect(EngineAddress)}
      */
     Future<TransferConnection> connection(EngineAddress address);
 

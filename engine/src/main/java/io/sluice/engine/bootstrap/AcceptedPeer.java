@@ -1,0 +1,119 @@
+package io.sluice.engine.bootstrap;
+
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.control.FramedSocket;
+import io.sluice.engine.control.MessageType;
+import io.sluice.engine.control.Unfinished;
+import io.sluice.engine.progress.Poller;
+import io.sluice.engine.providers.OpenTransport;
+import io.sluice.engine.security.TlsPeer;
+import io.sluice.engine.security.TlsStream;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.event.Level;
+
+/**
+ * A peer that has proved that it may connect: the accepting side's last step, on the poller that the connection stays on. That
+ * is the one on which the bootstrap was, unless the peer asks for a group that lives on another.
+ */
+final class AcceptedPeer implements Unfinished, FramedSocket.Handler {
+    private final BootstrapContext engine;
+    private final Poller home;
+    private final PeerTerms terms;
+    private final OpenTransport transport;
+    private final byte[] offer;
+
+    AcceptedPeer(BootstrapContext engine, Poller home, PeerTerms terms, OpenTransport transport, byte[] offer) {
+        this.engine = engine;
+        this.home = home;
+        this.terms = terms;
+        this.transport = transport;
+        this.offer = offer;
+    }
+
+    /**
+     * Goes on at home with a socket that another poller has let go.
+     *
+     * @param stream its TLS, with memory of its own; null for none
+     * @param security what TLS has shown
+     */
+    void bringHome(int descriptor, @Nullable TlsStream stream, @Nullable TlsPeer security) {
+        // from here on a closing engine waits for this, and not for the bootstrap
+        engine.unfinished().begun(this);
+        home.execute(() -> {
+            try {
+                take(FramedSocket.moved(home, descriptor, this, stream, security));
+            } catch (SluiceException | OutOfMemoryError e) {
+                // it has been closed
+                noteRefusal(Level.WARN, "a peer that has been accepted could not be taken over: " + e.getMessage());
+            } finally {
+                engine.unfinished().finished(this);
+            }
+        });
+    }
+
+    /** Makes the session of a socket that is at home, or closes it. */
+    void take(FramedSocket socket) {
+        BootstrappedSession session;
+        byte[] own;
+        try {
+            socket.proven();
+            session = engine.sessions().make(home, socket, terms, transport, new CompletableFuture<>());
+            own = offer(session);
+        } catch (SluiceException e) {
+            refuse(socket, Level.INFO, String.valueOf(e.getMessage()));
+            return;
+        } catch (OutOfMemoryError e) {
+            refuse(socket, Level.WARN, "this engine is short of memory: " + e.getMessage());
+            return;
+        }
+        session.expectLanes();
+        socket.send(MessageType.ACCEPT, new FieldWriter().put(Tag.OFFER, own).toBytes());
+        session.begin(offer, home.now() + engine.options().connectTimeout().toNanos());
+    }
+
+    private static byte[] offer(BootstrappedSession session) {
+        try {
+            return session.offer();
+        } catch (RuntimeException | Error e) {
+            session.discard();
+            throw e;
+        }
+    }
+
+    private void refuse(FramedSocket socket, Level level, String message) {
+        noteRefusal(level, "a connection was rejected: " + message);
+        try {
+            socket.send(MessageType.REJECT, Rejection.write(Rejection.UNABLE, message));
+        } finally {
+            socket.close();
+        }
+    }
+
+    private void noteRefusal(Level level, String message) {
+        engine.handshakes().log().log(level, message, null);
+        engine.handshakes().refused(Rejection.reason(Rejection.UNABLE));
+    }
+
+    @Override
+    public Poller poller() {
+        return home;
+    }
+
+    /** The hand-over cannot be held up, and the session that comes of it is asked for itself. */
+    @Override
+    public void abort() {}
+
+    // ---- until the session takes the socket over, in the same step, nothing is read from it ----
+
+    @Override
+    public void message(int type, ByteBuffer body) {
+        throw new IllegalStateException("nothing is read before the session is there");
+    }
+
+    @Override
+    public void broken(String reason, @Nullable Throwable cause) {
+        engine.handshakes().log().log(Level.DEBUG, "an accepted socket was closed: " + reason, cause);
+    }
+}
