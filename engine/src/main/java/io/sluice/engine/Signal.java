@@ -60,4 +60,16 @@ public interface Signal {
      *     {@link RegionClosedException} if the region closes first
      */
     CompletableFuture<Long> awaitAtLeast(long value);
+
+    /**
+     * Waits for values on a loop, again and again: what {@link #awaitAtLeast} does once, without allocating anything for each
+     * wait. For stages, which let peers write and signal, and work on the loop on what has come. The same updates wake it.
+     *
+     * @param value the least; the wait is armed with it already
+     * @param loop where the callback is called, mostly {@link Connection#loop()} of the connection that brings the updates
+     * @param callback called once for each arming, on the loop's thread, never inside this call
+     * @return to be {@linkplain SignalWait#arm armed} again; to be closed when it is not needed any more
+     * @throws IllegalArgumentException if the loop is not of a Sluice engine
+     */
+    SignalWait onAtLeast(long value, EngineLoop loop, SignalCallback callback);
 }

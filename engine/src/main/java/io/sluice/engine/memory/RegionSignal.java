@@ -1,9 +1,14 @@
 package io.sluice.engine.memory;
 
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.EngineLoop;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.Signal;
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
+import io.sluice.engine.progress.PollerLoop;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -64,6 +69,18 @@ record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at
                 owner.release();
             }
         }
+        return wait;
+    }
+
+    @Override
+    public SignalWait onAtLeast(long value, EngineLoop loop, SignalCallback callback) {
+        Objects.requireNonNull(callback, "callback");
+        if (!(loop instanceof PollerLoop poller)) {
+            throw new IllegalArgumentException("not a loop of a Sluice engine: " + loop);
+        }
+        LoopWait wait = new LoopWait(owner, at, poller::handOver, callback);
+        owner.words().waits().add(at, wait);
+        wait.arm(value);
         return wait;
     }
 

@@ -4,6 +4,7 @@ import io.sluice.engine.RegionMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongUnaryOperator;
 
 /**
  * The 64-bit words of a region, for atomic operations by this host's processor, and those who wait for them. Whoever calls
@@ -14,6 +15,7 @@ final class RegionWords {
 
     private final MemorySegment segment;
     private final SignalWaits waits;
+    private final LongUnaryOperator reader = this::get;
 
     RegionWords(RegionMemory memory, Runnable whenAwaited) {
         // other memory has no words that could be asked for
@@ -45,7 +47,7 @@ final class RegionWords {
 
     /** Somebody else may have changed any word. */
     void anyChanged() {
-        waits.anyChanged(this::get);
+        waits.anyChanged(reader);
     }
 
     long fetchAdd(long offset, long addend) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who waits for which counter of a region. Any thread, without locks. While nobody waits an update costs one read here; while
- * somebody does it allocates nothing unless it wakes one.
+ * somebody does it allocates nothing unless it wakes one that leaves.
  *
  * <p>A waiter first enters itself and then looks at the counter; an update first changes the counter and then looks for
  * waiters: so one of the two sees the other.
@@ -38,7 +38,7 @@ final class SignalWaits {
     }
 
     /** One wait. It leaves when it ends, whoever ends it. */
-    static final class Wait extends CompletableFuture<Long> {
+    static final class Wait extends CompletableFuture<Long> implements SignalWaiter {
         private final long atLeast;
         private volatile boolean woken;
 
@@ -46,27 +46,61 @@ final class SignalWaits {
             this.atLeast = atLeast;
         }
 
-        boolean isSatisfiedBy(long value) {
+        @Override
+        public boolean isSatisfiedBy(long value) {
             return value >= atLeast;
+        }
+
+        @Override
+        public boolean stays() {
+            return false;
+        }
+
+        @Override
+        public void reached(long value) {
+            woken = true;
+            complete(value);
+        }
+
+        @Override
+        public void failed(SluiceException why) {
+            woken = true;
+            completeExceptionally(why);
         }
     }
 
     /** A list of the waits whose counters share a bucket. */
-    private record Entry(long offset, Wait waiter, @Nullable Entry next) {}
+    private record Entry(long offset, SignalWaiter waiter, @Nullable Entry next) {}
 
+    /** A wait that leaves when it ends. */
     void enter(long offset, Wait wait) {
+        add(offset, wait);
+        wait.whenComplete((value, error) -> {
+            if (!wait.woken) {
+                leave(offset, wait);
+            }
+        });
+        SluiceException end = closed;
+        if (end != null) {
+            wait.completeExceptionally(end);
+        }
+    }
+
+    /** One that stays until it leaves. It looks at {@link #closedBecause()} and the counter whenever it begins to wait. */
+    void add(long offset, SignalWaiter waiter) {
         count.incrementAndGet();
         AtomicReferenceArray<@Nullable Entry> all = buckets();
         int bucket = bucket(offset);
         Entry first;
         do {
             first = all.get(bucket);
-        } while (!all.compareAndSet(bucket, first, new Entry(offset, wait, first)));
-        wait.whenComplete((value, error) -> leave(bucket, wait));
-        SluiceException end = closed;
-        if (end != null) {
-            wait.completeExceptionally(end);
-        }
+        } while (!all.compareAndSet(bucket, first, new Entry(offset, waiter, first)));
+    }
+
+    /** Why nobody changes the counters any more; null while somebody may. */
+    @Nullable
+    SluiceException closedBecause() {
+        return closed;
     }
 
     private AtomicReferenceArray<@Nullable Entry> buckets() {
@@ -85,10 +119,8 @@ final class SignalWaits {
         return (int) (offset / Long.BYTES) & (BUCKETS - 1);
     }
 
-    private void leave(int bucket, Wait wait) {
-        if (!wait.woken) {
-            take(bucket, entry -> entry.waiter() == wait);
-        }
+    void leave(long offset, SignalWaiter waiter) {
+        take(bucket(offset), entry -> entry.waiter() == waiter);
     }
 
     /** The counter has changed. */
@@ -117,25 +149,33 @@ final class SignalWaits {
             return;
         }
         int bucket = bucket(offset);
+        boolean someLeave = false;
         for (Entry entry = all.get(bucket); entry != null; entry = entry.next()) {
             if (entry.offset() == offset && entry.waiter().isSatisfiedBy(value)) {
-                for (Wait wait : take(
-                        bucket,
-                        other -> other.offset() == offset && other.waiter().isSatisfiedBy(value))) {
-                    wait.woken = true;
-                    wait.complete(value);
+                if (entry.waiter().stays()) {
+                    entry.waiter().reached(value);
+                } else {
+                    someLeave = true;
                 }
-                return;
             }
+        }
+        if (someLeave) {
+            take(bucket, entry -> isEndedBy(entry, offset, value)).forEach(waiter -> waiter.reached(value));
         }
     }
 
+    private static boolean isEndedBy(Entry entry, long offset, long value) {
+        return entry.offset() == offset
+                && !entry.waiter().stays()
+                && entry.waiter().isSatisfiedBy(value);
+    }
+
     /** Takes some waits out of a bucket. */
-    private List<Wait> take(int bucket, Predicate<Entry> which) {
+    private List<SignalWaiter> take(int bucket, Predicate<Entry> which) {
         AtomicReferenceArray<@Nullable Entry> all = buckets();
         while (true) {
             Entry first = all.get(bucket);
-            List<Wait> taken = new ArrayList<>();
+            List<SignalWaiter> taken = new ArrayList<>();
             Entry kept = null;
             for (Entry entry = first; entry != null; entry = entry.next()) {
                 if (which.test(entry)) {
@@ -158,10 +198,7 @@ final class SignalWaits {
     void close(SluiceException why) {
         closed = why;
         for (int bucket = 0; count.get() != 0 && bucket < BUCKETS; bucket++) {
-            for (Wait wait : take(bucket, entry -> true)) {
-                wait.woken = true;
-                wait.completeExceptionally(why);
-            }
+            take(bucket, entry -> true).forEach(waiter -> waiter.failed(why));
         }
     }
 }

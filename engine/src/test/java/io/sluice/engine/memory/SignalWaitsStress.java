@@ -9,11 +9,14 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.Signal;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+import org.openjdk.jcstress.infra.results.ZI_Result;
 import org.openjdk.jcstress.infra.results.ZJ_Result;
 import org.openjdk.jcstress.infra.results.ZZJ_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
@@ -249,6 +252,131 @@ final class SignalWaitsStress {
         public void ended(ZZ_Result r) {
             r.r1 = wait.isDone();
             r.r2 = wait.isCompletedExceptionally();
+        }
+    }
+
+    /** A wait on a loop that only counts what it is given. */
+    private static class OneLoopWait extends OneSignal {
+        final AtomicInteger handedOver = new AtomicInteger();
+        final LoopWait loopWait = new LoopWait(
+                LocalRegion.of(signal.region()),
+                0,
+                task -> handedOver.incrementAndGet(),
+                (wait, value, error) -> {});
+
+        OneLoopWait() {
+            words().waits().add(0, loopWait);
+        }
+    }
+
+    /** A wait on a loop is armed while the signal is added to by two. */
+    @JCStressTest
+    @Outcome(id = "1", expect = ACCEPTABLE, desc = "It ends once.")
+    @Outcome(expect = FORBIDDEN, desc = "It misses the updates, or ends twice.")
+    @State
+    public static class LoopWaitAgainstAdditions extends OneLoopWait {
+        @Actor
+        public void arm() {
+            loopWait.arm(2);
+        }
+
+        @Actor
+        public void one() {
+            signal.add(1);
+        }
+
+        @Actor
+        public void other() {
+            signal.add(1);
+        }
+
+        @Arbiter
+        public void ended(I_Result r) {
+            r.r1 = handedOver.get();
+        }
+    }
+
+    /** An armed wait on a loop is given up while its update comes. */
+    @JCStressTest
+    @Outcome(
+            id = {"true, 0", "false, 1"},
+            expect = ACCEPTABLE,
+            desc = "It is given up, or ends.")
+    @Outcome(expect = FORBIDDEN, desc = "It does both, or neither.")
+    @State
+    public static class DisarmedLoopWaitAgainstAdd extends OneLoopWait {
+        public DisarmedLoopWaitAgainstAdd() {
+            loopWait.arm(1);
+        }
+
+        @Actor
+        public void disarm(ZI_Result r) {
+            r.r1 = loopWait.disarm();
+        }
+
+        @Actor
+        public void add() {
+            signal.add(1);
+        }
+
+        @Arbiter
+        public void ended(ZI_Result r) {
+            r.r2 = handedOver.get();
+        }
+    }
+
+    /** A wait is given up and armed for more, while an update comes that reaches the first value alone. */
+    @JCStressTest
+    @Outcome(
+            id = {"true, 0", "false, 1"},
+            expect = ACCEPTABLE,
+            desc = "The first one ends, or is given up and the second waits on.")
+    @Outcome(id = "true, 1", expect = FORBIDDEN, desc = "The second one ends by what the first waited for.")
+    @Outcome(expect = FORBIDDEN, desc = "Neither is so.")
+    @State
+    public static class LoopWaitArmedForMoreAgainstAdd extends OneLoopWait {
+        public LoopWaitArmedForMoreAgainstAdd() {
+            loopWait.arm(1);
+        }
+
+        @Actor
+        public void armForMore(ZI_Result r) {
+            r.r1 = loopWait.disarm();
+            if (r.r1) {
+                loopWait.arm(2);
+            }
+        }
+
+        @Actor
+        public void add() {
+            signal.add(1);
+        }
+
+        @Arbiter
+        public void ended(ZI_Result r) {
+            r.r2 = handedOver.get();
+        }
+    }
+
+    /** A wait on a loop is armed while its region closes. */
+    @JCStressTest
+    @Outcome(id = "1", expect = ACCEPTABLE, desc = "It ends with the error.")
+    @Outcome(expect = FORBIDDEN, desc = "It waits for what nobody will change any more, or ends twice.")
+    @State
+    public static class LoopWaitAgainstClose extends OneLoopWait {
+        @Actor
+        public void arm() {
+            loopWait.arm(1);
+        }
+
+        @Actor
+        public void close() {
+            words().waits().close(new RegionClosedException("the test closes it"));
+        }
+
+        @Arbiter
+        public void ended(I_Result r) {
+            r.r1 = handedOver.get();
         }
     }
 }

@@ -1,7 +1,10 @@
 package io.sluice.reactor;
 
+import io.sluice.engine.EngineLoop;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.Signal;
+import io.sluice.engine.SignalCallback;
+import io.sluice.engine.SignalWait;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -59,5 +62,10 @@ final class FakeSignal implements Signal {
         leasts.add(value);
         onWait.accept(wait);
         return wait;
+    }
+
+    @Override
+    public SignalWait onAtLeast(long value, EngineLoop loop, SignalCallback callback) {
+        throw new UnsupportedOperationException();
     }
 }

@@ -1,0 +1,130 @@
+package io.sluice.engine.session;
+
+import static io.sluice.testkit.Patience.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineLoop;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.SignalUpdate;
+import io.sluice.engine.SignalWait;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.Patience;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A stage above the engine: it adds up on the loop what a peer writes, woken by the signals that come with it. */
+class StageTest {
+    private static final int WARM_UP = 300_000;
+    private static final int SIGNALS = 1_000_000;
+    private static final int ALL = WARM_UP + SIGNALS;
+    // few, so that most signals find the stage waiting
+    private static final int IN_FLIGHT = 16;
+    // what the virtual machine may do on the thread meanwhile; far less than a byte a signal
+    private static final long MOST_BYTES = 128 << 10;
+
+    /** The stage. All of it but the end is the loop's. */
+    private static final class Sum {
+        private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        private final MemorySegment numbers;
+        private final EngineLoop loop;
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
+        private int taken;
+        private long sum;
+        private int elsewhere;
+        private int callbacks;
+        private long allocatedBefore;
+        private long allocated;
+
+        Sum(MemoryRegion region, EngineLoop loop) {
+            this.numbers = region.segment();
+            this.loop = loop;
+        }
+
+        void reached(SignalWait wait, long value, @Nullable SluiceException error) {
+            if (error != null || value > ALL) {
+                done.completeExceptionally(error == null ? new AssertionError("too many: " + value) : error);
+                return;
+            }
+            callbacks++;
+            elsewhere += loop.inLoop() ? 0 : 1;
+            while (taken < value) {
+                sum += numbers.getAtIndex(ValueLayout.JAVA_LONG, taken);
+                if (++taken == WARM_UP) {
+                    allocatedBefore = threads.getCurrentThreadAllocatedBytes();
+                }
+            }
+            if (taken == ALL) {
+                allocated = threads.getCurrentThreadAllocatedBytes() - allocatedBefore;
+                wait.close();
+                done.complete(null);
+            } else {
+                wait.arm(value + 1);
+            }
+        }
+    }
+
+    private static void writeAll(
+            Connection connection, MemoryRegion local, RemoteRegion remote, SignalUpdate arrived, Semaphore inFlight)
+            throws InterruptedException {
+        for (int i = 0; i < ALL; i++) {
+            if (!inFlight.tryAcquire(Patience.BOUND.toNanos(), TimeUnit.NANOSECONDS)) {
+                throw new AssertionError("write " + i + " has to wait too long");
+            }
+            connection.writeWithSignal(
+                    local,
+                    i * 8L,
+                    remote,
+                    i * 8L,
+                    8,
+                    arrived,
+                    TransferOptions.defaults(),
+                    (transfer, error) -> inFlight.release());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tcp", "shm"})
+    void aMillionSignalsMoveThroughAStageWithoutAllocation(String transport) throws Exception {
+        try (LinkedEngines engines = new LinkedEngines(
+                initiator -> initiator.transports(List.of(transport)),
+                target -> target.transports(List.of(transport)))) {
+            MemoryRegion local = engines.local(ALL * 8L);
+            MemoryRegion served = engines.served(ALL * 8L + 8);
+            long expected = 0;
+            for (int i = 0; i < ALL; i++) {
+                long number = i * 0x9E3779B97F4A7C15L;
+                local.segment().setAtIndex(ValueLayout.JAVA_LONG, i, number);
+                expected += number;
+            }
+            RemoteRegion remote = engines.attach(served);
+            EngineLoop loop = engines.accepted().loop();
+            Sum sum = new Sum(served, loop);
+            served.signal(ALL * 8L).onAtLeast(1, loop, sum::reached);
+            writeAll(
+                    engines.connection(),
+                    local,
+                    remote,
+                    new RemoteSignal(remote, ALL * 8L).weak(),
+                    new Semaphore(IN_FLIGHT));
+            await(sum.done);
+            assertThat(sum.sum).isEqualTo(expected);
+            assertThat(sum.elsewhere).isZero();
+            assertThat(sum.allocated)
+                    .as("bytes for %d signals in %d callbacks", SIGNALS, sum.callbacks)
+                    .isLessThan(MOST_BYTES);
+        }
+    }
+}
