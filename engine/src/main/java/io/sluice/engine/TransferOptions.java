@@ -60,7 +60,8 @@ public record TransferOptions(
 
     /**
      * The same, but started by an event. The transfer is submitted at once: it counts as pending, its deadline runs, a
-     * notification or {@code STRONG} signal submitted after it waits for it. It takes no credit before the event.
+     * notification or {@code STRONG} signal submitted after it waits for it. It takes no credit before the event, unless
+     * it is a {@link StreamEvent} that the connection's transport waits for on the device.
      *
      * @param event what must happen first
      * @return new options

@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.StreamEvent;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,10 @@ final class Chunk extends WorkRequest {
 
     void carry(SignalPlan plan) {
         addSignal(plan.remote(), plan.offset(), plan.addend());
+    }
+
+    void waitFor(@Nullable StreamEvent event) {
+        startAfter(event);
     }
 
     boolean holds(LeasedMemory leased) {

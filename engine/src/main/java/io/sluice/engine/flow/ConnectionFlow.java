@@ -4,7 +4,9 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
 import io.sluice.engine.StartEventException;
+import io.sluice.engine.StreamEvent;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
@@ -37,6 +39,7 @@ public final class ConnectionFlow extends OwningFlow {
 
     private final Connection connection;
     private final EventLoop loop;
+    private final Endpoint endpoint;
     private final int maxPending;
 
     // any thread
@@ -83,6 +86,7 @@ public final class ConnectionFlow extends OwningFlow {
             int notificationCredits) {
         this.connection = connection;
         this.loop = loop;
+        this.endpoint = endpoint;
         this.figures = new FlowFigures(connection, loop, counters, options);
         this.maxPending = options.maxPending();
         this.mailbox = new FlowMailbox(loop, this::run, maxPending);
@@ -236,6 +240,11 @@ public final class ConnectionFlow extends OwningFlow {
         figures.countRefused(transfer.kind(), transfer.operations(), transfer.totalBytes(), error);
         transfer.letGo();
         return error;
+    }
+
+    @Override
+    boolean ordersAfter(StartEvent event) {
+        return event instanceof StreamEvent ofStream && endpoint.ordersAfter(ofStream);
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
+import io.sluice.engine.StreamEvent;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
@@ -44,6 +45,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
     // of one that its caller's thread carries out: how long that took
     private long postedAt;
     private @Nullable StartWait startWait;
+    private boolean waitsOnDevice;
     private int admittedRun = NO_RUN;
 
     // null while it is quiet, as it is at first: to write a new transfer's would be a fence for nothing
@@ -149,13 +151,21 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
     void begin() {
         reset();
         StartEvent event = options.startAfter();
-        StartWait wait = event == null ? null : new StartWait(this);
+        boolean onDevice = event != null && flow.ordersAfter(event);
+        waitsOnDevice = onDevice;
+        StartWait wait = event == null || onDevice ? null : new StartWait(this);
         startWait = wait;
         beginRun();
         flow.mailbox().handOver(this);
         if (event != null && wait != null) {
             wait.register(event);
         }
+    }
+
+    /** The event that the endpoint is to start the run after, or null. */
+    @Nullable
+    StreamEvent startOnDevice() {
+        return waitsOnDevice && options.startAfter() instanceof StreamEvent event ? event : null;
     }
 
     /** The wait for the event that the run starts after, or null. */

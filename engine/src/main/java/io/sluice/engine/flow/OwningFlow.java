@@ -2,6 +2,7 @@ package io.sluice.engine.flow;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
 
 /** The flow that a transfer belongs to, as the transfer sees it. A class, so that none of this has to be public in the flow. */
 abstract class OwningFlow {
@@ -15,6 +16,9 @@ abstract class OwningFlow {
 
     /** Submits a transfer that the calling thread holds. */
     abstract void submitHeld(FlowTransfer transfer);
+
+    /** Whether the endpoint waits for a start event by itself, so that the flow need not. */
+    abstract boolean ordersAfter(StartEvent event);
 
     // ---- the poller ----
 

@@ -219,6 +219,7 @@ final class SendQueue {
                 signalling.carry(chunk);
             }
         }
+        chunk.waitFor(transfer.startOnDevice());
         chunk.first(position == 0);
         operation.chunkPosted();
         batch[batchTo++] = chunk;

@@ -4,6 +4,7 @@ import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StreamEvent;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.jni.Sockets;
 import java.nio.ByteBuffer;
@@ -59,6 +60,18 @@ public interface Endpoint {
      * @return how many were accepted, from the first on
      */
     int post(WorkRequest[] batch, int from, int count);
+
+    /**
+     * Whether this endpoint waits for such an event by itself, on the device that brings it about: then the work requests of a
+     * transfer that starts after it are posted at once and carry it ({@link WorkRequest#startAfter()}). Any thread. Otherwise the
+     * engine waits on the host, and posts once the event has happened.
+     *
+     * @param event a start event
+     * @return true if requests that carry the event may be posted, from now on until the endpoint is closed
+     */
+    default boolean ordersAfter(StreamEvent event) {
+        return false;
+    }
 
     /**
      * What the peer must present beyond handle, key and epoch to reach a region that it attaches: its endpoint gets this in

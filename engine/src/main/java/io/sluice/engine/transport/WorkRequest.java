@@ -1,6 +1,7 @@
 package io.sluice.engine.transport;
 
 import io.sluice.engine.RegionMemory;
+import io.sluice.engine.StreamEvent;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -79,6 +80,7 @@ public abstract class WorkRequest {
     private @Nullable RemoteKey signal;
     private long signalOffset;
     private long signalAddend;
+    private @Nullable StreamEvent startAfter;
 
     /** For the engine's own subclass. */
     protected WorkRequest() {}
@@ -148,12 +150,22 @@ public abstract class WorkRequest {
         signalAddend = addend;
     }
 
+    /**
+     * Lets the request wait on a device.
+     *
+     * @param event that the endpoint {@linkplain Endpoint#ordersAfter orders after}, or {@code null} for none
+     */
+    protected final void startAfter(@Nullable StreamEvent event) {
+        startAfter = event;
+    }
+
     /** Lets go of what the request refers to, so that a pooled one keeps no region alive. */
     protected final void clear() {
         local = NO_MEMORY;
         registration = null;
         remote = null;
         signal = null;
+        startAfter = null;
     }
 
     /**
@@ -308,5 +320,16 @@ public abstract class WorkRequest {
      */
     public final long signalAddend() {
         return signalAddend;
+    }
+
+    /**
+     * What the request must not touch memory before: the endpoint takes it at once, and lets its device wait. A device whose event
+     * never happens does not go on, so the endpoint has {@linkplain EndpointContext#failed failed}.
+     *
+     * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain Endpoint#ordersAfter orders after}
+     *     none
+     */
+    public final @Nullable StreamEvent startAfter() {
+        return startAfter;
     }
 }

@@ -1,0 +1,138 @@
+package io.sluice.engine.transport.streamed;
+
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.StreamEvent;
+import io.sluice.engine.TransportStatus;
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportProvider;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.engine.transport.tcp.TcpTransportProvider;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Opens the tcp transport with endpoints that order after the events of a {@link HostStream}: they take a request at once, and
+ * the stream lets it go on. An engine takes it only by name.
+ */
+public final class StreamedTransportProvider implements TransportProvider {
+    static final String NAME = "streamed";
+    static final String DEVICE = "device-0";
+
+    private final TransportProvider tcp = new TcpTransportProvider();
+
+    /** For the service loader. */
+    public StreamedTransportProvider() {}
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public int preference() {
+        return Integer.MIN_VALUE;
+    }
+
+    @Override
+    public TransportStatus status() {
+        return new TransportStatus(NAME, null, null);
+    }
+
+    @Override
+    public Transport open(EngineOptions options) {
+        Transport opened = tcp.open(options);
+        return new Transport() {
+            @Override
+            public Capabilities capabilities() {
+                return opened.capabilities();
+            }
+
+            @Override
+            public Endpoint endpoint(EndpointContext context) {
+                return new Ordering(context, opened.endpoint(context)).endpoint();
+            }
+
+            @Override
+            public void close() {
+                opened.close();
+            }
+        };
+    }
+
+    /** Stands before an endpoint of tcp. */
+    private static final class Ordering {
+        private final EndpointContext context;
+        private final Endpoint tcp;
+        private final Set<WorkRequest> held = new LinkedHashSet<>();
+        private boolean closed;
+
+        Ordering(EndpointContext context, Endpoint tcp) {
+            this.context = context;
+            this.tcp = tcp;
+        }
+
+        Endpoint endpoint() {
+            return (Endpoint) Proxy.newProxyInstance(
+                    Endpoint.class.getClassLoader(),
+                    new Class<?>[] {Endpoint.class},
+                    (proxy, method, arguments) -> switch (method.getName()) {
+                        case "ordersAfter" ->
+                            ((StreamEvent) arguments[0]).device().equals(DEVICE);
+                        case "post" -> post((WorkRequest[]) arguments[0], (int) arguments[1], (int) arguments[2]);
+                        case "close" -> {
+                            close();
+                            yield null;
+                        }
+                        default -> {
+                            try {
+                                yield method.invoke(tcp, arguments);
+                            } catch (InvocationTargetException e) {
+                                throw e.getCause();
+                            }
+                        }
+                    });
+        }
+
+        private int post(WorkRequest[] batch, int from, int count) {
+            for (int i = 0; i < count; i++) {
+                WorkRequest request = batch[from + i];
+                StreamEvent event = request.startAfter();
+                if (event != null) {
+                    held.add(request);
+                    HostStream.onceHappened(
+                            event.handle(), () -> context.loop().execute(() -> release(request)));
+                } else if (tcp.post(batch, from + i, 1) == 0) {
+                    return i;
+                }
+            }
+            return count;
+        }
+
+        private void release(WorkRequest request) {
+            if (closed || !held.contains(request)) {
+                return;
+            }
+            if (tcp.post(new WorkRequest[] {request}, 0, 1) == 1) {
+                held.remove(request);
+            } else {
+                context.loop().execute(() -> release(request));
+            }
+        }
+
+        private void close() {
+            closed = true;
+            for (WorkRequest request : List.copyOf(held)) {
+                held.remove(request);
+                context.completed(request, CompletionStatus.FLUSHED_UNSENT);
+            }
+            tcp.close();
+        }
+    }
+}
