@@ -13,7 +13,7 @@ import java.util.function.IntConsumer;
  * A lane's send queue: writes work requests as records into the loop's batch, and keeps what stands at each place until it is
  * done. Each place has a word of registered memory, for what is put or fetched.
  */
-final class LaneSendQueue implements PostBatch.Queue {
+final class LaneSendQueue extends PostBatch.Queue {
     /** Stands for a read that makes sure that a new queue pair works. */
     @FunctionalInterface
     interface Probe {
@@ -47,7 +47,6 @@ final class LaneSendQueue implements PostBatch.Queue {
     private long landmark;
     private int landmarkKey;
     private int unsignaled;
-    private boolean signalDue;
 
     /**
      * The send queue of a lane.
@@ -72,7 +71,6 @@ final class LaneSendQueue implements PostBatch.Queue {
         queuePair = handle;
         idBase = firstId;
         unsignaled = 0;
-        signalDue = false;
     }
 
     /** From now on this is the peer's port. */
@@ -176,22 +174,15 @@ final class LaneSendQueue implements PostBatch.Queue {
             flags = VerbsQueuePair.SIGNALED;
         }
         batch.add(this, queuePair, idBase | (place & 0xffff_ffffL), opcode, flags);
-        // after it: a batch that was full has been posted, and this is the first of the next
-        signalDue = true;
     }
 
     @Override
-    public boolean takeSignalDue() {
-        boolean due = signalDue;
-        signalDue = false;
-        if (due) {
-            unsignaled = 0;
-        }
-        return due;
+    void signalled() {
+        unsignaled = 0;
     }
 
     @Override
-    public void postRefused(int error) {
+    void postRefused(int error) {
         refused.accept(error);
     }
 

@@ -4,26 +4,49 @@ import io.sluice.jni.VerbsQueuePair;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Work requests of several lanes that go to their adapters in one crossing. Confined to a loop. */
-@SuppressWarnings("ReferenceEquality") // a queue is its own identity
+/**
+ * Work requests of several lanes that go to their adapters in one crossing, those of each lane together: so an adapter hears of
+ * a lane once, however the lanes took turns. Confined to a loop.
+ */
 final class PostBatch {
     private static final int CAPACITY = 256;
+    private static final int NONE = -1;
 
     /** A send queue as the batch sees it. */
-    interface Queue {
-        /** Whether the last request of this queue in the batch has not been signalled yet; asked from its end on. */
-        boolean takeSignalDue();
+    abstract static class Queue {
+        // where its requests are in the batch that is being filled, and where they end in the one that is being posted
+        private int first;
+        private int last = NONE;
+        private int end;
+        private int error;
 
-        /** The adapter did not take a request of the batch, nor any of this queue that followed. */
-        void postRefused(int error);
+        /** The last request of this queue in the batch is signalled. */
+        abstract void signalled();
+
+        /** The adapter did not take a request of the batch, nor any of this queue that followed. The batch is empty again. */
+        abstract void postRefused(int error);
     }
 
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment records = arena.allocate((long) CAPACITY * VerbsQueuePair.RECORD_BYTES, Long.BYTES);
-    private final @Nullable Queue[] queues = new @Nullable Queue[CAPACITY];
+    private final MemorySegment records = records();
+    // the same, those of each queue behind one another
+    private final MemorySegment grouped = records();
+    // the next request of the same queue
+    private final int[] next = new int[CAPACITY];
     private int count;
+    private final @Nullable Queue[] queues = new @Nullable Queue[CAPACITY];
+    private int queueCount;
+    private boolean interleaved;
+    private long posts;
+
+    private MemorySegment records() {
+        return arena.allocate((long) CAPACITY * VerbsQueuePair.RECORD_BYTES, Long.BYTES);
+    }
 
     /** Adds a request; its other fields follow. */
     void add(Queue queue, long queuePair, long id, int opcode, int flags) {
@@ -35,7 +58,15 @@ final class PostBatch {
         records.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.RECORD_ID_OFFSET, id);
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_OPCODE_OFFSET, opcode);
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_FLAGS_OFFSET, flags);
-        queues[count] = queue;
+        if (queue.last == NONE) {
+            queue.first = count;
+            queues[queueCount++] = queue;
+        } else {
+            next[queue.last] = count;
+            interleaved |= queue.last != count - 1;
+        }
+        queue.last = count;
+        next[count] = NONE;
         count++;
     }
 
@@ -62,61 +93,99 @@ final class PostBatch {
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_IMMEDIATE_OFFSET, value);
     }
 
-    /** Posts everything. A lane whose adapter refuses breaks; the others go on. */
-    void post() {
-        markSignaled();
-        int from = 0;
-        while (from < count) {
-            int accepted =
-                    VerbsQueuePair.post(records.address() + (long) from * VerbsQueuePair.RECORD_BYTES, count - from);
-            if (accepted > 0) {
-                from += accepted;
-            } else {
-                Queue refused = queues[from];
-                if (refused != null) {
-                    refused.postRefused(-accepted);
-                    removeFrom(from, refused);
-                }
-            }
+    /** Posts everything; says how much there was. A lane whose adapter refuses breaks; the others go on. */
+    int post() {
+        int total = count;
+        if (total == 0) {
+            return 0;
         }
-        for (int i = 0; i < count; i++) {
+        markSignalled();
+        List<Queue> refused = postAll(interleaved ? grouped() : inPlace(), total);
+        for (int i = 0; i < queueCount; i++) {
             queues[i] = null;
         }
+        queueCount = 0;
         count = 0;
+        interleaved = false;
+        // only now: what follows may fill and post the batch in its turn
+        for (Queue queue : refused) {
+            queue.postRefused(queue.error);
+        }
+        return total;
     }
 
     /** The last of each lane is signalled: so each batch is followed by one completion of each lane. */
-    private void markSignaled() {
-        for (int i = count - 1; i >= 0; i--) {
-            Queue queue = queues[i];
-            if (queue != null && queue.takeSignalDue()) {
-                long at = (long) i * VerbsQueuePair.RECORD_BYTES + VerbsQueuePair.RECORD_FLAGS_OFFSET;
-                int flags = records.get(ValueLayout.JAVA_INT, at);
-                records.set(ValueLayout.JAVA_INT, at, flags | VerbsQueuePair.SIGNALED);
-            }
+    private void markSignalled() {
+        for (int i = 0; i < queueCount; i++) {
+            Queue queue = queue(i);
+            long at = (long) queue.last * VerbsQueuePair.RECORD_BYTES + VerbsQueuePair.RECORD_FLAGS_OFFSET;
+            records.set(
+                    ValueLayout.JAVA_INT, at, records.get(ValueLayout.JAVA_INT, at) | VerbsQueuePair.SIGNALED);
+            queue.signalled();
         }
     }
 
-    private void removeFrom(int from, Queue queue) {
-        int kept = from;
-        for (int i = from; i < count; i++) {
-            if (queues[i] != queue) {
-                if (i != kept) {
-                    MemorySegment.copy(
-                            records,
-                            (long) i * VerbsQueuePair.RECORD_BYTES,
-                            records,
-                            (long) kept * VerbsQueuePair.RECORD_BYTES,
-                            VerbsQueuePair.RECORD_BYTES);
-                    queues[kept] = queues[i];
-                }
-                kept++;
+    private MemorySegment inPlace() {
+        for (int i = 0; i < queueCount; i++) {
+            Queue queue = queue(i);
+            queue.end = queue.last + 1;
+            queue.last = NONE;
+        }
+        return records;
+    }
+
+    private MemorySegment grouped() {
+        int to = 0;
+        for (int i = 0; i < queueCount; i++) {
+            Queue queue = queue(i);
+            for (int from = queue.first; from != NONE; from = next[from]) {
+                MemorySegment.copy(
+                        records,
+                        (long) from * VerbsQueuePair.RECORD_BYTES,
+                        grouped,
+                        (long) to++ * VerbsQueuePair.RECORD_BYTES,
+                        VerbsQueuePair.RECORD_BYTES);
             }
+            queue.end = to;
+            queue.last = NONE;
         }
-        for (int i = kept; i < count; i++) {
-            queues[i] = null;
+        return grouped;
+    }
+
+    /** Gives the queues whose adapter refused: what they have left is passed over. */
+    private List<Queue> postAll(MemorySegment ordered, int total) {
+        List<Queue> refused = List.of();
+        int from = 0;
+        int at = 0;
+        while (from < total) {
+            posts++;
+            int accepted =
+                    VerbsQueuePair.post(ordered.address() + (long) from * VerbsQueuePair.RECORD_BYTES, total - from);
+            if (accepted > 0) {
+                from += accepted;
+                continue;
+            }
+            while (queue(at).end <= from) {
+                at++;
+            }
+            Queue queue = queue(at);
+            queue.error = -accepted;
+            from = queue.end;
+            if (refused.isEmpty()) {
+                refused = new ArrayList<>();
+            }
+            refused.add(queue);
         }
-        count = kept;
+        return refused;
+    }
+
+    private Queue queue(int index) {
+        return Objects.requireNonNull(queues[index]);
+    }
+
+    /** How often the native library was called, until now. */
+    long posts() {
+        return posts;
     }
 
     void close() {
