@@ -4,6 +4,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.TransportLoop;
 import io.sluice.jni.Epoll;
 import io.sluice.jni.Errno;
 import io.sluice.jni.EventDescriptor;
@@ -24,7 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A thread that drives connections. One duty cycle: hear of ready descriptors, poll the sources, run what was handed over,
- * expire deadlines, then flush what all of this has queued. What was received is handled before what was handed over is run:
+ * expire deadlines, flush what all of this has made the transports gather, then run what was put off to the cycle's end. What was received is handled before what was handed over is run:
  * so that what a callback begins leaves in the cycle of the completion that called it, and many small frames in one system
  * call.
  *
@@ -82,8 +83,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     private long askPauseNanos;
     private int cyclesUnasked;
     private final List<Source> sources = new ArrayList<>();
-    private ArrayList<Runnable> endOfCycle = new ArrayList<>();
-    private ArrayList<Runnable> endOfCycleSpare = new ArrayList<>();
+    private final EndOfCycle endOfCycle = new EndOfCycle(this::run, this::report);
     private long now = System.nanoTime();
     private long batchTime = now;
     private boolean batchTimed;
@@ -249,6 +249,24 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
         endOfCycle.add(task);
     }
 
+    /**
+     * What a transport has on this poller is flushed in each cycle from now on. On the thread.
+     *
+     * @param loop opened on this poller
+     */
+    public void add(TransportLoop loop) {
+        endOfCycle.add(loop);
+    }
+
+    /**
+     * It is flushed no more. On the thread.
+     *
+     * @param loop added before
+     */
+    public void remove(TransportLoop loop) {
+        endOfCycle.remove(loop);
+    }
+
     /** As {@link #atEndOfCycle}, for callbacks; there may be no cycle any more that could end. On the thread. */
     void atEndOfCycleOrNow(Runnable task) {
         if (state == State.TERMINATED) {
@@ -328,7 +346,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
         work += pollSources();
         work += runTasks();
         work += expireDeadlines();
-        work += runEndOfCycle();
+        work += endOfCycle.run();
         if (work == 0) {
             counters.add(PollerCounters.Counter.EMPTY_POLLS, 1);
             return false;
@@ -481,22 +499,6 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
         return count;
     }
 
-    private int runEndOfCycle() {
-        ArrayList<Runnable> due = endOfCycle;
-        if (due.isEmpty()) {
-            return 0;
-        }
-        endOfCycle = endOfCycleSpare;
-        endOfCycleSpare = due;
-        // by index: an iterator would be garbage in every cycle
-        for (int i = 0; i < due.size(); i++) {
-            run(due.get(i));
-        }
-        int count = due.size();
-        due.clear();
-        return count;
-    }
-
     private int await(long timeout) {
         int ready = Epoll.await(epoll, events.address(), MAX_EVENTS, timeout);
         if (ready < 0) {
@@ -602,7 +604,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
                     now = System.nanoTime();
                     run(task);
                 }
-            } while (runEndOfCycle() > 0);
+            } while (endOfCycle.run() > 0);
         }
     }
 

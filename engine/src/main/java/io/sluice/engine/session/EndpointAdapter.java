@@ -86,7 +86,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
         this.exposures = exposures;
         this.owner = owner;
         this.counters = engine.counters().flow(loop, transport);
-        this.endpoint = transport.transport().endpoint(this);
+        this.endpoint = engine.loops().get(loop, transport).endpoint(this);
         NotificationSender ofEndpoint = endpoint.notificationSender();
         this.flow = new ConnectionFlow(
                 connection,

@@ -7,6 +7,7 @@ import io.sluice.engine.figures.EngineCounters;
 import io.sluice.engine.flow.EngineWindow;
 import io.sluice.engine.memory.RegionRegistry;
 import io.sluice.engine.progress.Observers;
+import io.sluice.engine.providers.TransportLoops;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param options the engine's settings
  * @param credentials what it proves itself by
+ * @param loops what its transports have on its pollers
  * @param counters what they count into
  * @param window from which they take credits
  * @param regions what their peers may attach
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 record EngineParts(
         EngineOptions options,
         Credentials credentials,
+        TransportLoops loops,
         EngineCounters counters,
         EngineWindow window,
         RegionRegistry regions,

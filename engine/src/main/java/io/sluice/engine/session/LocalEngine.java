@@ -35,6 +35,7 @@ import io.sluice.engine.memory.LocalRegion;
 import io.sluice.engine.memory.RegionRegistry;
 import io.sluice.engine.progress.Observers;
 import io.sluice.engine.progress.Poller;
+import io.sluice.engine.providers.TransportLoops;
 import io.sluice.engine.providers.Transports;
 import io.sluice.engine.providers.VariableNames;
 import io.sluice.engine.transport.WorkRequest.Operation;
@@ -73,6 +74,7 @@ public final class LocalEngine implements TransferEngine {
     private final @Nullable Observers observers;
     private final List<Poller> pollers;
     private final Transports transports;
+    private final TransportLoops loops;
     private final RegionRegistry regions;
     private final EngineFigures figures;
     private final Handshakes handshakes;
@@ -106,10 +108,12 @@ public final class LocalEngine implements TransferEngine {
         });
         this.regions = new RegionRegistry(
                 transports.all(), new DescriptorKeys(id, epoch), this::regionClosing, observers, housekeeping);
+        this.loops = new TransportLoops(pollers.size(), transports.all().size());
         EngineCounters counters =
                 new EngineCounters(pollers.size(), transports.all().size());
         EngineWindow window = new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes());
-        EngineParts parts = new EngineParts(options, credentials, counters, window, regions, unfinished, observers);
+        EngineParts parts = new EngineParts(
+                options, credentials, loops, counters, window, regions, unfinished, observers);
         this.sessions = new EngineSessions(parts, pollers, this::isClosing);
         this.bootstraps = new BootstrapContext(
                 id, epoch, options, credentials, new NonceSource(), handshakes, transports, unfinished, sessions);
@@ -399,6 +403,7 @@ public final class LocalEngine implements TransferEngine {
     }
 
     private void stopPollers() {
+        pollers.forEach(poller -> poller.execute(() -> loops.close(poller)));
         CompletableFuture.allOf(pollers.stream().map(Poller::stop).toArray(CompletableFuture<?>[]::new))
                 .whenComplete((nothing, error) -> {
                     // behind the regions that are still being given back

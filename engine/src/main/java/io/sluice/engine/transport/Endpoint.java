@@ -52,7 +52,8 @@ public interface Endpoint {
     }
 
     /**
-     * Posts work requests. What is not accepted is offered again after {@link EndpointContext#postable()}.
+     * Posts work requests. What is not accepted is offered again after {@link EndpointContext#postable()}; what is accepted
+     * leaves at the end of the duty cycle at the latest, by {@link TransportLoop#flush()}.
      *
      * @param batch the requests
      * @param from the first to post

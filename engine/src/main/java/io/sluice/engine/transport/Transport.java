@@ -75,12 +75,13 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Makes this side's end of a connection. Called on the connection's event loop.
+     * Makes what this transport has on an event loop. Called on the loop's thread, once for each loop that gets a connection
+     * of this transport.
      *
-     * @param context what the engine gives it
-     * @return the endpoint, which may do nothing before {@link Endpoint#begin}
+     * @param loop serves the connections
+     * @return makes their endpoints; closed on the loop's thread before this transport is
      */
-    Endpoint endpoint(EndpointContext context);
+    TransportLoop openLoop(EventLoop loop);
 
     /**
      * The ports in use that keep counters.
@@ -91,7 +92,7 @@ public interface Transport extends AutoCloseable {
         return List.of();
     }
 
-    /** Gives everything back. All endpoints are closed. */
+    /** Gives everything back. All loops are closed. */
     @Override
     void close();
 }

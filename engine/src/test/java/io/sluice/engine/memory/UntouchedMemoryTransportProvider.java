@@ -7,11 +7,11 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.Capabilities;
-import io.sluice.engine.transport.Endpoint;
-import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
 import io.sluice.engine.transport.TransportProvider;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
 import java.util.Objects;
@@ -71,8 +71,8 @@ public final class UntouchedMemoryTransportProvider implements TransportProvider
             }
 
             @Override
-            public Endpoint endpoint(EndpointContext context) {
-                return opened.endpoint(context);
+            public TransportLoop openLoop(EventLoop loop) {
+                return opened.openLoop(loop);
             }
 
             @Override

@@ -4,8 +4,9 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Endpoint;
-import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
 import io.sluice.engine.transport.TransportProvider;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
 import java.lang.reflect.InvocationTargetException;
@@ -45,8 +46,9 @@ public final class WordlessTransportProvider implements TransportProvider {
             }
 
             @Override
-            public Endpoint endpoint(EndpointContext context) {
-                return wordless(opened.endpoint(context));
+            public TransportLoop openLoop(EventLoop loop) {
+                TransportLoop made = opened.openLoop(loop);
+                return context -> wordless(made.endpoint(context));
             }
 
             @Override

@@ -14,7 +14,7 @@ import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SecureStream;
-import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
@@ -65,12 +65,12 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
             Host host,
             SecretSource secrets,
             CrossMemoryProbe probe,
-            Transport wireTransport) {
+            TransportLoop wireLoop) {
         this.context = context;
         this.options = options;
         this.probe = probe;
         this.handshake = new Handshake(context, host, options.directory(), secrets, new HandshakeEnd());
-        this.wire = wireTransport.endpoint(new WireContext(context, this::wireEstablished));
+        this.wire = wireLoop.endpoint(new WireContext(context, this::wireEstablished));
         this.ownRegions = new OwnRegions(context, () -> options.crossMemoryAttach() && peerAllowsCrossMemory);
         this.peerRegions = new PeerRegions(context, options.trustHugePages());
     }

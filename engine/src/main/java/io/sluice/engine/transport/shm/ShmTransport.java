@@ -7,11 +7,11 @@ import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.Capabilities;
-import io.sluice.engine.transport.Endpoint;
-import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -74,8 +74,10 @@ final class ShmTransport implements Transport {
     }
 
     @Override
-    public Endpoint endpoint(EndpointContext context) {
-        return new ShmEndpoint(context, options, host, secrets, probe, wire);
+    public TransportLoop openLoop(EventLoop loop) {
+        return new ShmLoop(
+                wire.openLoop(loop),
+                (context, beside) -> new ShmEndpoint(context, options, host, secrets, probe, beside));
     }
 
     @Override

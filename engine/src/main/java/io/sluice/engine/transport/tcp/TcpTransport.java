@@ -1,21 +1,16 @@
 package io.sluice.engine.transport.tcp;
 
 import io.sluice.engine.transport.Capabilities;
-import io.sluice.engine.transport.Endpoint;
-import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.Transport;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import io.sluice.engine.transport.TransportLoop;
 
-/** The transport of one engine. It keeps the scratch memory that all lanes of a loop share. */
+/** The transport of one engine. All lanes of a loop share scratch memory. */
 final class TcpTransport implements Transport {
     // a frame's length is 64 bits wide; the limit only keeps a lane fair
     private static final long LARGEST_MESSAGE = 1L << 30;
     private static final Capabilities CAPABILITIES =
             new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, LARGEST_MESSAGE, true);
-
-    private final Map<EventLoop, LoopScratch> scratch = new ConcurrentHashMap<>();
 
     @Override
     public Capabilities capabilities() {
@@ -23,12 +18,14 @@ final class TcpTransport implements Transport {
     }
 
     @Override
-    public Endpoint endpoint(EndpointContext context) {
-        return new TcpEndpoint(context, scratch.computeIfAbsent(context.loop(), loop -> new LoopScratch()));
+    public TransportLoop openLoop(EventLoop loop) {
+        LoopScratch scratch = new LoopScratch();
+        // each lane sends what it has at the end of the cycle, by a system call of its own
+        return context -> new TcpEndpoint(context, scratch);
     }
 
     @Override
     public void close() {
-        scratch.clear();
+        // what the loops have goes with them
     }
 }

@@ -310,7 +310,6 @@ final class LaneRecovery {
     private void probe() {
         state.enter(Phase.PROBING);
         queuePair.queue().readLandmark(probe);
-        shared.batch().post();
     }
 
     private void probed() {

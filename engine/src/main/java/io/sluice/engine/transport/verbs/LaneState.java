@@ -1,7 +1,6 @@
 package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.TransportMetrics.PathState;
-import io.sluice.engine.transport.EventLoop;
 
 /**
  * What the parts of a lane share, and what other lanes see of it when they carry its messages. Confined to the loop, but for
@@ -29,7 +28,7 @@ final class LaneState {
     }
 
     private final int index;
-    private final EventLoop loop;
+    private final LoopLanes shared;
     private final Runnable flush;
     private final OwedAnswers owed = new OwedAnswers();
     // other threads look at it
@@ -40,11 +39,11 @@ final class LaneState {
     /**
      * The state of a new lane.
      *
-     * @param flush posts what waits; run at the end of a duty cycle in which it was asked for
+     * @param flush adds what waits to the loop's batch; run at the end of a duty cycle in which it was asked for
      */
-    LaneState(int index, EventLoop loop, Runnable flush) {
+    LaneState(int index, LoopLanes shared, Runnable flush) {
         this.index = index;
-        this.loop = loop;
+        this.shared = shared;
         this.flush = flush;
     }
 
@@ -83,7 +82,7 @@ final class LaneState {
     void scheduleFlush() {
         if (!flushScheduled) {
             flushScheduled = true;
-            loop.atEndOfCycle(flush);
+            shared.flushLater(flush);
         }
     }
 

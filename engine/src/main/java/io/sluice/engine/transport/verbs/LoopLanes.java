@@ -5,7 +5,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the lanes of one loop share: the batch, the pools, and for each rail the groups of lanes. Confined to the loop. */
+/**
+ * What the lanes of one loop share: the batch, the pools, and for each rail the groups of lanes. What the lanes have to say waits
+ * for the end of the duty cycle, and leaves with the work requests of all connections in one crossing. Confined to the loop.
+ */
 final class LoopLanes {
     private final EventLoop loop;
     private final int sendDepth;
@@ -13,6 +16,8 @@ final class LoopLanes {
     private final ArrayDeque<Message> messages = new ArrayDeque<>();
     private final ArrayDeque<AwaitedAnswer> answers = new ArrayDeque<>();
     private final List<List<LaneGroup>> groups = new ArrayList<>();
+    private ArrayList<Runnable> due = new ArrayList<>();
+    private ArrayList<Runnable> dueSpare = new ArrayList<>();
 
     LoopLanes(EventLoop loop, List<Rail> rails, int sendDepth) {
         this.loop = loop;
@@ -26,6 +31,27 @@ final class LoopLanes {
 
     PostBatch batch() {
         return batch;
+    }
+
+    /** Lets a lane add to the batch what it has, before the batch is posted at the end of the duty cycle. */
+    void flushLater(Runnable adding) {
+        due.add(adding);
+    }
+
+    /** The end of the duty cycle: posts all there is; says how much there was. */
+    int flush() {
+        int lanes = due.size();
+        if (lanes > 0) {
+            ArrayList<Runnable> now = due;
+            due = dueSpare;
+            dueSpare = now;
+            // by index: an iterator would be garbage
+            for (int i = 0; i < lanes; i++) {
+                now.get(i).run();
+            }
+            now.clear();
+        }
+        return lanes + batch.post();
     }
 
     /** A group on the rail that takes another lane. */
@@ -74,7 +100,7 @@ final class LoopLanes {
         answers.addFirst(answer);
     }
 
-    /** The loop has ended. */
+    /** No lane is left. */
     void close() {
         groups.forEach(ofRail -> ofRail.forEach(LaneGroup::close));
         batch.close();

@@ -49,7 +49,6 @@ final class VerbsEndpoint implements Endpoint, LaneContext {
     private boolean begun;
     private final Runnable tellPostable = this::tellPostable;
     private final Runnable tellNotificationsSendable = this::tellNotificationsSendable;
-    private final Runnable postBatch = this::postBatch;
     private boolean closed;
 
     VerbsEndpoint(EndpointContext context, VerbsOptions options, List<Rail> rails, LoopLanes shared) {
@@ -175,13 +174,9 @@ final class VerbsEndpoint implements Endpoint, LaneContext {
         if (accepted < count) {
             refusedPost = true;
         }
-        postBatch();
-        return accepted;
-    }
-
-    private void postBatch() {
+        // it all leaves at the end of the duty cycle, with what other connections have; messages make room for more here
         lanes.sendMessages();
-        shared.batch().post();
+        return accepted;
     }
 
     /** Gives a request to a lane; false if none has room. */
@@ -273,15 +268,10 @@ final class VerbsEndpoint implements Endpoint, LaneContext {
     }
 
     private void placeAgain() {
-        boolean placed = false;
         WorkRequest request;
         while ((request = again.peekFirst()) != null && place(request)) {
             again.removeFirst();
             count(WireCounter.RESENT_CHUNKS, 1);
-            placed = true;
-        }
-        if (placed) {
-            shared.loop().atEndOfCycle(postBatch);
         }
     }
 

@@ -50,7 +50,7 @@ final class VerbsLane implements LaneGroup.Member {
         this.shared = shared;
         this.group = group;
         this.slot = group.enter(this);
-        this.state = new LaneState(index, shared.loop(), this::flush);
+        this.state = new LaneState(index, shared, this::flush);
         this.watchdog = new LaneWatchdog(shared.loop(), this::hasWork);
         this.queue = new LaneSendQueue(context, shared.batch(), group, slot, this::postRefused);
         this.places = queue.places();
@@ -132,9 +132,13 @@ final class VerbsLane implements LaneGroup.Member {
 
     /** The adapter did not take a request of the batch, nor any of this lane that followed. */
     private void postRefused(int error) {
-        String text = Errno.message(error);
-        work.postRefused("lane " + state.index() + ": posting fails again and again: " + text);
-        recovery.breakDown("posting failed: " + text);
+        try {
+            String text = Errno.message(error);
+            work.postRefused("lane " + state.index() + ": posting fails again and again: " + text);
+            recovery.breakDown("posting failed: " + text);
+        } catch (RuntimeException | Error e) {
+            unexpected(e);
+        }
     }
 
     @Override
@@ -181,8 +185,17 @@ final class VerbsLane implements LaneGroup.Member {
         return messages;
     }
 
+    /** The end of the duty cycle: adds to the batch what waits. */
     private void flush() {
         state.flushBegins();
+        try {
+            addWaiting();
+        } catch (RuntimeException | Error e) {
+            unexpected(e);
+        }
+    }
+
+    private void addWaiting() {
         if (state.phase() == Phase.DOWN) {
             messages.reportThroughDeputy();
             return;
@@ -195,7 +208,6 @@ final class VerbsLane implements LaneGroup.Member {
             queue.readLandmark(visibility.next());
         }
         messages.send();
-        shared.batch().post();
     }
 
     @Override

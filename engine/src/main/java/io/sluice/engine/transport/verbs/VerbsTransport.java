@@ -7,22 +7,19 @@ import io.sluice.engine.PortMetrics;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.transport.Capabilities;
-import io.sluice.engine.transport.Endpoint;
-import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The transport of one engine: its rails, and what each loop has of them. */
+/** The transport of one engine: its rails. */
 final class VerbsTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(VerbsTransport.class);
     // the specification allows 2^31; the limit only keeps a queue pair fair
@@ -38,7 +35,6 @@ final class VerbsTransport implements Transport {
     private final List<PortMetrics> ports;
     // the engine, and each registration: a device is closed after the last of its regions
     private final AtomicLong users = new AtomicLong(1);
-    private final Map<EventLoop, LoopLanes> loops = new ConcurrentHashMap<>();
 
     VerbsTransport(VerbsOptions options, int windowOperations) {
         this.options = options;
@@ -89,9 +85,8 @@ final class VerbsTransport implements Transport {
     }
 
     @Override
-    public Endpoint endpoint(EndpointContext context) {
-        LoopLanes lanes = loops.computeIfAbsent(context.loop(), loop -> new LoopLanes(loop, rails, sendDepth));
-        return new VerbsEndpoint(context, options, rails, lanes);
+    public TransportLoop openLoop(EventLoop loop) {
+        return new VerbsLoop(loop, options, rails, sendDepth);
     }
 
     @Override
@@ -101,7 +96,6 @@ final class VerbsTransport implements Transport {
 
     @Override
     public void close() {
-        loops.values().forEach(LoopLanes::close);
         letGo();
     }
 

@@ -1,9 +1,9 @@
 package io.sluice.engine.transport.reordering;
 
 import io.sluice.engine.transport.Capabilities;
-import io.sluice.engine.transport.Endpoint;
-import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** The transport of one engine. It numbers the connections, so that each has a seed of its own. */
@@ -24,8 +24,9 @@ final class ReorderingTransport implements Transport {
     }
 
     @Override
-    public Endpoint endpoint(EndpointContext context) {
-        return new ReorderingEndpoint(context, Disorder.derive(DisorderSeed.current(), connections.getAndIncrement()));
+    public TransportLoop openLoop(EventLoop loop) {
+        return context ->
+                new ReorderingEndpoint(context, Disorder.derive(DisorderSeed.current(), connections.getAndIncrement()));
     }
 
     @Override

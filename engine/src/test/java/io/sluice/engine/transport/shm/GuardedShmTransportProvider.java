@@ -8,11 +8,11 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.Capabilities;
-import io.sluice.engine.transport.Endpoint;
-import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
 import io.sluice.engine.transport.TransportProvider;
 import io.sluice.jni.Memory;
 import java.util.Set;
@@ -96,8 +96,8 @@ public final class GuardedShmTransportProvider implements TransportProvider {
         }
 
         @Override
-        public Endpoint endpoint(EndpointContext context) {
-            return shm.endpoint(context);
+        public TransportLoop openLoop(EventLoop loop) {
+            return shm.openLoop(loop);
         }
 
         @Override

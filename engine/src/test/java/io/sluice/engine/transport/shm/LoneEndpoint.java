@@ -57,7 +57,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         this.initiator = initiator;
         transport = new ShmTransport(shm, new TcpTransportProvider().open(options));
         poller.start();
-        endpoint = onLoop(() -> transport.endpoint(this));
+        endpoint = onLoop(() -> transport.openLoop(poller).endpoint(this));
     }
 
     static LoneEndpoint initiating() {

@@ -27,7 +27,9 @@ import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -44,27 +46,66 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     private static final Set<Access> RIGHTS = EnumSet.allOf(Access.class);
 
-    private final EngineOptions options = PatientOptions.builder().build();
-    private final Poller poller = new Poller("lone endpoint", 0, options, failed -> {});
-    private final Arena arena = Arena.ofShared();
+    private final EngineOptions options;
+    private final Poller poller;
+    private final Arena arena;
     private final VerbsTransport transport;
     private final MemorySegment segment;
     private final RegisteredMemory registration;
     private final WordRegion region;
+    private final VerbsLoop shared;
     private final Endpoint endpoint;
     private final BlockingQueue<byte[]> notifications = new LinkedBlockingQueue<>();
     private final BlockingQueue<SluiceException> failures = new LinkedBlockingQueue<>();
+    private final List<LoneEndpoint> beside = new ArrayList<>();
     private final AtomicInteger sent = new AtomicInteger();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean established;
 
     LoneEndpoint(VerbsOptions verbs, long regionBytes) {
+        this(verbs, regionBytes, 1);
+    }
+
+    LoneEndpoint(VerbsOptions verbs, long regionBytes, int lanes) {
+        options = PatientOptions.builder().lanes(lanes).build();
+        poller = new Poller("lone endpoint", 0, options, failed -> {});
+        arena = Arena.ofShared();
         transport = new VerbsTransport(verbs, options.windowOperations());
         segment = arena.allocate(regionBytes, 4096);
         registration = transport.register(RegionMemory.host(segment), RIGHTS, AtomicDomain.TARGET_CPU);
         region = new WordRegion(segment, registration);
         poller.start();
-        endpoint = onLoop(() -> transport.endpoint(this));
+        shared = onLoop(() -> (VerbsLoop) transport.openLoop(poller));
+        endpoint = onLoop(() -> {
+            poller.add(shared);
+            return shared.endpoint(this);
+        });
+    }
+
+    private LoneEndpoint(LoneEndpoint first) {
+        options = first.options;
+        poller = first.poller;
+        arena = first.arena;
+        transport = first.transport;
+        segment = first.segment;
+        registration = first.registration;
+        region = first.region;
+        shared = first.shared;
+        endpoint = onLoop(() -> shared.endpoint(this));
+    }
+
+    /** Another on the same loop, with the same region; it is closed with this one. */
+    LoneEndpoint beside() {
+        LoneEndpoint made = new LoneEndpoint(this);
+        beside.add(made);
+        return made;
+    }
+
+    void doOnLoop(Runnable task) {
+        onLoop(() -> {
+            task.run();
+            return true;
+        });
     }
 
     private <T> T onLoop(Supplier<T> call) {
@@ -136,10 +177,24 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     /** Posts a transfer of the whole region, and waits for its success. */
     void transfer(WorkRequest.Operation operation, RemoteKey remote) {
+        assertThat(Patience.await(onLoop(() -> post(operation, remote)))).isEqualTo(CompletionStatus.SUCCESS);
+    }
+
+    /** Posts a transfer of the whole region, on the loop; gives how it ends. */
+    CompletableFuture<CompletionStatus> post(WorkRequest.Operation operation, RemoteKey remote) {
         PostedRequest request = new PostedRequest(operation, segment, registration, remote);
-        assertThat(onLoop(() -> endpoint.post(new WorkRequest[] {request}, 0, 1)))
-                .isEqualTo(1);
-        assertThat(Patience.await(request.status)).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(endpoint.post(new WorkRequest[] {request}, 0, 1)).isEqualTo(1);
+        return request.status;
+    }
+
+    /** How often the endpoints of the loop have posted, until now. */
+    long crossings() {
+        return shared.posts();
+    }
+
+    /** On the loop. */
+    void closeEndpoint() {
+        endpoint.close();
     }
 
     void sendNotification(byte[] payload) {
@@ -172,9 +227,11 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     @Override
     public void close() {
-        onLoop(() -> {
+        doOnLoop(() -> {
+            beside.forEach(LoneEndpoint::closeEndpoint);
             endpoint.close();
-            return endpoint.isQuiescent();
+            poller.remove(shared);
+            shared.close();
         });
         Patience.await(poller.stop());
         registration.close();

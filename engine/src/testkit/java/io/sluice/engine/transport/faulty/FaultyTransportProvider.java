@@ -3,9 +3,9 @@ package io.sluice.engine.transport.faulty;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.Capabilities;
-import io.sluice.engine.transport.Endpoint;
-import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
 import io.sluice.engine.transport.TransportProvider;
 import java.util.ServiceLoader;
 
@@ -65,9 +65,12 @@ public class FaultyTransportProvider implements TransportProvider {
             }
 
             @Override
-            public Endpoint endpoint(EndpointContext context) {
-                long seed = FaultSeed.current() + (context.initiator() ? 0 : 1);
-                return new FaultyEndpoint(context, tcp::endpoint, new Faults(seed, breaks && context.initiator()));
+            public TransportLoop openLoop(EventLoop loop) {
+                TransportLoop made = tcp.openLoop(loop);
+                return context -> {
+                    long seed = FaultSeed.current() + (context.initiator() ? 0 : 1);
+                    return new FaultyEndpoint(context, made::endpoint, new Faults(seed, breaks && context.initiator()));
+                };
             }
 
             @Override

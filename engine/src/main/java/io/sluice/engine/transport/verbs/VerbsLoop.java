@@ -1,0 +1,40 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.TransportLoop;
+import java.util.List;
+
+/** What one event loop has of the transport: its connections' lanes, whose work is posted together. */
+final class VerbsLoop implements TransportLoop {
+    private final VerbsOptions options;
+    private final List<Rail> rails;
+    private final LoopLanes lanes;
+
+    VerbsLoop(EventLoop loop, VerbsOptions options, List<Rail> rails, int sendDepth) {
+        this.options = options;
+        this.rails = rails;
+        this.lanes = new LoopLanes(loop, rails, sendDepth);
+    }
+
+    @Override
+    public Endpoint endpoint(EndpointContext context) {
+        return new VerbsEndpoint(context, options, rails, lanes);
+    }
+
+    @Override
+    public int flush() {
+        return lanes.flush();
+    }
+
+    /** Calls into the native library that have posted work, until now. */
+    long posts() {
+        return lanes.batch().posts();
+    }
+
+    @Override
+    public void close() {
+        lanes.close();
+    }
+}
