@@ -1,6 +1,6 @@
 package io.sluice.engine.flow;
 
-import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.InlineOperations;
 import io.sluice.engine.transport.WorkRequest;
 
 /**
@@ -10,12 +10,16 @@ import io.sluice.engine.transport.WorkRequest;
 final class CallerThreadTransfers {
     private final FlowFigures figures;
     private final FlowMailbox mailbox;
-    private final Endpoint endpoint;
+    private final InlineOperations endpoint;
     private final ConnectionWindow window;
     private final long mostBytes;
 
     CallerThreadTransfers(
-            FlowFigures figures, FlowMailbox mailbox, Endpoint endpoint, ConnectionWindow window, long mostBytes) {
+            FlowFigures figures,
+            FlowMailbox mailbox,
+            InlineOperations endpoint,
+            ConnectionWindow window,
+            long mostBytes) {
         this.figures = figures;
         this.mailbox = mailbox;
         this.endpoint = endpoint;

@@ -16,7 +16,9 @@ import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.InlineOperations;
 import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.StreamOrder;
 import io.sluice.engine.transport.WorkRequest;
 import java.time.Duration;
 import java.util.Collections;
@@ -39,7 +41,7 @@ public final class ConnectionFlow extends OwningFlow {
 
     private final Connection connection;
     private final EventLoop loop;
-    private final Endpoint endpoint;
+    private final @Nullable StreamOrder streamOrder;
     private final int maxPending;
 
     // any thread
@@ -86,7 +88,7 @@ public final class ConnectionFlow extends OwningFlow {
             int notificationCredits) {
         this.connection = connection;
         this.loop = loop;
-        this.endpoint = endpoint;
+        this.streamOrder = endpoint instanceof StreamOrder ordered ? ordered : null;
         this.figures = new FlowFigures(connection, loop, counters, options);
         this.maxPending = options.maxPending();
         this.mailbox = new FlowMailbox(loop, this::run, maxPending);
@@ -94,10 +96,9 @@ public final class ConnectionFlow extends OwningFlow {
         this.inquiries = new Inquiries(endpoint, groups, quiescence, ends);
         this.queue = new SendQueue(
                 loop, figures, ends, mailbox, options, engineWindow, capabilities, transport, endpoint, groups);
-        this.callerThread = capabilities.callerThreadBytes() == 0
-                ? null
-                : new CallerThreadTransfers(
-                        figures, mailbox, endpoint, queue.window(), capabilities.callerThreadBytes());
+        this.callerThread = capabilities.callerThreadBytes() > 0 && endpoint instanceof InlineOperations inline
+                ? new CallerThreadTransfers(figures, mailbox, inline, queue.window(), capabilities.callerThreadBytes())
+                : null;
         this.notifications = new NotificationQueue(loop, mailbox, ends, notificationSender, notificationCredits);
     }
 
@@ -244,7 +245,8 @@ public final class ConnectionFlow extends OwningFlow {
 
     @Override
     boolean ordersAfter(StartEvent event) {
-        return event instanceof StreamEvent ofStream && endpoint.ordersAfter(ofStream);
+        StreamOrder order = streamOrder;
+        return order != null && event instanceof StreamEvent ofStream && order.ordersAfter(ofStream);
     }
 
     @Override

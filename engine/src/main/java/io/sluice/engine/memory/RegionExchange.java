@@ -15,8 +15,8 @@ import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
 import io.sluice.engine.providers.OpenTransport;
-import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.RegionAttachments;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ public final class RegionExchange {
     private final RegionRegistry localRegions;
     private final Connection connection;
     private final OpenTransport transport;
-    private final Endpoint endpoint;
+    private final RegionAttachments endpoint;
     private final ExposureTable exposures;
     private final FramedSocket control;
     private final RegionRights rights;
@@ -47,7 +47,7 @@ public final class RegionExchange {
             RegionRegistry localRegions,
             Connection connection,
             OpenTransport transport,
-            Endpoint endpoint,
+            RegionAttachments endpoint,
             ExposureTable exposures,
             FramedSocket control,
             RegionRights rights,

@@ -7,8 +7,8 @@ import io.sluice.engine.control.CycleBudget;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
 import io.sluice.engine.providers.OpenTransport;
-import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.RegionAttachments;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -25,7 +25,7 @@ final class ServedAttach {
 
     private final RegionRegistry regions;
     private final OpenTransport transport;
-    private final Endpoint endpoint;
+    private final RegionAttachments endpoint;
     private final ExposureTable exposures;
     private final FramedSocket control;
     private final RegionRights rights;
@@ -40,7 +40,7 @@ final class ServedAttach {
     ServedAttach(
             RegionRegistry regions,
             OpenTransport transport,
-            Endpoint endpoint,
+            RegionAttachments endpoint,
             ExposureTable exposures,
             FramedSocket control,
             RegionRights rights,
@@ -167,7 +167,7 @@ final class ServedAttach {
     }
 
     private static void refuse(ByteArrayOutputStream answer, int status) {
-        answer(answer, status, 0, Endpoint.NO_KEYS);
+        answer(answer, status, 0, RegionAttachments.NO_KEYS);
     }
 
     private static void answer(ByteArrayOutputStream answer, int status, long handle, byte[] keys) {

@@ -4,6 +4,7 @@ import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.bootstrap.Credentials;
 import io.sluice.engine.bootstrap.LaneConnector;
@@ -25,10 +26,15 @@ import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.Notifications;
+import io.sluice.engine.transport.RegionAttachments;
+import io.sluice.engine.transport.SocketLanes;
+import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Sockets;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -39,6 +45,8 @@ import org.jspecify.annotations.Nullable;
  * it. On the connection's loop.
  */
 final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
+    private static final RegionAttachments NO_PART_IN_ATTACHING = new RegionAttachments() {};
+
     private final EngineOptions options;
     private final Credentials credentials;
     private final RegionRegistry regions;
@@ -49,6 +57,9 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
     private final Owner owner;
     private final FlowCounters counters;
     private final Endpoint endpoint;
+    private final @Nullable SocketLanes socketLanes;
+    private final @Nullable TransportMessages messages;
+    private final RegionAttachments attachments;
     private final ConnectionFlow flow;
     private final BitSet lanes = new BitSet();
     private final List<LaneConnector> connectors = new ArrayList<>();
@@ -87,7 +98,9 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
         this.owner = owner;
         this.counters = engine.counters().flow(loop, transport);
         this.endpoint = engine.loops().get(loop, transport).endpoint(this);
-        NotificationSender ofEndpoint = endpoint.notificationSender();
+        this.socketLanes = endpoint instanceof SocketLanes ofEndpoint ? ofEndpoint : null;
+        this.messages = endpoint instanceof TransportMessages ofEndpoint ? ofEndpoint : null;
+        this.attachments = endpoint instanceof RegionAttachments ofEndpoint ? ofEndpoint : NO_PART_IN_ATTACHING;
         this.flow = new ConnectionFlow(
                 connection,
                 loop,
@@ -97,12 +110,27 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
                 transport.transport().capabilities(),
                 transport.index(),
                 endpoint,
-                ofEndpoint == null ? new ControlChannelNotifications() : ofEndpoint,
+                endpoint instanceof Notifications ofEndpoint
+                        ? ofEndpoint.notificationSender()
+                        : new ControlChannelNotifications(),
                 terms.notificationCredits());
     }
 
     Endpoint endpoint() {
         return endpoint;
+    }
+
+    /** The endpoint's part in attaching regions. */
+    RegionAttachments attachments() {
+        return attachments;
+    }
+
+    /** A message of the peer's endpoint. */
+    void received(ByteBuffer message) {
+        if (messages == null) {
+            throw new ProtocolException("a message for a transport that has none");
+        }
+        messages.received(message);
     }
 
     ConnectionFlow flow() {
@@ -172,7 +200,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
 
     @Override
     public void laneOpened(int index, int descriptor, @Nullable TlsStream stream) {
-        if (owner.isOver() || lanes.get(index)) {
+        if (owner.isOver() || socketLanes == null || lanes.get(index)) {
             Sockets.close(descriptor);
             return;
         }
@@ -188,9 +216,9 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
         }
         try {
             if (stream == null) {
-                endpoint.laneOpened(index, descriptor);
+                socketLanes.laneOpened(index, descriptor);
             } else {
-                endpoint.laneOpened(index, descriptor, stream);
+                socketLanes.laneOpened(index, descriptor, stream);
             }
         } catch (OutOfMemoryError e) {
             // the descriptor is the endpoint's, which has closed it

@@ -134,7 +134,7 @@ final class PeerSession
                 engine.regions(),
                 connection,
                 transport,
-                endpoint,
+                path.attachments(),
                 exposures,
                 control,
                 new RegionRights(options.authorizer(), terms.identity()),
@@ -319,7 +319,7 @@ final class PeerSession
             case MessageType.CHECKSUM -> servedChecksums.asked(body);
             case MessageType.CHECKSUM_RESULT -> askedChecksums.answered(body, loop.now());
             case MessageType.NOTIFY -> notified(bytes(body));
-            case MessageType.TRANSPORT -> endpoint.received(body);
+            case MessageType.TRANSPORT -> path.received(body);
             case MessageType.NOTIFY_PROGRESS -> notifications.progressed(body);
             case MessageType.DRAIN -> drainAsked(PeerText.read(body));
             case MessageType.DRAINED -> peerDrained();
@@ -414,7 +414,7 @@ final class PeerSession
         }
         try {
             liveness.regionClosing(region);
-            exposures.removeAll(region, endpoint::exposureEnded);
+            exposures.removeAll(region, path.attachments()::exposureEnded);
             endpoint.regionClosing();
         } catch (RuntimeException | Error e) {
             // the peer may not know, and would go on with the region: only the end of the connection keeps it off

@@ -47,7 +47,7 @@ public interface EndpointContext {
 
     /**
      * Opens sockets to the peer, each bound to this connection by a MAC; the initiator calls it in
-     * {@link Endpoint#begin}. {@link Endpoint#laneOpened} is called for each, on both sides.
+     * {@link Endpoint#begin}. {@link SocketLanes#laneOpened} is called for each, on both sides.
      *
      * @param count how many
      */
@@ -58,7 +58,7 @@ public interface EndpointContext {
      *
      * @param count how many
      * @param secured true only if the connection is {@linkplain #secured() secured}; then {@link
-     *     Endpoint#laneOpened(int, int, SecureStream)} is called
+     *     SocketLanes#laneOpened(int, int, SecureStream)} is called
      */
     default void openLanes(int count, boolean secured) {
         if (secured) {
@@ -78,7 +78,7 @@ public interface EndpointContext {
 
     /**
      * Sends a message to the peer's endpoint over the control channel: in order, and reliably while the connection lives.
-     * {@link Endpoint#received} takes it. The endpoint is never closed inside this call.
+     * {@link TransportMessages#received} takes it. The endpoint is never closed inside this call.
      *
      * @param message at most 4 KiB
      */
@@ -101,7 +101,7 @@ public interface EndpointContext {
      */
     void notified(byte[] payload);
 
-    /** The endpoint's {@link Endpoint#notificationSender()} has room again. */
+    /** The endpoint's {@link Notifications#notificationSender()} has room again. */
     void notificationsSendable();
 
     /** The peer may have changed words of what it has attached by itself: who waits for one of them is woken. */

@@ -153,7 +153,7 @@ public abstract class WorkRequest {
     /**
      * Lets the request wait on a device.
      *
-     * @param event that the endpoint {@linkplain Endpoint#ordersAfter orders after}, or {@code null} for none
+     * @param event that the endpoint {@linkplain StreamOrder#ordersAfter orders after}, or {@code null} for none
      */
     protected final void startAfter(@Nullable StreamEvent event) {
         startAfter = event;
@@ -326,7 +326,7 @@ public abstract class WorkRequest {
      * What the request must not touch memory before: the endpoint takes it at once, and lets its device wait. A device whose event
      * never happens does not go on, so the endpoint has {@linkplain EndpointContext#failed failed}.
      *
-     * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain Endpoint#ordersAfter orders after}
+     * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain StreamOrder#ordersAfter orders after}
      *     none
      */
     public final @Nullable StreamEvent startAfter() {

@@ -163,7 +163,7 @@ class HandOverTest {
                     ConnectionCounters.alone(),
                     SPINNING,
                     new EngineWindow(1024, 1 << 20),
-                    new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, true),
+                    new Capabilities(1 << 20, true),
                     0,
                     this,
                     new NotificationSender() {
@@ -187,9 +187,6 @@ class HandOverTest {
 
         @Override
         public void begin(byte[] peerOffer) {}
-
-        @Override
-        public void laneOpened(int index, int descriptor) {}
 
         @Override
         public int post(WorkRequest[] batch, int from, int count) {

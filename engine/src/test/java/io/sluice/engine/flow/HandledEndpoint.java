@@ -38,7 +38,7 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
                 ConnectionCounters.alone(),
                 options,
                 new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes()),
-                new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, 1 << 20, carriesSignals),
+                new Capabilities(1 << 20, carriesSignals),
                 0,
                 this,
                 new NotificationSender() {
@@ -108,9 +108,6 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
 
     @Override
     public void begin(byte[] peerOffer) {}
-
-    @Override
-    public void laneOpened(int index, int descriptor) {}
 
     @Override
     public int post(WorkRequest[] batch, int from, int count) {

@@ -9,6 +9,7 @@ import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.InlineOperations;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
@@ -52,7 +53,7 @@ final class SteppedFlow {
                 counters,
                 OPTIONS,
                 engineWindow,
-                new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, BYTES, true),
+                new Capabilities(BYTES, true),
                 0,
                 endpoint,
                 new ClosedChannel(),
@@ -125,7 +126,7 @@ final class SteppedFlow {
     }
 
     /** An endpoint that takes everything and lets it lie. */
-    static final class HeldRequests implements Endpoint {
+    static final class HeldRequests implements Endpoint, InlineOperations {
         private final ArrayDeque<WorkRequest> held = new ArrayDeque<>();
         private final ArrayDeque<Runnable> invisible = new ArrayDeque<>();
         private boolean closed;
@@ -190,9 +191,6 @@ final class SteppedFlow {
 
         @Override
         public void begin(byte[] peerOffer) {}
-
-        @Override
-        public void laneOpened(int index, int descriptor) {}
 
         @Override
         public void regionClosing() {}

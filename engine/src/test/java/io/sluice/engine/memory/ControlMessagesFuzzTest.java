@@ -14,9 +14,8 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.Deadline;
-import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
 import io.sluice.fuzz.ParserFuzz;
 import io.sluice.jni.Sockets;
@@ -25,7 +24,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -94,28 +92,6 @@ class ControlMessagesFuzzTest {
         public void broken(String reason, Throwable cause) {}
     }
 
-    @SuppressWarnings("unchecked")
-    private static Endpoint endpoint() {
-        return (Endpoint) Proxy.newProxyInstance(
-                Endpoint.class.getClassLoader(), new Class<?>[] {Endpoint.class}, (proxy, method, arguments) -> {
-                    switch (method.getName()) {
-                        case "remoteKey" -> {
-                            return new RemoteKey((long) arguments[0], 0, 0);
-                        }
-                        case "keysOf" -> {
-                            return Endpoint.NO_KEYS;
-                        }
-                        case "prepare" -> {
-                            ((Consumer<Object>) arguments[1]).accept(null);
-                            return null;
-                        }
-                        default -> {
-                            return null;
-                        }
-                    }
-                });
-    }
-
     private static Connection connection() {
         return (Connection) Proxy.newProxyInstance(
                 Connection.class.getClassLoader(),
@@ -145,7 +121,7 @@ class ControlMessagesFuzzTest {
     @Test
     void questionsAndAnswers() {
         RegionDescriptor descriptor = region.descriptor();
-        Endpoint endpoint = endpoint();
+        RegionAttachments endpoint = new RegionAttachments() {};
         Connection connection = connection();
         ParserFuzz.of("control-messages")
                 .valid(
@@ -175,7 +151,7 @@ class ControlMessagesFuzzTest {
                 .run(input -> give(input, descriptor, endpoint, connection));
     }
 
-    private void give(byte[] input, RegionDescriptor descriptor, Endpoint endpoint, Connection connection) {
+    private void give(byte[] input, RegionDescriptor descriptor, RegionAttachments endpoint, Connection connection) {
         int descriptorOfSocket = Sockets.openStream(false);
         FramedSocket control =
                 new FramedSocket(new StillLoop(), descriptorOfSocket, false, false, 1 << 20, new NobodyCares());

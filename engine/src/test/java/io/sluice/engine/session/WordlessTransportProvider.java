@@ -5,10 +5,14 @@ import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.RegionAttachments;
+import io.sluice.engine.transport.SocketLanes;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportLoop;
+import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.TransportProvider;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
+import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
@@ -59,10 +63,15 @@ public final class WordlessTransportProvider implements TransportProvider {
     }
 
     private static Endpoint wordless(Endpoint endpoint) {
+        Class<?>[] faces = {Endpoint.class, SocketLanes.class, TransportMessages.class, RegionAttachments.class};
         return (Endpoint) Proxy.newProxyInstance(
-                Endpoint.class.getClassLoader(), new Class<?>[] {Endpoint.class}, (proxy, method, arguments) -> {
+                Endpoint.class.getClassLoader(), faces, (proxy, method, arguments) -> {
                     if (method.getName().equals("exposureEnded")) {
                         throw new OutOfMemoryError("as the test wants it");
+                    }
+                    if (method.getDeclaringClass().equals(RegionAttachments.class)) {
+                        // tcp has no part in attaching
+                        return InvocationHandler.invokeDefault(proxy, method, arguments);
                     }
                     try {
                         return method.invoke(endpoint, arguments);

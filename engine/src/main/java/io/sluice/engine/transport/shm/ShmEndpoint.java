@@ -11,10 +11,15 @@ import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.InlineOperations;
 import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.Notifications;
+import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SecureStream;
+import io.sluice.engine.transport.SocketLanes;
 import io.sluice.engine.transport.TransportLoop;
+import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
@@ -29,7 +34,14 @@ import org.slf4j.LoggerFactory;
  * One end of a connection: carries out what it can by itself, and leaves the rest to the tcp endpoint beside. Apart from
  * {@link #carryOut} everything happens on the loop's thread.
  */
-final class ShmEndpoint implements Endpoint, NotificationSender {
+final class ShmEndpoint
+        implements Endpoint,
+                SocketLanes,
+                RegionAttachments,
+                TransportMessages,
+                Notifications,
+                InlineOperations,
+                NotificationSender {
     private static final Logger LOG = LoggerFactory.getLogger(ShmEndpoint.class);
     // after so much the loop looks at its other connections; each turn fetches what completes its copies from memory
     // again, which is to be little beside them
@@ -42,6 +54,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     private final CrossMemoryProbe probe;
     private final Handshake handshake;
     private final Endpoint wire;
+    private final SocketLanes wireLanes;
     private final OwnRegions ownRegions;
     private final PeerRegions peerRegions;
 
@@ -71,6 +84,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
         this.probe = probe;
         this.handshake = new Handshake(context, host, options.directory(), secrets, new HandshakeEnd());
         this.wire = wireLoop.endpoint(new WireContext(context, this::wireEstablished));
+        this.wireLanes = (SocketLanes) wire;
         this.ownRegions = new OwnRegions(context, () -> options.crossMemoryAttach() && peerAllowsCrossMemory);
         this.peerRegions = new PeerRegions(context, options.trustHugePages());
     }
@@ -109,12 +123,12 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
 
     @Override
     public void laneOpened(int index, int descriptor) {
-        wire.laneOpened(index, descriptor);
+        wireLanes.laneOpened(index, descriptor);
     }
 
     @Override
     public void laneOpened(int index, int descriptor, SecureStream stream) {
-        wire.laneOpened(index, descriptor, stream);
+        wireLanes.laneOpened(index, descriptor, stream);
     }
 
     private void wireEstablished() {
@@ -203,7 +217,6 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
 
     @Override
     public void exposureEnded(long handle) {
-        wire.exposureEnded(handle);
         ownRegions.ended(handle);
     }
 
@@ -427,7 +440,7 @@ final class ShmEndpoint implements Endpoint, NotificationSender {
     // ---- notifications ----
 
     @Override
-    public @Nullable NotificationSender notificationSender() {
+    public NotificationSender notificationSender() {
         return this;
     }
 

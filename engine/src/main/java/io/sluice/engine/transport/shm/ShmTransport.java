@@ -31,8 +31,7 @@ final class ShmTransport implements Transport {
 
     ShmTransport(ShmOptions options, Transport wire) {
         this.options = options;
-        this.capabilities = new Capabilities(
-                true, Capabilities.CompletionLevel.VISIBLE, LARGEST_MESSAGE, true, options.callerThreadBytes());
+        this.capabilities = new Capabilities(LARGEST_MESSAGE, true, options.callerThreadBytes());
         this.wire = wire;
         String directory = options.directory();
         this.host = Host.here(directory);

@@ -10,6 +10,8 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.SecureStream;
+import io.sluice.engine.transport.SocketLanes;
+import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Sockets;
 import java.nio.ByteBuffer;
@@ -19,7 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One side of a connection: its lanes, and which of them a work request takes. */
-final class TcpEndpoint implements Endpoint {
+final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages {
     private static final Logger LOG = LoggerFactory.getLogger(TcpEndpoint.class);
 
     /** Requests of this side's that wait for their answers on one lane, whatever the peer allows. */

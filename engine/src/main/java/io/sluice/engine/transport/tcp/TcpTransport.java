@@ -9,8 +9,7 @@ import io.sluice.engine.transport.TransportLoop;
 final class TcpTransport implements Transport {
     // a frame's length is 64 bits wide; the limit only keeps a lane fair
     private static final long LARGEST_MESSAGE = 1L << 30;
-    private static final Capabilities CAPABILITIES =
-            new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, LARGEST_MESSAGE, true);
+    private static final Capabilities CAPABILITIES = new Capabilities(LARGEST_MESSAGE, true);
 
     @Override
     public Capabilities capabilities() {

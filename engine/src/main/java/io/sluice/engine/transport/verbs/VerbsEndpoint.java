@@ -11,14 +11,16 @@ import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.NotificationSender;
+import io.sluice.engine.transport.Notifications;
+import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.verbs.ControlMessage.Fence;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedLane;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedRail;
-import io.sluice.jni.Sockets;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -30,7 +32,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One side of a connection: what its lanes are given to post, and what becomes of it when one breaks. */
-final class VerbsEndpoint implements Endpoint, LaneContext {
+final class VerbsEndpoint
+        implements Endpoint, RegionAttachments, TransportMessages, Notifications, LaneContext {
     private final EndpointContext context;
     private final VerbsOptions options;
     private final List<Rail> rails;
@@ -111,12 +114,6 @@ final class VerbsEndpoint implements Endpoint, LaneContext {
         }
         begun = true;
         context.established();
-    }
-
-    @Override
-    public void laneOpened(int index, int descriptor) {
-        // verbs asks for no sockets
-        Sockets.close(descriptor);
     }
 
     // ---- regions ----

@@ -51,8 +51,7 @@ final class VerbsTransport implements Transport {
         this.rails = List.copyOf(opened);
         long largest =
                 rails.stream().mapToLong(rail -> rail.port().maxMessage()).min().orElseThrow();
-        this.capabilities = new Capabilities(
-                true, Capabilities.CompletionLevel.ACKNOWLEDGED, Math.min(largest, LARGEST_MESSAGE), true);
+        this.capabilities = new Capabilities(Math.min(largest, LARGEST_MESSAGE), true);
         this.ports = rails.stream()
                 .<PortMetrics>map(
                         rail -> new PortCounters(rail.name(), rail.port().number()))

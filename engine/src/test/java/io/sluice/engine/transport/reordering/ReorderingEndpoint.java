@@ -6,13 +6,14 @@ import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.SocketLanes;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Sockets;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /** One side of a connection: its lanes, and which of them a work request takes. */
-final class ReorderingEndpoint implements Endpoint {
+final class ReorderingEndpoint implements Endpoint, SocketLanes {
     /** How many requests of one side may be outstanding. */
     static final int MAX_REQUESTS = 4096;
 

@@ -15,7 +15,7 @@ final class ReorderingTransport implements Transport {
     private final AtomicLong connections = new AtomicLong();
 
     ReorderingTransport(boolean writeWithSignal) {
-        capabilities = new Capabilities(false, Capabilities.CompletionLevel.VISIBLE, LARGEST_MESSAGE, writeWithSignal);
+        capabilities = new Capabilities(LARGEST_MESSAGE, writeWithSignal);
     }
 
     @Override

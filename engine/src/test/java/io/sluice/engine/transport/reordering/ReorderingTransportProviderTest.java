@@ -50,8 +50,6 @@ class ReorderingTransportProviderTest {
                 var plain = new ReorderingTransportProvider.WithoutSignals().open(options)) {
             assertThat(carrying.capabilities().writeWithSignal()).isTrue();
             assertThat(plain.capabilities().writeWithSignal()).isFalse();
-            assertThat(carrying.capabilities().ordered()).isFalse();
-            assertThat(plain.capabilities().ordered()).isFalse();
         }
     }
 }

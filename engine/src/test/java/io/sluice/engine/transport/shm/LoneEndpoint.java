@@ -11,7 +11,6 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
@@ -44,7 +43,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private final Poller poller = new Poller("lone endpoint", 0, options, failed -> {});
     private final boolean initiator;
     private final ShmTransport transport;
-    private final Endpoint endpoint;
+    private final ShmEndpoint endpoint;
     private final BlockingQueue<byte[]> notifications = new LinkedBlockingQueue<>();
     private final BlockingQueue<byte[]> sent = new LinkedBlockingQueue<>();
     private final BlockingQueue<SluiceException> failures = new LinkedBlockingQueue<>();
@@ -57,7 +56,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         this.initiator = initiator;
         transport = new ShmTransport(shm, new TcpTransportProvider().open(options));
         poller.start();
-        endpoint = onLoop(() -> transport.openLoop(poller).endpoint(this));
+        endpoint = onLoop(() -> (ShmEndpoint) transport.openLoop(poller).endpoint(this));
     }
 
     static LoneEndpoint initiating() {
@@ -157,7 +156,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         doOnLoop(() -> endpoint.detached(key));
     }
 
-    Endpoint endpoint() {
+    ShmEndpoint endpoint() {
         return endpoint;
     }
 

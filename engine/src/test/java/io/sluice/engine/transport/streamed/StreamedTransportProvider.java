@@ -7,7 +7,12 @@ import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.SocketLanes;
+import io.sluice.engine.transport.StreamOrder;
 import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
+import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.TransportProvider;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.tcp.TcpTransportProvider;
@@ -55,8 +60,9 @@ public final class StreamedTransportProvider implements TransportProvider {
             }
 
             @Override
-            public Endpoint endpoint(EndpointContext context) {
-                return new Ordering(context, opened.endpoint(context)).endpoint();
+            public TransportLoop openLoop(EventLoop loop) {
+                TransportLoop made = opened.openLoop(loop);
+                return context -> new Ordering(context, made.endpoint(context)).endpoint();
             }
 
             @Override
@@ -81,7 +87,7 @@ public final class StreamedTransportProvider implements TransportProvider {
         Endpoint endpoint() {
             return (Endpoint) Proxy.newProxyInstance(
                     Endpoint.class.getClassLoader(),
-                    new Class<?>[] {Endpoint.class},
+                    new Class<?>[] {Endpoint.class, SocketLanes.class, TransportMessages.class, StreamOrder.class},
                     (proxy, method, arguments) -> switch (method.getName()) {
                         case "ordersAfter" ->
                             ((StreamEvent) arguments[0]).device().equals(DEVICE);

@@ -14,7 +14,6 @@ import io.sluice.engine.RegionMemory;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
@@ -54,7 +53,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private final RegisteredMemory registration;
     private final WordRegion region;
     private final VerbsLoop shared;
-    private final Endpoint endpoint;
+    private final VerbsEndpoint endpoint;
     private final BlockingQueue<byte[]> notifications = new LinkedBlockingQueue<>();
     private final BlockingQueue<SluiceException> failures = new LinkedBlockingQueue<>();
     private final List<LoneEndpoint> beside = new ArrayList<>();
@@ -78,7 +77,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         shared = onLoop(() -> (VerbsLoop) transport.openLoop(poller));
         endpoint = onLoop(() -> {
             poller.add(shared);
-            return shared.endpoint(this);
+            return (VerbsEndpoint) shared.endpoint(this);
         });
     }
 
@@ -91,7 +90,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         registration = first.registration;
         region = first.region;
         shared = first.shared;
-        endpoint = onLoop(() -> shared.endpoint(this));
+        endpoint = onLoop(() -> (VerbsEndpoint) shared.endpoint(this));
     }
 
     /** Another on the same loop, with the same region; it is closed with this one. */
@@ -160,7 +159,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     /** Does something with its first lane, on the loop. */
     void onLane(Consumer<VerbsLane> what) {
         onLoop(() -> {
-            what.accept(((VerbsEndpoint) endpoint).lane(0));
+            what.accept(endpoint.lane(0));
             return true;
         });
     }
@@ -200,7 +199,6 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     void sendNotification(byte[] payload) {
         onLoop(() -> {
             NotificationSender sender = endpoint.notificationSender();
-            assertThat(sender).isNotNull();
             assertThat(sender.hasRoom()).isTrue();
             sender.send(payload);
             return true;

@@ -2,7 +2,6 @@ package io.sluice.engine.transport.faulty;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
-import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
@@ -11,25 +10,26 @@ import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
-import io.sluice.engine.transport.NotificationSender;
-import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.SocketLanes;
+import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between the engine and another endpoint: takes fewer requests than it is given, hands completions over late and out of
+ * Stands between the engine and a tcp endpoint: takes fewer requests than it is given, hands completions over late and out of
  * order, and breaks.
  */
-final class FaultyEndpoint implements Endpoint, EndpointContext {
+final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, EndpointContext {
     private final EndpointContext context;
     private final Endpoint endpoint;
+    private final SocketLanes lanes;
+    private final TransportMessages messages;
     private final Faults faults;
     private final Set<Held> held = new LinkedHashSet<>();
     private boolean offeredAgain;
@@ -40,6 +40,8 @@ final class FaultyEndpoint implements Endpoint, EndpointContext {
         this.context = context;
         this.faults = faults;
         this.endpoint = opening.apply(this);
+        this.lanes = (SocketLanes) endpoint;
+        this.messages = (TransportMessages) endpoint;
     }
 
     /** A completion that has come and is not told yet. */
@@ -124,42 +126,12 @@ final class FaultyEndpoint implements Endpoint, EndpointContext {
 
     @Override
     public void laneOpened(int index, int descriptor) {
-        endpoint.laneOpened(index, descriptor);
-    }
-
-    @Override
-    public byte[] keysOf(long handle, ExposedRegion region) {
-        return endpoint.keysOf(handle, region);
-    }
-
-    @Override
-    public RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
-        return endpoint.remoteKey(handle, descriptor, keys);
-    }
-
-    @Override
-    public void prepare(List<RemoteKey> keys, Consumer<@Nullable SluiceException> done) {
-        endpoint.prepare(keys, done);
-    }
-
-    @Override
-    public void detached(RemoteKey key) {
-        endpoint.detached(key);
-    }
-
-    @Override
-    public void exposureEnded(long handle) {
-        endpoint.exposureEnded(handle);
+        lanes.laneOpened(index, descriptor);
     }
 
     @Override
     public void received(ByteBuffer message) {
-        endpoint.received(message);
-    }
-
-    @Override
-    public @Nullable NotificationSender notificationSender() {
-        return endpoint.notificationSender();
+        messages.received(message);
     }
 
     @Override

@@ -1,0 +1,68 @@
+package io.sluice.engine.transport;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.SluiceException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Of an endpoint that has a part in attaching regions, such as keys of its own. On the connection's event loop. What the defaults do
+ * is right for one whose work requests need handle, key and epoch alone.
+ */
+public interface RegionAttachments {
+    /** The keys of a transport that needs none. */
+    byte[] NO_KEYS = {};
+
+    /**
+     * What the peer must present beyond handle, key and epoch to reach a region that it attaches: its endpoint gets this in
+     * {@link #remoteKey}.
+     *
+     * @param handle this side's number for the attachment
+     * @param region what it attaches
+     * @return at most 1 KiB; null if the region is closing and could not be leased, which refuses the attachment
+     */
+    default byte @Nullable [] keysOf(long handle, ExposedRegion region) {
+        return NO_KEYS;
+    }
+
+    /**
+     * Makes the key of a region of the peer's.
+     *
+     * @param handle the peer's number for the attachment
+     * @param descriptor what was attached
+     * @param keys what the peer's {@link #keysOf} gave
+     * @return the key that work requests carry
+     * @throws ProtocolException if the keys are damaged
+     */
+    default RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
+        return new RemoteKey(handle, descriptor.key(), descriptor.epoch());
+    }
+
+    /**
+     * Makes attached regions ready for use.
+     *
+     * @param keys made by {@link #remoteKey}
+     * @param done to be run once on the loop's thread, perhaps inside the call: with {@code null} when work requests may carry
+     *     the keys, or with the reason why they never may; not at all if the endpoint is closed before
+     */
+    default void prepare(List<RemoteKey> keys, Consumer<@Nullable SluiceException> done) {
+        done.accept(null);
+    }
+
+    /**
+     * A region of the peer's is not attached any more.
+     *
+     * @param key made by {@link #remoteKey}
+     */
+    default void detached(RemoteKey key) {}
+
+    /**
+     * An attachment of the peer's has ended: its region is closing, or the peer has detached it.
+     *
+     * @param handle its number
+     */
+    default void exposureEnded(long handle) {}
+}

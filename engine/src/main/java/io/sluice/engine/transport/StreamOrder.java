@@ -1,0 +1,16 @@
+package io.sluice.engine.transport;
+
+import io.sluice.engine.StreamEvent;
+
+/** Of an endpoint that waits for events of a device's streams by itself, on the device that brings them about. */
+@FunctionalInterface
+public interface StreamOrder {
+    /**
+     * Whether the work requests of a transfer that starts after an event may be posted at once and carry it ({@link
+     * WorkRequest#startAfter()}). Any thread. Otherwise the engine waits on the host, and posts once the event has happened.
+     *
+     * @param event a start event
+     * @return true if requests that carry the event may be posted, from now on until the endpoint is closed
+     */
+    boolean ordersAfter(StreamEvent event);
+}

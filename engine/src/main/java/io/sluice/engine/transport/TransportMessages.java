@@ -1,0 +1,20 @@
+package io.sluice.engine.transport;
+
+import io.sluice.engine.ProtocolException;
+import java.nio.ByteBuffer;
+
+/**
+ * Of an endpoint that hears of the peer's over the control channel. On the connection's event loop.
+ *
+ * @see EndpointContext#send
+ */
+@FunctionalInterface
+public interface TransportMessages {
+    /**
+     * A message of the peer's endpoint.
+     *
+     * @param message what it gave to {@link EndpointContext#send}
+     * @throws ProtocolException if it is damaged
+     */
+    void received(ByteBuffer message);
+}
