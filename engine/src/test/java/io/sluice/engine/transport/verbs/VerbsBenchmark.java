@@ -33,6 +33,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Thread)
 public class VerbsBenchmark {
     private static final int BATCH = 16;
+    private static final int QUEUE_PAIRS = 8;
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment requests = arena.allocate((long) BATCH * VerbsQueuePair.RECORD_BYTES, 64);
@@ -42,6 +43,8 @@ public class VerbsBenchmark {
     private long completionQueue;
     private long receiveQueue;
     private long queuePair;
+    private final PostBatch batch = new PostBatch();
+    private final BatchQueue[] queues = new BatchQueue[QUEUE_PAIRS];
     private long posted;
     private long refused;
 
@@ -53,6 +56,10 @@ public class VerbsBenchmark {
         completionQueue = handle(VerbsCompletionQueue.create(device, 4 * BATCH, 0));
         receiveQueue = handle(VerbsReceiveQueue.create(domain, 1));
         queuePair = handle(VerbsQueuePair.create(domain, completionQueue, receiveQueue, 4 * BATCH, 0));
+        for (int i = 0; i < QUEUE_PAIRS; i++) {
+            queues[i] = new BatchQueue(
+                    handle(VerbsQueuePair.create(domain, completionQueue, receiveQueue, 4 * BATCH, 0)));
+        }
     }
 
     /** Closes it all, and fails where a benchmark has measured refusals. */
@@ -62,6 +69,10 @@ public class VerbsBenchmark {
             throw new IllegalStateException(posted + " batches were posted, and " + refused + " refused");
         }
         check(VerbsQueuePair.destroy(queuePair));
+        for (BatchQueue queue : queues) {
+            check(VerbsQueuePair.destroy(queue.pair));
+        }
+        batch.close();
         check(VerbsReceiveQueue.destroy(receiveQueue));
         check(VerbsCompletionQueue.destroy(completionQueue));
         check(VerbsDevice.freeProtectionDomain(domain));
@@ -89,7 +100,7 @@ public class VerbsBenchmark {
     public long postAndPoll() {
         fill(VerbsQueuePair.SIGNALED);
         postBatch();
-        return poll();
+        return poll(BATCH);
     }
 
     /**
@@ -103,6 +114,54 @@ public class VerbsBenchmark {
         return VerbsCompletionQueue.poll(completionQueue, completions.address(), BATCH);
     }
 
+    /**
+     * Gathers one write of one lane, posts it with one call, and takes its completion, as a lone request of an idle poller.
+     *
+     * @return a number that depends on all that was read
+     */
+    @Benchmark
+    public long loneRequest() {
+        queues[0].add(posted++);
+        batch.post();
+        return poll(1);
+    }
+
+    /**
+     * Gathers 16 writes of eight lanes that take turns, posts them with one call, and takes the completion of each lane.
+     *
+     * @return a number that depends on all that was read
+     */
+    @Benchmark
+    public long turnsOfEightLanes() {
+        for (int i = 0; i < BATCH; i++) {
+            queues[i % QUEUE_PAIRS].add(posted++);
+        }
+        batch.post();
+        return poll(QUEUE_PAIRS);
+    }
+
+    /** A lane's queue as the batch sees it. */
+    private final class BatchQueue extends PostBatch.Queue {
+        private final long pair;
+
+        BatchQueue(long pair) {
+            this.pair = pair;
+        }
+
+        void add(long id) {
+            batch.add(this, pair, id, VerbsQueuePair.WRITE, 0);
+            batch.memory(id, 1, id, 1, 4096);
+        }
+
+        @Override
+        void signalled() {}
+
+        @Override
+        void postRefused(int error) {
+            refused++;
+        }
+    }
+
     private int postBatch() {
         int accepted = VerbsQueuePair.post(requests.address(), BATCH);
         posted++;
@@ -110,9 +169,9 @@ public class VerbsBenchmark {
         return accepted;
     }
 
-    private long poll() {
+    private long poll(int expected) {
         int count = VerbsCompletionQueue.poll(completionQueue, completions.address(), BATCH);
-        refused += count == BATCH ? 0 : 1;
+        refused += count == expected ? 0 : 1;
         long read = 0;
         for (int i = 0; i < count; i++) {
             long at = (long) i * VerbsCompletionQueue.RECORD_BYTES;
