@@ -112,8 +112,8 @@ public final class LocalEngine implements TransferEngine {
         EngineCounters counters =
                 new EngineCounters(pollers.size(), transports.all().size());
         EngineWindow window = new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes());
-        EngineParts parts = new EngineParts(
-                options, credentials, loops, counters, window, regions, unfinished, observers);
+        EngineParts parts =
+                new EngineParts(options, credentials, loops, counters, window, regions, unfinished, observers);
         this.sessions = new EngineSessions(parts, pollers, this::isClosing);
         this.bootstraps = new BootstrapContext(
                 id, epoch, options, credentials, new NonceSource(), handshakes, transports, unfinished, sessions);

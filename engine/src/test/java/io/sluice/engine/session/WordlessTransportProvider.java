@@ -64,20 +64,19 @@ public final class WordlessTransportProvider implements TransportProvider {
 
     private static Endpoint wordless(Endpoint endpoint) {
         Class<?>[] faces = {Endpoint.class, SocketLanes.class, TransportMessages.class, RegionAttachments.class};
-        return (Endpoint) Proxy.newProxyInstance(
-                Endpoint.class.getClassLoader(), faces, (proxy, method, arguments) -> {
-                    if (method.getName().equals("exposureEnded")) {
-                        throw new OutOfMemoryError("as the test wants it");
-                    }
-                    if (method.getDeclaringClass().equals(RegionAttachments.class)) {
-                        // tcp has no part in attaching
-                        return InvocationHandler.invokeDefault(proxy, method, arguments);
-                    }
-                    try {
-                        return method.invoke(endpoint, arguments);
-                    } catch (InvocationTargetException e) {
-                        throw e.getCause();
-                    }
-                });
+        return (Endpoint) Proxy.newProxyInstance(Endpoint.class.getClassLoader(), faces, (proxy, method, arguments) -> {
+            if (method.getName().equals("exposureEnded")) {
+                throw new OutOfMemoryError("as the test wants it");
+            }
+            if (method.getDeclaringClass().equals(RegionAttachments.class)) {
+                // tcp has no part in attaching
+                return InvocationHandler.invokeDefault(proxy, method, arguments);
+            }
+            try {
+                return method.invoke(endpoint, arguments);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        });
     }
 }

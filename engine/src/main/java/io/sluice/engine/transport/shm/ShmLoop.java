@@ -6,7 +6,8 @@ import io.sluice.engine.transport.TransportLoop;
 import java.util.function.BiFunction;
 
 /** What one event loop has of the transport: the endpoints copy by themselves, and only the tcp ones beside have something. */
-record ShmLoop(TransportLoop wire, BiFunction<EndpointContext, TransportLoop, Endpoint> making) implements TransportLoop {
+record ShmLoop(TransportLoop wire, BiFunction<EndpointContext, TransportLoop, Endpoint> making)
+        implements TransportLoop {
     @Override
     public Endpoint endpoint(EndpointContext context) {
         return making.apply(context, wire);

@@ -119,8 +119,7 @@ final class PostBatch {
         for (int i = 0; i < queueCount; i++) {
             Queue queue = queue(i);
             long at = (long) queue.last * VerbsQueuePair.RECORD_BYTES + VerbsQueuePair.RECORD_FLAGS_OFFSET;
-            records.set(
-                    ValueLayout.JAVA_INT, at, records.get(ValueLayout.JAVA_INT, at) | VerbsQueuePair.SIGNALED);
+            records.set(ValueLayout.JAVA_INT, at, records.get(ValueLayout.JAVA_INT, at) | VerbsQueuePair.SIGNALED);
             queue.signalled();
         }
     }

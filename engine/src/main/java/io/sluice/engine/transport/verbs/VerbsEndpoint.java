@@ -32,8 +32,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One side of a connection: what its lanes are given to post, and what becomes of it when one breaks. */
-final class VerbsEndpoint
-        implements Endpoint, RegionAttachments, TransportMessages, Notifications, LaneContext {
+final class VerbsEndpoint implements Endpoint, RegionAttachments, TransportMessages, Notifications, LaneContext {
     private final EndpointContext context;
     private final VerbsOptions options;
     private final List<Rail> rails;
@@ -171,7 +170,7 @@ final class VerbsEndpoint
         if (accepted < count) {
             refusedPost = true;
         }
-        // it all leaves at the end of the duty cycle, with what other connections have; messages make room for more here
+        // into the batch, which leaves at the end of the duty cycle; messages that wait would keep room from requests
         lanes.sendMessages();
         return accepted;
     }
