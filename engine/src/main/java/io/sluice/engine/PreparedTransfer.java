@@ -28,4 +28,31 @@ public interface PreparedTransfer extends Transfer {
      * @throws UnsupportedOperationException if this is another kind of transfer
      */
     PreparedTransfer aim(long localOffset, long remoteOffset, long length);
+
+    /**
+     * Chooses other pages of the same regions for the next runs; of a transfer of pages. Allocates nothing if there are no more
+     * pages than there ever were.
+     *
+     * @param localPages the pages' numbers in the local region, one or more; copied
+     * @param remotePages their numbers in the remote region, as many; copied
+     * @return this
+     * @throws IndexOutOfBoundsException if a page leaves its region; the old ones are kept
+     * @throws IllegalArgumentException if there is no page, or the counts differ; the old ones are kept
+     * @throws IllegalStateException if it is running, or chunks of the last run may still touch memory
+     * @throws UnsupportedOperationException if this is another kind of transfer
+     */
+    PreparedTransfer aimPages(int[] localPages, int[] remotePages);
+
+    /**
+     * As {@link #aimPages(int[], int[])}, with the pages' offsets.
+     *
+     * @param localOffsets where the pages begin in the local region, in bytes, one or more; copied
+     * @param remoteOffsets where they begin in the remote region, in bytes, as many; copied
+     * @return this
+     * @throws IndexOutOfBoundsException if a page leaves its region; the old ones are kept
+     * @throws IllegalArgumentException if there is no page, or the counts differ; the old ones are kept
+     * @throws IllegalStateException if it is running, or chunks of the last run may still touch memory
+     * @throws UnsupportedOperationException if this is another kind of transfer
+     */
+    PreparedTransfer aimPages(long[] localOffsets, long[] remoteOffsets);
 }

@@ -219,4 +219,122 @@ public interface TransferOperations<T extends Transfer> {
      * @throws ConnectionLostException if the connection has ended
      */
     T readVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback);
+
+    /**
+     * Writes many pages of one size as one transfer, by their numbers, as a block table has them. It is checked once, and takes one
+     * operation credit for each chunk, and not for each page. The order in which pages are moved is undefined: what a page holds
+     * that is listed twice as a target is one of what was moved there, or parts of several.
+     *
+     * @param local the source
+     * @param localPages numbers of the pages in the local region, one or more: page n begins at n × pageBytes; copied
+     * @param remote the target, attached on the connection
+     * @param remotePages numbers of the pages in the remote region, as many; page i of one list goes to page i of the other;
+     *     copied
+     * @param pageBytes how long a page is, 1 or more
+     * @param options for the transfer as a whole
+     * @param callback the terminal signal, with the pages that failed; errors as for {@link #write}, within
+     *     {@link PagesFailedException} where they are those of some pages
+     * @return the transfer
+     * @throws IndexOutOfBoundsException if a page leaves its region; the message names the first that does
+     * @throws RemoteAccessException if the remote region may not be written
+     * @throws IllegalArgumentException as for {@link #write}, and if there is no page, the counts differ, or pageBytes is out of
+     *     range
+     * @throws TooManyPendingException if too many transfers wait already
+     * @throws ConnectionLostException if the connection has ended
+     */
+    T writePages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback);
+
+    /**
+     * As {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions, PageCallback)}, by the pages' offsets,
+     * which need not be multiples of anything.
+     *
+     * @param local the source
+     * @param localOffsets where the pages begin in the local region, in bytes, one or more; copied
+     * @param remote the target, attached on the connection
+     * @param remoteOffsets where they begin in the remote region, in bytes, as many; copied
+     * @param pageBytes how long a page is, 1 or more
+     * @param options for the transfer as a whole
+     * @param callback the terminal signal, with the pages that failed
+     * @return the transfer
+     * @throws IndexOutOfBoundsException if a page leaves its region; the message names the first that does
+     * @throws RemoteAccessException if the remote region may not be written
+     * @throws IllegalArgumentException as for {@link #write}, and if there is no page, the counts differ, or pageBytes is out of
+     *     range
+     * @throws TooManyPendingException if too many transfers wait already
+     * @throws ConnectionLostException if the connection has ended
+     */
+    T writePages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback);
+
+    /**
+     * Reads many pages of one size as one transfer, by their numbers, as a block table has them. It is checked once, and takes one
+     * operation credit for each chunk, and not for each page. The order in which pages are moved is undefined: what a page holds
+     * that is listed twice as a target is one of what was moved there, or parts of several.
+     *
+     * @param local the target
+     * @param localPages numbers of the pages in the local region, one or more: page n begins at n × pageBytes; copied
+     * @param remote the source, attached on the connection
+     * @param remotePages numbers of the pages in the remote region, as many; page i of one list comes from page i of the other;
+     *     copied
+     * @param pageBytes how long a page is, 1 or more
+     * @param options for the transfer as a whole
+     * @param callback the terminal signal, with the pages that failed; errors as for {@link #read}, within
+     *     {@link PagesFailedException} where they are those of some pages
+     * @return the transfer
+     * @throws IndexOutOfBoundsException if a page leaves its region; the message names the first that does
+     * @throws RemoteAccessException if the remote region may not be read
+     * @throws IllegalArgumentException as for {@link #read}, and if there is no page, the counts differ, or pageBytes is out of
+     *     range
+     * @throws TooManyPendingException if too many transfers wait already
+     * @throws ConnectionLostException if the connection has ended
+     */
+    T readPages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback);
+
+    /**
+     * As {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions, PageCallback)}, by the pages' offsets,
+     * which need not be multiples of anything.
+     *
+     * @param local the target
+     * @param localOffsets where the pages begin in the local region, in bytes, one or more; copied
+     * @param remote the source, attached on the connection
+     * @param remoteOffsets where they begin in the remote region, in bytes, as many; copied
+     * @param pageBytes how long a page is, 1 or more
+     * @param options for the transfer as a whole
+     * @param callback the terminal signal, with the pages that failed
+     * @return the transfer
+     * @throws IndexOutOfBoundsException if a page leaves its region; the message names the first that does
+     * @throws RemoteAccessException if the remote region may not be read
+     * @throws IllegalArgumentException as for {@link #read}, and if there is no page, the counts differ, or pageBytes is out of
+     *     range
+     * @throws TooManyPendingException if too many transfers wait already
+     * @throws ConnectionLostException if the connection has ended
+     */
+    T readPages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback);
 }

@@ -1,6 +1,7 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.StreamEvent;
+import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,10 @@ final class Chunk extends WorkRequest {
 
     void waitFor(@Nullable StreamEvent event) {
         startAfter(event);
+    }
+
+    void gather(PageTable table, int firstPage, int count) {
+        addPages(table, firstPage, count);
     }
 
     boolean holds(LeasedMemory leased) {

@@ -112,6 +112,11 @@ public final class ConnectionFlow extends OwningFlow {
         return connection;
     }
 
+    /** How large the chunks are; any thread. */
+    Chunker chunker() {
+        return queue.chunker();
+    }
+
     /**
      * The credits.
      *

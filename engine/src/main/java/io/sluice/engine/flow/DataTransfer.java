@@ -120,6 +120,16 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
     }
 
     @Override
+    public PreparedTransfer aimPages(int[] localPages, int[] remotePages) {
+        throw new UnsupportedOperationException("only a transfer of pages can be given other pages");
+    }
+
+    @Override
+    public PreparedTransfer aimPages(long[] localOffsets, long[] remoteOffsets) {
+        throw new UnsupportedOperationException("only a transfer of pages can be given other pages");
+    }
+
+    @Override
     void reset() {
         super.reset();
         nextElement = 0;

@@ -77,6 +77,11 @@ final class SendQueue {
         return window;
     }
 
+    /** How large the chunks are. */
+    Chunker chunker() {
+        return chunker;
+    }
+
     boolean hasWaiting() {
         return !waiting.isEmpty();
     }
@@ -169,7 +174,10 @@ final class SendQueue {
         int element = transfer.nextElement();
         long position = transfer.position();
         long length = transfer.length(element);
-        long bytes = Math.min(length - position, chunker.chunk(length));
+        PageTransfer pages = transfer instanceof PageTransfer paged ? paged : null;
+        long bytes = pages == null
+                ? Math.min(length - position, chunker.chunk(length))
+                : pages.chunk(element, position, endpoint);
         boolean hasBytes = false;
         if (operation == null) {
             hasBytes = acquireBoth(bytes);
@@ -208,11 +216,13 @@ final class SendQueue {
                     transfer.operation(element),
                     memory,
                     transport,
-                    transfer.localOffset(element) + position,
+                    pages == null ? transfer.localOffset(element) + position : pages.localAt(element, position),
                     bytes,
                     transfer.remote(element),
-                    transfer.remoteOffset(element) + position);
-            if (canCarrySignals
+                    pages == null ? transfer.remoteOffset(element) + position : pages.remoteAt(element, position));
+            if (pages != null) {
+                pages.describe(chunk, element);
+            } else if (canCarrySignals
                     && bytes == length
                     && transfer instanceof SignallingTransfer signalling
                     && signalling.canCarry(groups)) {

@@ -1,10 +1,12 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.FetchCallback;
+import io.sluice.engine.PageCallback;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
+import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
@@ -86,6 +88,27 @@ public final class TransferFactory {
             TransferOptions options,
             VectoredTransferCallback callback) {
         return new VectoredTransfer(flow, operation, plan, options, callback);
+    }
+
+    /**
+     * A transfer of many pages.
+     *
+     * @param operation read or write
+     * @param local the local region, checked
+     * @param remote the remote region, checked
+     * @param table the pages, checked; used by nothing else
+     * @param options deadline and the like
+     * @param callback the terminal signal
+     * @return the transfer, not started
+     */
+    public PreparedTransfer pages(
+            WorkRequest.Operation operation,
+            LeasedMemory local,
+            RemoteKey remote,
+            PageTable table,
+            TransferOptions options,
+            PageCallback callback) {
+        return new PageTransfer(flow, operation, local, remote, table, flow.chunker(), options, callback);
     }
 
     /**

@@ -6,6 +6,7 @@ import io.sluice.engine.FetchCallback;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PageCallback;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
@@ -24,6 +25,7 @@ import io.sluice.engine.memory.AttachedRegion;
 import io.sluice.engine.memory.LocalRegion;
 import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.providers.OpenTransport;
+import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.util.List;
 import java.util.Objects;
@@ -226,6 +228,83 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
                     element.length());
         }
         return checked(transfers().vectored(operation, plan, options, callback));
+    }
+
+    @Override
+    public T writePages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback) {
+        given(options, callback);
+        PageTable table = table(Operation.WRITE, local, remote, pageBytes);
+        table.fill(localPages, remotePages);
+        return pages(Operation.WRITE, local, remote, table, options, callback);
+    }
+
+    @Override
+    public T writePages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback) {
+        given(options, callback);
+        PageTable table = table(Operation.WRITE, local, remote, pageBytes);
+        table.fill(localOffsets, remoteOffsets);
+        return pages(Operation.WRITE, local, remote, table, options, callback);
+    }
+
+    @Override
+    public T readPages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback) {
+        given(options, callback);
+        PageTable table = table(Operation.READ, local, remote, pageBytes);
+        table.fill(localPages, remotePages);
+        return pages(Operation.READ, local, remote, table, options, callback);
+    }
+
+    @Override
+    public T readPages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback) {
+        given(options, callback);
+        PageTable table = table(Operation.READ, local, remote, pageBytes);
+        table.fill(localOffsets, remoteOffsets);
+        return pages(Operation.READ, local, remote, table, options, callback);
+    }
+
+    private PageTable table(Operation operation, MemoryRegion local, RemoteRegion remote, long pageBytes) {
+        check(operation, local, 0, 0);
+        check(operation, remote, 0, 0);
+        return new PageTable(pageBytes, local.offset(), local.length(), remote.length());
+    }
+
+    private T pages(
+            Operation operation,
+            MemoryRegion local,
+            RemoteRegion remote,
+            PageTable table,
+            TransferOptions options,
+            PageCallback callback) {
+        return checked(
+                transfers().pages(operation, LocalRegion.of(local), mine(remote).key(), table, options, callback));
     }
 
     // ---- checks ----

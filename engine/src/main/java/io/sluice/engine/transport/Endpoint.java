@@ -37,6 +37,17 @@ public interface Endpoint {
     int post(WorkRequest[] batch, int from, int count);
 
     /**
+     * Whether it takes writes and reads of {@linkplain WorkRequest#hasPages() several pages}. Otherwise the engine posts a request
+     * for each run of pages that follow each other.
+     *
+     * @param remote the region that they are of or go to, made by {@link RegionAttachments#remoteKey}
+     * @return false unless the transport says otherwise
+     */
+    default boolean takesPages(RemoteKey remote) {
+        return false;
+    }
+
+    /**
      * Makes what has completed visible to the target's code.
      *
      * @param done to be run on the loop's thread when it is, perhaps inside the call; never if the endpoint is closed before

@@ -81,6 +81,9 @@ public abstract class WorkRequest {
     private long signalOffset;
     private long signalAddend;
     private @Nullable StreamEvent startAfter;
+    private @Nullable PageTable pages;
+    private int firstPage;
+    private int pageCount;
 
     /** For the engine's own subclass. */
     protected WorkRequest() {}
@@ -159,6 +162,19 @@ public abstract class WorkRequest {
         startAfter = event;
     }
 
+    /**
+     * Makes a write or read one of several pages that do not follow each other.
+     *
+     * @param table where they lie; it is not changed before the request has completed
+     * @param first the first of them, by its place in the table
+     * @param count how many, 2 to {@link PageTable#MOST_PAGES}; together they have the request's length
+     */
+    protected final void addPages(PageTable table, int first, int count) {
+        pages = table;
+        firstPage = first;
+        pageCount = count;
+    }
+
     /** Lets go of what the request refers to, so that a pooled one keeps no region alive. */
     protected final void clear() {
         local = NO_MEMORY;
@@ -166,6 +182,7 @@ public abstract class WorkRequest {
         remote = null;
         signal = null;
         startAfter = null;
+        pages = null;
     }
 
     /**
@@ -331,5 +348,46 @@ public abstract class WorkRequest {
      */
     public final @Nullable StreamEvent startAfter() {
         return startAfter;
+    }
+
+    /**
+     * Whether the bytes lie in several pages that do not follow each other; {@link #localOffset()} and {@link #remoteOffset()}
+     * are the first page's. Such a request carries no signal.
+     *
+     * @return true if they do; never if the endpoint does not {@linkplain Endpoint#takesPages take} such requests
+     */
+    public final boolean hasPages() {
+        return pages != null;
+    }
+
+    /**
+     * Where the pages lie.
+     *
+     * @return the table that they are in
+     */
+    public final PageTable pages() {
+        PageTable table = pages;
+        if (table == null) {
+            throw new IllegalStateException("the work request is not one of pages");
+        }
+        return table;
+    }
+
+    /**
+     * The first of the request's pages.
+     *
+     * @return its place in the table
+     */
+    public final int firstPage() {
+        return firstPage;
+    }
+
+    /**
+     * How many pages the request has.
+     *
+     * @return 2 to {@link PageTable#MOST_PAGES}
+     */
+    public final int pageCount() {
+        return pageCount;
     }
 }

@@ -19,4 +19,5 @@ public abstract class DataPathContract
                 ChecksumContract,
                 MemoryLifetimeContract,
                 NotificationContract,
-                VectoredContract {}
+                VectoredContract,
+                PagesContract {}

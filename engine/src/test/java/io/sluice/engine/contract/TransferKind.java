@@ -25,7 +25,9 @@ enum TransferKind {
     FETCH_ADD,
     COMPARE_AND_SWAP,
     WRITE_VECTORED,
-    READ_VECTORED;
+    READ_VECTORED,
+    WRITE_PAGES,
+    READ_PAGES;
 
     /** How long both regions are. */
     static final int BYTES = 64;
@@ -35,9 +37,12 @@ enum TransferKind {
 
     private static final int HALF = 24;
     private static final long COUNTER = 56;
+    private static final int PAGE = 16;
+    private static final int[] PAGES = {0, 1, 2};
+    private static final int[] PAGES_CROSSED = {2, 1, 0};
 
     boolean reads() {
-        return this == READ || this == READ_VECTORED;
+        return this == READ || this == READ_VECTORED || this == READ_PAGES;
     }
 
     /** Submits or prepares it. */
@@ -63,6 +68,24 @@ enum TransferKind {
                         remote, 0, 0, 1, options, (transfer, previous, error) -> callback.terminated(transfer, error));
             case WRITE_VECTORED -> operations.writeVectored(halves(local, remote), options, new EndOnly(callback));
             case READ_VECTORED -> operations.readVectored(halves(local, remote), options, new EndOnly(callback));
+            case WRITE_PAGES ->
+                operations.writePages(
+                        local,
+                        PAGES,
+                        remote,
+                        PAGES_CROSSED,
+                        PAGE,
+                        options,
+                        (transfer, failed, error) -> callback.terminated(transfer, error));
+            case READ_PAGES ->
+                operations.readPages(
+                        local,
+                        PAGES,
+                        remote,
+                        PAGES_CROSSED,
+                        PAGE,
+                        options,
+                        (transfer, failed, error) -> callback.terminated(transfer, error));
         };
     }
 
@@ -91,9 +114,9 @@ enum TransferKind {
     /** Checks what one run does. */
     void assertHappened(ContractBytes local, ContractBytes served) {
         switch (this) {
-            case READ, READ_VECTORED ->
+            case READ, READ_VECTORED, READ_PAGES ->
                 BytePattern.assertAll(local.slice(0, 2 * HALF), (byte) 0, "the target of a " + this);
-            case WRITE, WRITE_VECTORED, WRITE_WITH_SIGNAL ->
+            case WRITE, WRITE_VECTORED, WRITE_PAGES, WRITE_WITH_SIGNAL ->
                 BytePattern.assertAll(served.slice(0, 2 * HALF), LOCAL, "the target of a " + this);
             case PUT -> assertThat(served.byteAt(0)).isEqualTo((byte) 7);
             case SIGNAL -> {}

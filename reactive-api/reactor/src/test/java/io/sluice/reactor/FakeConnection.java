@@ -11,6 +11,7 @@ import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.NotificationSubscription;
+import io.sluice.engine.PageCallback;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteRegion;
@@ -23,6 +24,8 @@ import io.sluice.engine.TransferOperations;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
@@ -254,6 +257,66 @@ final class FakeConnection implements Connection, InFlightWindow {
     public Transfer readVectored(
             List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
         return submit("read", elements, options, callback);
+    }
+
+    @Override
+    public Transfer writePages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback) {
+        return submit(
+                "writePages " + Arrays.toString(localPages) + " " + Arrays.toString(remotePages) + " " + pageBytes,
+                options,
+                (transfer, error) -> callback.terminated(transfer, new BitSet(), error));
+    }
+
+    @Override
+    public Transfer writePages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback) {
+        return submit(
+                "writePages " + Arrays.toString(localOffsets) + " " + Arrays.toString(remoteOffsets) + " " + pageBytes,
+                options,
+                (transfer, error) -> callback.terminated(transfer, new BitSet(), error));
+    }
+
+    @Override
+    public Transfer readPages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback) {
+        return submit(
+                "readPages " + Arrays.toString(localPages) + " " + Arrays.toString(remotePages) + " " + pageBytes,
+                options,
+                (transfer, error) -> callback.terminated(transfer, new BitSet(), error));
+    }
+
+    @Override
+    public Transfer readPages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options,
+            PageCallback callback) {
+        return submit(
+                "readPages " + Arrays.toString(localOffsets) + " " + Arrays.toString(remoteOffsets) + " " + pageBytes,
+                options,
+                (transfer, error) -> callback.terminated(transfer, new BitSet(), error));
     }
 
     private Transfer submit(

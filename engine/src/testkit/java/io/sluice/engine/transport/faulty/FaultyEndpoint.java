@@ -130,6 +130,11 @@ final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, 
     }
 
     @Override
+    public boolean takesPages(RemoteKey remote) {
+        return endpoint.takesPages(remote);
+    }
+
+    @Override
     public void received(ByteBuffer message) {
         messages.received(message);
     }

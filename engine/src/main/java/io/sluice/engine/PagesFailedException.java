@@ -1,0 +1,50 @@
+package io.sluice.engine;
+
+import java.io.Serial;
+import java.util.BitSet;
+
+/**
+ * Some pages of a transfer failed, or it is unknown whether they were moved. Pages that travel in one work request fail
+ * together. The error of the first that failed is the cause.
+ */
+public final class PagesFailedException extends SluiceException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    private final BitSet failedPages;
+    private final int pages;
+
+    /**
+     * Makes one.
+     *
+     * @param failedPages the places in the list of the pages that failed, at least one; copied
+     * @param pages how many pages there were
+     * @param first the error of those that failed first
+     */
+    public PagesFailedException(BitSet failedPages, int pages, SluiceException first) {
+        super(
+                failedPages.cardinality() + " of " + pages + " pages failed, the first in the list is page "
+                        + failedPages.nextSetBit(0) + ", the first error is: " + first.getMessage(),
+                first);
+        this.failedPages = (BitSet) failedPages.clone();
+        this.pages = pages;
+    }
+
+    /**
+     * Which pages failed, or may not have been moved.
+     *
+     * @return their places in the list, from 0; a copy
+     */
+    public BitSet failedPages() {
+        return (BitSet) failedPages.clone();
+    }
+
+    /**
+     * How many pages there were.
+     *
+     * @return at least 1
+     */
+    public int pages() {
+        return pages;
+    }
+}

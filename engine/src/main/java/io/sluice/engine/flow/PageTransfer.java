@@ -1,0 +1,243 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.EngineMetrics;
+import io.sluice.engine.PageCallback;
+import io.sluice.engine.PagesFailedException;
+import io.sluice.engine.PreparedTransfer;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.PageTable;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
+import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A read or write of many pages of one size. As many as make a chunk are one element, with one operation credit: one work request
+ * with all of them where the endpoint takes that, else one for each run of pages that follow each other on both sides.
+ */
+final class PageTransfer extends DataTransfer {
+    private final WorkRequest.Operation operation;
+    private final LeasedMemory local;
+    private final RemoteKey remote;
+    private final PageTable table;
+    private final Chunker chunker;
+    private final PageCallback callback;
+    private final BitSet ended = new BitSet();
+    private final BitSet failed = new BitSet();
+    private long chunkBytes;
+    private int pagesAnElement;
+    private int elements;
+    private int unfinished;
+    private boolean gathered;
+    private @Nullable SluiceException firstError;
+
+    /**
+     * Makes one.
+     *
+     * @param table filled, and used by nothing else
+     */
+    PageTransfer(
+            OwningFlow flow,
+            WorkRequest.Operation operation,
+            LeasedMemory local,
+            RemoteKey remote,
+            PageTable table,
+            Chunker chunker,
+            TransferOptions options,
+            PageCallback callback) {
+        super(flow, options);
+        this.operation = operation;
+        this.local = local;
+        this.remote = remote;
+        this.table = table;
+        this.chunker = chunker;
+        this.callback = callback;
+        divide();
+    }
+
+    private void divide() {
+        int pages = table.pages();
+        chunkBytes = chunker.chunk(totalBytes());
+        pagesAnElement = Math.clamp(chunkBytes / table.pageBytes(), 1, Math.min(PageTable.MOST_PAGES, pages));
+        elements = (pages - 1) / pagesAnElement + 1;
+    }
+
+    @Override
+    public PreparedTransfer aimPages(int[] localPages, int[] remotePages) {
+        holdToAim();
+        try {
+            table.fill(localPages, remotePages);
+            divide();
+        } finally {
+            letGo();
+        }
+        return this;
+    }
+
+    @Override
+    public PreparedTransfer aimPages(long[] localOffsets, long[] remoteOffsets) {
+        holdToAim();
+        try {
+            table.fill(localOffsets, remoteOffsets);
+            divide();
+        } finally {
+            letGo();
+        }
+        return this;
+    }
+
+    private void holdToAim() {
+        if (!hold()) {
+            throw new IllegalStateException("the transfer is running, or chunks of it may still touch memory");
+        }
+    }
+
+    @Override
+    void reset() {
+        super.reset();
+        ended.clear();
+        failed.clear();
+        unfinished = elements;
+        firstError = null;
+    }
+
+    @Override
+    EngineMetrics.Operation kind() {
+        return operation == WorkRequest.Operation.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
+    }
+
+    @Override
+    long totalBytes() {
+        // each page is of memory that there is, but one page may be listed more often than all memory has bytes
+        long pages = table.pages();
+        return table.pageBytes() > Long.MAX_VALUE / pages ? Long.MAX_VALUE : table.pageBytes() * pages;
+    }
+
+    @Override
+    int operations() {
+        return elements;
+    }
+
+    @Override
+    int elements() {
+        return elements;
+    }
+
+    @Override
+    WorkRequest.Operation operation(int element) {
+        return operation;
+    }
+
+    private int firstPage(int element) {
+        return element * pagesAnElement;
+    }
+
+    private int pages(int element) {
+        return Math.min(pagesAnElement, table.pages() - firstPage(element));
+    }
+
+    @Override
+    long length(int element) {
+        return pages(element) * table.pageBytes();
+    }
+
+    @Override
+    LeasedMemory local(int element) {
+        return local;
+    }
+
+    @Override
+    long localOffset(int element) {
+        return table.local(firstPage(element));
+    }
+
+    @Override
+    RemoteKey remote(int element) {
+        return remote;
+    }
+
+    @Override
+    long remoteOffset(int element) {
+        return table.remote(firstPage(element));
+    }
+
+    // ---- chunks ----
+
+    /** How many bytes the next chunk has. */
+    long chunk(int element, long position, Endpoint endpoint) {
+        int first = firstPage(element);
+        int pages = pages(element);
+        if (position == 0) {
+            gathered = pages > 1 && table.run(first, pages) < pages && endpoint.takesPages(remote);
+        }
+        long pageBytes = table.pageBytes();
+        if (gathered) {
+            return pages * pageBytes;
+        }
+        int done = (int) (position / pageBytes);
+        long run = table.run(first + done, pages - done) * pageBytes;
+        return Math.min(run - position % pageBytes, chunkBytes);
+    }
+
+    /** Where a chunk begins in the local region's memory. */
+    long localAt(int element, long position) {
+        return table.local(pageAt(element, position)) + position % table.pageBytes();
+    }
+
+    /** Where a chunk begins in the remote region. */
+    long remoteAt(int element, long position) {
+        return table.remote(pageAt(element, position)) + position % table.pageBytes();
+    }
+
+    private int pageAt(int element, long position) {
+        return firstPage(element) + (int) (position / table.pageBytes());
+    }
+
+    /** Gives the chunk its pages, if it has several that do not follow each other. */
+    void describe(Chunk chunk, int element) {
+        if (gathered) {
+            chunk.gather(table, firstPage(element), pages(element));
+        }
+    }
+
+    // ---- the end ----
+
+    @Override
+    boolean elementEnded(int element, @Nullable SluiceException error, long postedAt) {
+        count(error, length(element), postedAt);
+        ended.set(element);
+        if (error != null) {
+            fail(element);
+            if (firstError == null) {
+                firstError = error;
+            }
+        }
+        return --unfinished == 0;
+    }
+
+    @Override
+    void endUnfinished(SluiceException error, boolean report) {
+        for (int i = ended.nextClearBit(0); i < elements; i = ended.nextClearBit(i + 1)) {
+            countFailed(error, length(i));
+            fail(i);
+        }
+    }
+
+    private void fail(int element) {
+        failed.set(firstPage(element), firstPage(element) + pages(element));
+    }
+
+    @Override
+    @Nullable
+    SluiceException outcome() {
+        SluiceException first = firstError;
+        return first == null ? null : new PagesFailedException(failed, table.pages(), first);
+    }
+
+    @Override
+    void deliver(@Nullable SluiceException error) {
+        callback.terminated(this, failed, error);
+    }
+}

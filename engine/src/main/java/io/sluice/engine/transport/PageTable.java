@@ -1,0 +1,222 @@
+package io.sluice.engine.transport;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+
+/**
+ * Where the pages of a transfer lie, in native memory: their offsets in the local region's memory and in the remote region, in
+ * this processor's byte order for copies in C, and those in the remote region once more in network byte order, as they go over a
+ * wire. Filled while the transfer is at rest, and read by the transport until its work requests have completed.
+ */
+public final class PageTable {
+    /** The most pages of one work request. */
+    public static final int MOST_PAGES = 1024;
+
+    private static final ValueLayout.OfLong OFFSET = ValueLayout.JAVA_LONG;
+    private static final ValueLayout.OfLong WIRE_OFFSET = ValueLayout.JAVA_LONG.withOrder(ByteOrder.BIG_ENDIAN);
+
+    private final long pageBytes;
+    private final long localBase;
+    private final long localLength;
+    private final long remoteLength;
+    private int pages;
+    private MemorySegment locals = MemorySegment.NULL;
+    private MemorySegment remotes = MemorySegment.NULL;
+    private MemorySegment wire = MemorySegment.NULL;
+
+    /**
+     * Makes an empty one.
+     *
+     * @param pageBytes how long each page is, 1 or more
+     * @param localBase where the local region or slice begins in its memory, in bytes
+     * @param localLength how long it is
+     * @param remoteLength how long the remote region or slice is
+     */
+    public PageTable(long pageBytes, long localBase, long localLength, long remoteLength) {
+        if (pageBytes < 1) {
+            throw new IllegalArgumentException("a page has at least 1 byte, not " + pageBytes);
+        }
+        this.pageBytes = pageBytes;
+        this.localBase = localBase;
+        this.localLength = localLength;
+        this.remoteLength = remoteLength;
+    }
+
+    /**
+     * Checks page numbers and takes them over; page n begins at n × the length of a page.
+     *
+     * @param localPages of the pages in the local region, one or more
+     * @param remotePages of the pages in the remote region, as many
+     * @throws IndexOutOfBoundsException if a page leaves its region; the table is as it was
+     * @throws IllegalArgumentException if there is no page, or the counts differ
+     */
+    public void fill(int[] localPages, int[] remotePages) {
+        needPages(localPages.length, remotePages.length);
+        check("local", localPages, localLength);
+        check("remote", remotePages, remoteLength);
+        int count = localPages.length;
+        reserve(count);
+        MemorySegment toLocals = locals;
+        MemorySegment toRemotes = remotes;
+        MemorySegment toWire = wire;
+        for (int i = 0; i < count; i++) {
+            toLocals.setAtIndex(OFFSET, i, localBase + localPages[i] * pageBytes);
+        }
+        for (int i = 0; i < count; i++) {
+            toRemotes.setAtIndex(OFFSET, i, remotePages[i] * pageBytes);
+        }
+        for (int i = 0; i < count; i++) {
+            toWire.setAtIndex(WIRE_OFFSET, i, remotePages[i] * pageBytes);
+        }
+    }
+
+    /**
+     * Checks offsets and takes them over.
+     *
+     * @param localOffsets of the pages in the local region, in bytes, one or more
+     * @param remoteOffsets of the pages in the remote region, in bytes, as many
+     * @throws IndexOutOfBoundsException if a page leaves its region; the table is as it was
+     * @throws IllegalArgumentException if there is no page, or the counts differ
+     */
+    public void fill(long[] localOffsets, long[] remoteOffsets) {
+        needPages(localOffsets.length, remoteOffsets.length);
+        check("local", localOffsets, localLength);
+        check("remote", remoteOffsets, remoteLength);
+        int count = localOffsets.length;
+        reserve(count);
+        MemorySegment toLocals = locals;
+        for (int i = 0; i < count; i++) {
+            toLocals.setAtIndex(OFFSET, i, localBase + localOffsets[i]);
+        }
+        MemorySegment.copy(remoteOffsets, 0, remotes, OFFSET, 0, count);
+        MemorySegment.copy(remoteOffsets, 0, wire, WIRE_OFFSET, 0, count);
+    }
+
+    private static void needPages(int locals, int remotes) {
+        if (locals == 0) {
+            throw new IllegalArgumentException("a transfer of pages has at least one page");
+        }
+        if (locals != remotes) {
+            throw new IllegalArgumentException(
+                    "each page has a place on both sides: " + locals + " local ones, " + remotes + " remote ones");
+        }
+    }
+
+    private void check(String side, int[] numbers, long length) {
+        long fit = length / pageBytes;
+        for (int i = 0; i < numbers.length; i++) {
+            if (numbers[i] < 0 || numbers[i] >= fit) {
+                throw new IndexOutOfBoundsException("page " + i + " of the list leaves the " + side + " region: it is number "
+                        + numbers[i] + ", and the region has " + fit + " pages of " + pageBytes + " bytes");
+            }
+        }
+    }
+
+    private void check(String side, long[] offsets, long length) {
+        long last = length - pageBytes;
+        for (int i = 0; i < offsets.length; i++) {
+            if (offsets[i] < 0 || offsets[i] > last) {
+                throw new IndexOutOfBoundsException("page " + i + " of the list leaves the " + side + " region: it is "
+                        + pageBytes + " bytes from " + offsets[i] + " on, and the region has " + length + " bytes");
+            }
+        }
+    }
+
+    private void reserve(int count) {
+        long bytes = (long) count * Long.BYTES;
+        if (bytes > locals.byteSize()) {
+            // the collector gives it back once no work request reads it any more
+            MemorySegment all = Arena.ofAuto().allocate(3 * bytes, Long.BYTES);
+            locals = all.asSlice(0, bytes);
+            remotes = all.asSlice(bytes, bytes);
+            wire = all.asSlice(2 * bytes, bytes);
+        }
+        pages = count;
+    }
+
+    /**
+     * How many pages there are.
+     *
+     * @return 1 or more, once it was filled
+     */
+    public int pages() {
+        return pages;
+    }
+
+    /**
+     * How long each page is.
+     *
+     * @return bytes
+     */
+    public long pageBytes() {
+        return pageBytes;
+    }
+
+    /**
+     * Where a page lies in the local region's memory.
+     *
+     * @param page its place in the list
+     * @return bytes from the memory's start
+     */
+    public long local(int page) {
+        return locals.getAtIndex(OFFSET, page);
+    }
+
+    /**
+     * Where a page lies in the remote region or slice.
+     *
+     * @param page its place in the list
+     * @return bytes from the slice's start
+     */
+    public long remote(int page) {
+        return remotes.getAtIndex(OFFSET, page);
+    }
+
+    /**
+     * All local offsets, from the first page on.
+     *
+     * @return 8 bytes each, in this processor's byte order
+     */
+    public MemorySegment locals() {
+        return locals;
+    }
+
+    /**
+     * All remote offsets, from the first page on.
+     *
+     * @return 8 bytes each, in this processor's byte order
+     */
+    public MemorySegment remotes() {
+        return remotes;
+    }
+
+    /**
+     * All remote offsets, from the first page on, as they go over a wire.
+     *
+     * @return 8 bytes each, in network byte order
+     */
+    public MemorySegment wire() {
+        return wire;
+    }
+
+    /**
+     * How many pages from one on follow each other on both sides.
+     *
+     * @param from the first, by its place in the list
+     * @param most no more than so many
+     * @return 1 to {@code most}
+     */
+    public int run(int from, int most) {
+        long local = local(from);
+        long remote = remote(from);
+        int count = 1;
+        while (count < most
+                && local(from + count) == local + count * pageBytes
+                && remote(from + count) == remote + count * pageBytes) {
+            count++;
+        }
+        return count;
+    }
+}
