@@ -83,6 +83,36 @@ static void check_missing(void) {
     CHECK(munmap(mapped, 2 * page) == 0 && close(file) == 0);
 }
 
+/* Pages in a table, of which the last may lie outside. */
+static void check_pages(int64_t page_bytes) {
+    enum { PAGES = 50 };
+    int64_t sources[PAGES + 1];
+    int64_t targets[PAGES + 1];
+    int64_t bytes = page_bytes * PAGES;
+    for (int64_t i = 0; i < PAGES; i++) {
+        sources[i] = i * 7 % PAGES * page_bytes;
+        targets[i] = i * 11 % PAGES * page_bytes;
+    }
+    memset(to, UNTOUCHED, (size_t)bytes + MARGIN);
+    CHECK_SAME(sluice_copy_pages(to, bytes, targets, from, bytes, sources, 1, PAGES - 1, page_bytes), PAGES - 1);
+    for (int64_t i = 1; i < PAGES; i++) {
+        CHECK(memcmp(to + targets[i], from + sources[i], (size_t)page_bytes) == 0);
+    }
+    CHECK_SAME(to[targets[0]], UNTOUCHED);
+    CHECK_SAME(to[bytes], UNTOUCHED);
+    const int64_t outside[] = {-1, bytes - page_bytes + 1, INT64_MAX, INT64_MIN};
+    for (int i = 0; i < 4; i++) {
+        sources[PAGES] = outside[i];
+        targets[PAGES] = 0;
+        CHECK_SAME(sluice_copy_pages(to, bytes, targets, from, bytes, sources, 0, PAGES + 1, page_bytes), PAGES);
+        sources[PAGES] = 0;
+        targets[PAGES] = outside[i];
+        CHECK_SAME(sluice_copy_pages(to, bytes, targets, from, bytes, sources, 0, PAGES + 1, page_bytes), PAGES);
+    }
+    CHECK_SAME(to[bytes], UNTOUCHED);
+    CHECK_SAME(sluice_copy_pages(to, page_bytes - 1, targets, from, bytes, sources, 0, 1, page_bytes), 0);
+}
+
 void test_memory_copy(void) {
     from = malloc(LARGEST + 4 * MARGIN);
     to = malloc(LARGEST + 4 * MARGIN);
@@ -103,6 +133,9 @@ void test_memory_copy(void) {
     } else {
         puts("skipped: this processor has no AVX-512");
     }
+    check_pages(1);
+    check_pages(100);
+    check_pages(4096);
     const int64_t distances[] = {-MARGIN, -1, 0, 1, MARGIN};
     for (int i = 0; i < 5; i++) {
         check_overlap(1000, distances[i]);

@@ -136,6 +136,21 @@ __attribute__((visibility("default"))) void sluice_copy(
 __attribute__((visibility("default"))) int sluice_copy_by_kernel(
         void *to, int64_t to_offset, const void *from, int64_t from_offset, int64_t bytes);
 
+/*
+ * Copies pages of one size, from and to the offsets in two tables, beginning with the first so many in both. The result is how
+ * many were copied: less than the count if the next one leaves one of the two memories.
+ */
+__attribute__((visibility("default"))) int64_t sluice_copy_pages(
+        void *to,
+        int64_t to_bytes,
+        const int64_t *to_offsets,
+        const void *from,
+        int64_t from_bytes,
+        const int64_t *from_offsets,
+        int64_t first,
+        int64_t count,
+        int64_t page_bytes);
+
 /* Stores that pass by the caches, in what sluice_copy uses for large copies. */
 enum sluice_streaming { SLUICE_STREAMING_SSE2, SLUICE_STREAMING_AVX512 };
 

@@ -16,11 +16,25 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryCopy {
     private static final MethodHandle COPY;
     private static final MethodHandle COPY_BY_KERNEL;
+    private static final MethodHandle COPY_PAGES;
 
     static {
         NativeLibrary.ensureAvailable();
         COPY = link("sluice_copy", null);
         COPY_BY_KERNEL = link("sluice_copy_by_kernel", ValueLayout.JAVA_INT);
+        COPY_PAGES = handle(
+                "sluice_copy_pages",
+                FunctionDescriptor.of(
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.ADDRESS,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_LONG));
     }
 
     private MemoryCopy() {}
@@ -78,6 +92,47 @@ public final class MemoryCopy {
         }
     }
 
+    /**
+     * Copies pages of one size between two segments of native memory, one after the other; they may overlap. Safepoints do not
+     * wait for it; the segments' arenas cannot be closed meanwhile.
+     *
+     * @param to the segment to copy to
+     * @param toOffsets where each page goes: native memory with 8 bytes a page, in this processor's byte order
+     * @param from the segment to copy from
+     * @param fromOffsets where each page comes from, as {@code toOffsets}
+     * @param first the first page to copy, by its place in both tables
+     * @param count how many pages, not negative
+     * @param pageBytes how long each is, at least 1
+     * @return how many pages were copied: less than {@code count} if the next one does not lie within both segments
+     * @throws IndexOutOfBoundsException if the pages do not lie within both tables
+     * @throws IllegalArgumentException if {@code to} is read-only, a segment lies on the Java heap, or {@code pageBytes} is below 1
+     * @throws IllegalStateException if an arena is closed
+     * @throws WrongThreadException if an arena is another thread's
+     */
+    public static long copyPages(
+            MemorySegment to,
+            MemorySegment toOffsets,
+            MemorySegment from,
+            MemorySegment fromOffsets,
+            long first,
+            long count,
+            long pageBytes) {
+        Objects.checkFromIndexSize(first, count, toOffsets.byteSize() / Long.BYTES);
+        Objects.checkFromIndexSize(first, count, fromOffsets.byteSize() / Long.BYTES);
+        if (to.isReadOnly() || pageBytes < 1) {
+            throw new IllegalArgumentException(
+                    to.isReadOnly() ? "the segment to copy to is read-only" : "a page has at least 1 byte");
+        }
+        try {
+            return (long) COPY_PAGES.invokeExact(
+                    to, to.byteSize(), toOffsets, from, from.byteSize(), fromOffsets, first, count, pageBytes);
+        } catch (RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError("C threw an exception", e);
+        }
+    }
+
     private static void check(MemorySegment to, long toOffset, MemorySegment from, long fromOffset, long bytes) {
         Objects.checkFromIndexSize(toOffset, bytes, to.byteSize());
         Objects.checkFromIndexSize(fromOffset, bytes, from.byteSize());
@@ -86,8 +141,6 @@ public final class MemoryCopy {
         }
     }
 
-    /** Segments are passed rather than addresses, so that the linker keeps their arenas open during the call. */
-    @SuppressWarnings("restricted") // calling native code is what this package is for
     private static MethodHandle link(String function, @Nullable MemoryLayout result) {
         FunctionDescriptor arguments = FunctionDescriptor.ofVoid(
                 ValueLayout.ADDRESS,
@@ -95,9 +148,13 @@ public final class MemoryCopy {
                 ValueLayout.ADDRESS,
                 ValueLayout.JAVA_LONG,
                 ValueLayout.JAVA_LONG);
+        return handle(function, result == null ? arguments : arguments.changeReturnLayout(result));
+    }
+
+    /** Segments are passed rather than addresses, so that the linker keeps their arenas open during the call. */
+    @SuppressWarnings("restricted") // calling native code is what this package is for
+    private static MethodHandle handle(String function, FunctionDescriptor type) {
         return java.lang.foreign.Linker.nativeLinker()
-                .downcallHandle(
-                        SymbolLookup.loaderLookup().findOrThrow(function),
-                        result == null ? arguments : arguments.changeReturnLayout(result));
+                .downcallHandle(SymbolLookup.loaderLookup().findOrThrow(function), type);
     }
 }

@@ -51,7 +51,7 @@ final class MappedMemory {
     @SuppressWarnings("ReferenceEquality") // the same key and the same memory, not equal ones
     static int inOnePiece(WorkRequest[] batch, int from, int run, long mostBytes) {
         WorkRequest last = batch[from];
-        if (last.hasSignal() || !isCopy(last.operation())) {
+        if (last.hasSignal() || last.hasPages() || !isCopy(last.operation())) {
             return 1;
         }
         long bytes = last.length();
@@ -59,6 +59,7 @@ final class MappedMemory {
         while (count < run && bytes < mostBytes) {
             WorkRequest next = batch[from + count];
             if (next.hasSignal()
+                    || next.hasPages()
                     || next.remote() != last.remote()
                     || next.local() != last.local()
                     || next.remoteOffset() != last.remoteOffset() + last.length()
@@ -88,6 +89,9 @@ final class MappedMemory {
             return CompletionStatus.UNKNOWN_REGION;
         }
         try {
+            if (request.hasPages()) {
+                return MappedPages.carryOut(request, memory);
+            }
             CompletionStatus status = carryOut(request, bytes, key, memory);
             return status == CompletionStatus.SUCCESS && request.hasSignal() ? signal(request) : status;
         } catch (IllegalStateException closed) {

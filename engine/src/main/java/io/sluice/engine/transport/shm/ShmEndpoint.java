@@ -206,6 +206,13 @@ final class ShmEndpoint
     }
 
     @Override
+    public boolean takesPages(RemoteKey remote) {
+        ShmRemoteKey key = (ShmRemoteKey) remote;
+        // several of those for cross-memory attach go into one call anyway
+        return key.isMapped() || (key.isByWire() && wire.takesPages(remote));
+    }
+
+    @Override
     public void prepare(List<RemoteKey> keys, Consumer<@Nullable SluiceException> done) {
         peerRegions.prepare(keys, done);
     }
