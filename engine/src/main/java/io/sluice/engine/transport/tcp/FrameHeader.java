@@ -16,10 +16,13 @@ import java.nio.ByteOrder;
  *  8  handle     8, of requests; the running count of ACK and NACK
  * 16  key        8, of requests
  * 24  epoch      8, of requests
- * 32  offset     8, of requests
- * 40  length     8, of the payload (WRITE, WRITE_BEFORE_SIGNAL, READ_DATA), of what is asked for (READ), of the value (PUT),
- *                else of the word
+ * 32  offset     8, of requests; the length of a page (WRITE_PAGES, READ_PAGES)
+ * 40  length     8, of the payload (WRITE, WRITE_BEFORE_SIGNAL, READ_DATA), of table and payload (WRITE_PAGES), of the table
+ *                (READ_PAGES), of what is asked for (READ), of the value (PUT), else of the word
  * </pre>
+ *
+ * <p>A table of pages follows the header of WRITE_PAGES and READ_PAGES: 1 to 1024 offsets of 8 bytes each. The answer to READ_PAGES
+ * is READ_DATA, with the pages in the table's order.
  *
  * <p>From {@link #PUT} on, the header is longer and there is no payload:
  *
@@ -32,7 +35,7 @@ import java.nio.ByteOrder;
  *
  * <pre>
  *  0  payload sum  4 bytes, the CRC-32C of the payload, or of operand and expected; 0 where there is neither
- *  4  header sum   4, the CRC-32C of the first 48 bytes and of the payload sum
+ *  4  header sum   4, the CRC-32C of the first 48 bytes, of the payload sum, and of the table of pages
  * </pre>
  */
 final class FrameHeader {
@@ -49,6 +52,10 @@ final class FrameHeader {
     static final int NACK = 6;
     /** A write that is one request with the {@link #SIGNAL_OF_WRITE} right behind it, acknowledged with it. */
     static final int WRITE_BEFORE_SIGNAL = 7;
+    /** A write of many pages, whose offsets go before them. */
+    static final int WRITE_PAGES = 8;
+
+    static final int READ_PAGES = 9;
 
     static final int PUT = 16;
     static final int SIGNAL = 17;
@@ -113,6 +120,29 @@ final class FrameHeader {
         to.set(INT, sumsAt + Integer.BYTES, headerSum(to, at, sumsAt, sum));
     }
 
+    /** As {@link #writeSums(MemorySegment, long, int, MemoryChecksum)}, of a frame of pages. */
+    static void writeSums(MemorySegment to, long at, PagedPayload payload, MemoryChecksum sum) {
+        int payloadSum = payload.pagesSum(sum);
+        long sumsAt = at + BYTES;
+        to.set(INT, sumsAt, payloadSum);
+        beginHeaderSum(to, at, sumsAt, sum);
+        payload.sumTable(sum);
+        to.set(INT, sumsAt + Integer.BYTES, sum.value());
+    }
+
+    /** Whether a header and the table behind it are as they were sent. */
+    static boolean isIntact(MemorySegment from, long at, MemoryChecksum sum, MemorySegment table, long tableBytes) {
+        long sumsAt = at + BYTES;
+        beginHeaderSum(from, at, sumsAt, sum);
+        sum.update(table, 0, tableBytes);
+        return from.get(INT, sumsAt + Integer.BYTES) == sum.value();
+    }
+
+    /** Whether a table of pages follows the header. */
+    static boolean hasTable(int operation) {
+        return operation == WRITE_PAGES || operation == READ_PAGES;
+    }
+
     /** Whether a header is as it was sent. */
     static boolean isIntact(MemorySegment from, long at, MemoryChecksum sum) {
         long sumsAt = at + bytes(operation(from, at));
@@ -120,10 +150,14 @@ final class FrameHeader {
     }
 
     private static int headerSum(MemorySegment header, long at, long sumsAt, MemoryChecksum sum) {
+        beginHeaderSum(header, at, sumsAt, sum);
+        return sum.value();
+    }
+
+    private static void beginHeaderSum(MemorySegment header, long at, long sumsAt, MemoryChecksum sum) {
         sum.reset();
         sum.update(header, at, BYTES);
         sum.update(header, sumsAt, Integer.BYTES);
-        return sum.value();
     }
 
     /** The payload's sum as it was sent. */

@@ -52,6 +52,12 @@ final class InboundFrames {
     private @Nullable ExposedRegion lease;
     private CompletionStatus status = CompletionStatus.SUCCESS;
 
+    // of a payload that lies in pages
+    private final IncomingTable table = new IncomingTable();
+    private final PagedPayload pages = new PagedPayload();
+    private boolean paged;
+    private int directEntries;
+
     // a write has come whose signal must come next
     private boolean signalDue;
     private long fetched;
@@ -80,6 +86,9 @@ final class InboundFrames {
 
         /** The peer reads; the region is leased until the answer has left. */
         void readAsked(ExposedRegion region, long offset, long length);
+
+        /** The peer reads pages, all within the region, which is leased until the answer has left. The table is to be copied. */
+        void pagesAsked(ExposedRegion region, IncomingTable table);
 
         /** The peer's atomic operation was carried out. */
         void fetched(long word);
@@ -122,7 +131,7 @@ final class InboundFrames {
     }
 
     boolean isInsideFrame() {
-        return payload != Payload.NONE || heldBytes > 0 || signalDue;
+        return payload != Payload.NONE || heldBytes > 0 || signalDue || table.isIncoming();
     }
 
     /** Receives what is there, up to a fair share. */
@@ -132,7 +141,7 @@ final class InboundFrames {
             boolean direct = stream == null && payload != Payload.NONE && !dropping && payloadRemaining >= DIRECT_BYTES;
             long asked = direct ? askDirect() : askStaged();
             long received =
-                    direct ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), 2) : receiveStaged(asked);
+                    direct ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), directEntries) : receiveStaged(asked);
             if (received == -Errno.EAGAIN) {
                 return result;
             }
@@ -183,21 +192,48 @@ final class InboundFrames {
     }
 
     private long askStaged() {
+        if (stream == null && table.isIncoming() && table.isWrite() && table.bytes() >= DIRECT_BYTES) {
+            // what follows it is to be received straight into its pages
+            return table.remaining();
+        }
         return (long) LoopScratch.STAGING_BYTES - heldBytes;
     }
 
     private long askDirect() {
         // no more than the next header: another such payload is likely, and should not go through the staging memory
         long tail = (long) FrameHeader.BYTES + sumsBytes;
-        scratch.vectorEntry(0, target.address() + targetOffset, payloadRemaining);
-        scratch.vectorEntry(1, staging.address(), tail);
+        if (paged) {
+            directEntries = pages.describe(scratch, 0, LoopScratch.VECTOR_ENTRIES - 1, position(), payloadRemaining);
+            if (pages.described() < payloadRemaining) {
+                return pages.described();
+            }
+        } else {
+            scratch.vectorEntry(0, target.address() + targetOffset, payloadRemaining);
+            directEntries = 1;
+        }
+        scratch.vectorEntry(directEntries++, staging.address(), tail);
         return payloadRemaining + tail;
+    }
+
+    /** How much of the payload has come. */
+    private long position() {
+        return payloadLength - payloadRemaining;
     }
 
     /** Takes in staging memory from one place to another. */
     private void parse(long from, long to) {
         long at = from;
         while (true) {
+            if (table.isIncoming()) {
+                at += table.take(staging, at, to - at);
+                if (table.isIncoming()) {
+                    return;
+                }
+                tableCame();
+                if (sink.isClosed()) {
+                    return;
+                }
+            }
             if (payload != Payload.NONE) {
                 long part = Math.min(payloadRemaining, to - at);
                 copy(at, part);
@@ -230,7 +266,11 @@ final class InboundFrames {
     private void copy(long at, long part) {
         if (!dropping && part > 0) {
             try {
-                PresentMemory.copy(staging, at, target, targetOffset, part);
+                if (paged) {
+                    pages.copyIn(staging, at, position(), part);
+                } else {
+                    PresentMemory.copy(staging, at, target, targetOffset, part);
+                }
                 if (payloadSum != null) {
                     payloadSum.update(staging, at, part);
                 }
@@ -247,7 +287,11 @@ final class InboundFrames {
     private void sumPlaced(long placed) {
         if (payloadSum != null) {
             try {
-                payloadSum.update(target, targetOffset, placed);
+                if (paged) {
+                    pages.sum(payloadSum, position(), placed);
+                } else {
+                    payloadSum.update(target, targetOffset, placed);
+                }
             } catch (IllegalStateException | InternalError gone) {
                 // the arena was closed, or the mapped file was cut short
                 memoryFault();
@@ -259,15 +303,16 @@ final class InboundFrames {
         if (!FrameHeader.isWellFormed(staging, at)) {
             throw new ProtocolException("a lane carries bytes that are no frame");
         }
+        int operation = FrameHeader.operation(staging, at);
         if (payloadSum != null) {
-            if (!FrameHeader.isIntact(staging, at, scratch.sum())) {
+            // of a header with a table the sum is over both
+            if (!FrameHeader.hasTable(operation) && !FrameHeader.isIntact(staging, at, scratch.sum())) {
                 // nothing in it can be trusted, nor where the next frame begins
                 throw new ProtocolException("the header of a frame was changed on its way");
             }
             announcedSum = FrameHeader.payloadSum(staging, at);
             payloadSum.reset();
         }
-        int operation = FrameHeader.operation(staging, at);
         if (signalDue != (operation == FrameHeader.SIGNAL_OF_WRITE)) {
             throw new ProtocolException("a write and its signal are not next to each other");
         }
@@ -276,6 +321,8 @@ final class InboundFrames {
             case FrameHeader.WRITE -> write(at, length, Payload.WRITE);
             case FrameHeader.WRITE_BEFORE_SIGNAL -> write(at, length, Payload.WRITE_BEFORE_SIGNAL);
             case FrameHeader.READ -> read(at, length);
+            case FrameHeader.WRITE_PAGES, FrameHeader.READ_PAGES ->
+                table.begin(staging, at, FrameHeader.BYTES + sumsBytes);
             case FrameHeader.READ_DATA -> readData(length);
             case FrameHeader.REFUSED -> {
                 sink.readAnswered();
@@ -358,14 +405,8 @@ final class InboundFrames {
 
     private CompletionStatus acquire(
             @Nullable ExposedRegion region, WorkRequest.Operation operation, long at, long length) {
-        if (region == null) {
-            return CompletionStatus.UNKNOWN_REGION;
-        }
-        // the bytes of a frame go through this processor
-        if (!region.memory().isHost()) {
-            return CompletionStatus.UNSUPPORTED;
-        }
-        return region.acquire(
+        return acquire(
+                region,
                 operation,
                 FrameHeader.key(staging, at),
                 FrameHeader.epoch(staging, at),
@@ -373,19 +414,75 @@ final class InboundFrames {
                 length);
     }
 
-    private void write(long at, long length, Payload kind) {
-        ExposedRegion region = context.exposed(FrameHeader.handle(staging, at));
-        status = acquire(region, WorkRequest.Operation.WRITE, at, length);
+    private static CompletionStatus acquire(
+            @Nullable ExposedRegion region,
+            WorkRequest.Operation operation,
+            long key,
+            long epoch,
+            long offset,
+            long length) {
+        if (region == null) {
+            return CompletionStatus.UNKNOWN_REGION;
+        }
+        // the bytes of a frame go through this processor
+        if (!region.memory().isHost()) {
+            return CompletionStatus.UNSUPPORTED;
+        }
+        return region.acquire(operation, key, epoch, offset, length);
+    }
+
+    // ---- payloads ----
+
+    /** The table of a frame of pages has come in full: every page is checked before a byte of any lands. */
+    private void tableCame() {
+        if (payloadSum != null && !table.isIntact(scratch.sum())) {
+            throw new ProtocolException("the header of a frame, or its table of pages, was changed on its way");
+        }
+        table.toNativeOrder();
+        MemorySegment header = table.header();
+        ExposedRegion region = context.exposed(FrameHeader.handle(header, 0));
+        CompletionStatus outcome = acquire(
+                region,
+                table.isWrite() ? WorkRequest.Operation.WRITE : WorkRequest.Operation.READ,
+                FrameHeader.key(header, 0),
+                FrameHeader.epoch(header, 0),
+                table.firstOffset(),
+                table.pageBytes());
+        if (region != null
+                && outcome == CompletionStatus.SUCCESS
+                && !table.fits(region.memory().length())) {
+            region.release();
+            outcome = CompletionStatus.OUT_OF_BOUNDS;
+        }
+        if (table.isWrite()) {
+            begins(Payload.WRITE, table.bytes(), region, outcome);
+            paged = !dropping;
+            if (region != null && paged) {
+                pages.ofTarget(region.memory().segment(), table);
+            }
+        } else if (region != null && outcome == CompletionStatus.SUCCESS) {
+            sink.pagesAsked(region, table);
+        } else {
+            sink.readRefused(outcome);
+        }
+    }
+
+    /** The payload of a write begins, which is dropped if it is refused. */
+    private void begins(Payload kind, long length, @Nullable ExposedRegion region, CompletionStatus outcome) {
+        status = outcome;
         payload = kind;
         payloadLength = length;
         payloadRemaining = length;
-        if (region != null && status == CompletionStatus.SUCCESS) {
-            lease = region;
+        dropping = outcome != CompletionStatus.SUCCESS;
+        lease = dropping ? null : region;
+    }
+
+    private void write(long at, long length, Payload kind) {
+        ExposedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        begins(kind, length, region, acquire(region, WorkRequest.Operation.WRITE, at, length));
+        if (region != null && !dropping) {
             target = region.memory().segment();
             targetOffset = FrameHeader.offset(staging, at);
-            dropping = false;
-        } else {
-            dropping = true;
         }
     }
 
@@ -408,7 +505,12 @@ final class InboundFrames {
         status = CompletionStatus.SUCCESS;
         payloadLength = length;
         payloadRemaining = length;
-        target = request.local().segment();
+        if (request.hasPages()) {
+            pages.ofAnswer(request);
+            paged = true;
+        } else {
+            target = request.local().segment();
+        }
         dropping = false;
         targetOffset = request.localOffset();
     }
@@ -420,6 +522,7 @@ final class InboundFrames {
             status = CompletionStatus.INTEGRITY;
         }
         target = MemorySegment.NULL;
+        dropPages();
         if (ended == Payload.READ_DATA) {
             sink.readDone(status);
             return;
@@ -466,9 +569,18 @@ final class InboundFrames {
         }
     }
 
+    private void dropPages() {
+        if (paged) {
+            paged = false;
+            pages.clear();
+        }
+    }
+
     void close() {
         payload = Payload.NONE;
         target = MemorySegment.NULL;
+        table.drop();
+        dropPages();
         endLease();
     }
 }

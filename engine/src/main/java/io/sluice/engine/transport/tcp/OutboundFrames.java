@@ -5,8 +5,11 @@ import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.MissingMemoryException;
 import io.sluice.engine.transport.PresentMemory;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +39,9 @@ final class OutboundFrames {
     private @Nullable MemorySegment[] payloads = new @Nullable MemorySegment[INITIAL];
     private long[] payloadOffsets = new long[INITIAL];
     private boolean[] copied = new boolean[INITIAL];
+    // of frames whose payload lies in pages
+    private @Nullable PagedPayload[] pages = new @Nullable PagedPayload[INITIAL];
+    private final ArrayDeque<PagedPayload> freePages = new ArrayDeque<>();
     // of READ_DATA: the region that is leased until the frame has left
     private @Nullable ExposedRegion[] leases = new @Nullable ExposedRegion[INITIAL];
     private MemorySegment headers = allocate(INITIAL);
@@ -112,6 +118,53 @@ final class OutboundFrames {
         }
     }
 
+    /** Adds a request that is one of pages. */
+    void addPages(WorkRequest request) {
+        RemoteKey remote = request.remote();
+        PagedPayload payload = newPages().ofRequest(request);
+        boolean write = request.operation() == WorkRequest.Operation.WRITE;
+        addPages(
+                write ? FrameHeader.WRITE_PAGES : FrameHeader.READ_PAGES,
+                remote.handle(),
+                remote.key(),
+                remote.epoch(),
+                request.pages().pageBytes(),
+                payload,
+                null);
+    }
+
+    /** Adds the answer to a read of pages. */
+    void addPages(ExposedRegion lease, IncomingTable asked) {
+        PagedPayload payload = newPages().ofAsked(lease.memory().segment(), asked);
+        addPages(FrameHeader.READ_DATA, 0, 0, 0, 0, payload, lease);
+    }
+
+    private PagedPayload newPages() {
+        PagedPayload free = freePages.pollFirst();
+        return free == null ? new PagedPayload() : free;
+    }
+
+    private void addPages(
+            int operation,
+            long handle,
+            long key,
+            long epoch,
+            long offset,
+            PagedPayload payload,
+            @Nullable ExposedRegion lease) {
+        add(operation, 0, handle, key, epoch, offset, payload.bytes(), 0, payload.bytes(), lease);
+        pages[(int) (tail - 1) & mask] = payload;
+    }
+
+    private void freePages(int slot) {
+        PagedPayload payload = pages[slot];
+        if (payload != null) {
+            pages[slot] = null;
+            payload.clear();
+            freePages.addFirst(payload);
+        }
+    }
+
     /** Adds a frame with the longer header and no payload. */
     void addWord(
             int operation, long handle, long key, long epoch, long offset, long length, long operand, long expected) {
@@ -128,6 +181,7 @@ final class OutboundFrames {
         @Nullable MemorySegment[] newPayloads = new @Nullable MemorySegment[larger];
         long[] newOffsets = new long[larger];
         boolean[] newCopied = new boolean[larger];
+        @Nullable PagedPayload[] newPages = new @Nullable PagedPayload[larger];
         @Nullable ExposedRegion[] newLeases = new @Nullable ExposedRegion[larger];
         MemorySegment newHeaders = allocate(larger);
         for (long i = head; i < tail; i++) {
@@ -139,6 +193,7 @@ final class OutboundFrames {
             newPayloads[to] = payloads[from];
             newOffsets[to] = payloadOffsets[from];
             newCopied[to] = copied[from];
+            newPages[to] = pages[from];
             newLeases[to] = leases[from];
             MemorySegment.copy(headers, headerAt(from), newHeaders, headerAt(to), SLOT_BYTES);
         }
@@ -148,6 +203,7 @@ final class OutboundFrames {
         payloads = newPayloads;
         payloadOffsets = newOffsets;
         copied = newCopied;
+        pages = newPages;
         leases = newLeases;
         headers = newHeaders;
         mask = larger - 1;
@@ -158,6 +214,11 @@ final class OutboundFrames {
     }
 
     private void writeSums(int slot, MemoryChecksum with) {
+        PagedPayload paged = pages[slot];
+        if (paged != null) {
+            FrameHeader.writeSums(headers, headerAt(slot), paged, with);
+            return;
+        }
         MemorySegment memory = payloads[slot];
         int payloadSum = 0;
         if (memory != null) {
@@ -198,7 +259,14 @@ final class OutboundFrames {
                 skip = inSlot;
             }
             long done = skip - header;
-            if (done < payloadLengths[slot]) {
+            PagedPayload paged = pages[slot];
+            if (paged != null) {
+                entries = paged.describe(scratch, entries, LoopScratch.VECTOR_ENTRIES, done, room);
+                room -= paged.described();
+                if (done + paged.described() < payloadLengths[slot]) {
+                    break;
+                }
+            } else if (done < payloadLengths[slot]) {
                 long length = Math.min(payloadLengths[slot] - done, room);
                 scratch.vectorEntry(entries++, payloadAddresses[slot] + done, length);
                 room -= length;
@@ -231,7 +299,11 @@ final class OutboundFrames {
             long done = Math.max(skip + ofHeader - header, 0);
             long ofPayload = Math.min(payloadLengths[slot] - done, room - at);
             MemorySegment payload = payloads[slot];
-            if (ofPayload > 0 && payload != null) {
+            PagedPayload paged = pages[slot];
+            if (ofPayload > 0 && paged != null) {
+                paged.copyOut(done, to, at, ofPayload);
+                at += ofPayload;
+            } else if (ofPayload > 0 && payload != null) {
                 PresentMemory.copy(payload, payloadOffsets[slot] + done, to, at, ofPayload);
                 at += ofPayload;
             }
@@ -278,6 +350,7 @@ final class OutboundFrames {
         ExposedRegion lease = leases[slot];
         leases[slot] = null;
         payloads[slot] = null;
+        freePages(slot);
         head++;
         sentOfHead = 0;
         return lease;
@@ -299,6 +372,7 @@ final class OutboundFrames {
                 dropped += payloadLengths[slot];
                 payloadLengths[slot] = 0;
                 payloads[slot] = null;
+                freePages(slot);
                 FrameHeader.write(
                         headers,
                         headerAt(slot),

@@ -9,6 +9,7 @@ import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.SocketLanes;
 import io.sluice.engine.transport.TransportMessages;
@@ -35,6 +36,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages {
     private static final int CHECKSUMS = 1;
     private static final int LANE_FAILOVER = 1 << 1;
     private static final int TLS_ON_LANES = 1 << 2;
+    private static final int PAGES = 1 << 3;
     private static final int MAX_LANES = 16;
 
     private final EndpointContext context;
@@ -49,6 +51,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages {
     private long askedBytes;
     private int next;
     private boolean failover;
+    private boolean pages;
     private boolean refusedPost;
     // of lanes that were lost: they go before anything new
     private final ArrayDeque<WorkRequest> displaced = new ArrayDeque<>();
@@ -85,7 +88,8 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages {
     private int flags() {
         return (context.integrity() == Integrity.CRC32C ? CHECKSUMS : 0)
                 | (context.carriesMessages() ? LANE_FAILOVER : 0)
-                | (wantsTls() ? TLS_ON_LANES : 0);
+                | (wantsTls() ? TLS_ON_LANES : 0)
+                | PAGES;
     }
 
     private boolean wantsTls() {
@@ -111,6 +115,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages {
         }
         // a lane may be lost without the connection
         failover = (flags & flags() & LANE_FAILOVER) != 0;
+        pages = (flags & PAGES) != 0;
         peerWindowBytes = offer.remaining() >= Long.BYTES ? offer.getLong() : Long.MAX_VALUE;
         if (count < 1 || count > MAX_LANES || peerMaxRequests < 1 || peerWindowBytes < 1) {
             context.failed(new ProtocolException("the peer's tcp offer is out of range"));
@@ -155,6 +160,11 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages {
         if (opened == lanes.length) {
             context.established();
         }
+    }
+
+    @Override
+    public boolean takesPages(RemoteKey remote) {
+        return pages;
     }
 
     @Override

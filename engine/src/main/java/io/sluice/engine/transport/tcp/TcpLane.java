@@ -126,6 +126,17 @@ final class TcpLane implements InboundFrames.Sink {
 
     void post(WorkRequest request) {
         markWorkBegins();
+        if (request.hasPages()) {
+            (request.operation() == WorkRequest.Operation.WRITE ? writes : reads).addLast(request);
+            out.addPages(request);
+        } else {
+            addFrames(request);
+        }
+        load += request.length() + FrameHeader.BYTES;
+        scheduleFlush();
+    }
+
+    private void addFrames(WorkRequest request) {
         switch (request.operation()) {
             case WRITE -> {
                 writes.addLast(request);
@@ -169,8 +180,6 @@ final class TcpLane implements InboundFrames.Sink {
                 addWord(FrameHeader.COMPARE_AND_SWAP, request);
             }
         }
-        load += request.length() + FrameHeader.BYTES;
-        scheduleFlush();
     }
 
     private void addFrame(int operation, WorkRequest request, long payloadAddress, long payloadLength) {
@@ -288,17 +297,28 @@ final class TcpLane implements InboundFrames.Sink {
 
     private void begins(int operation) {
         switch (operation) {
-            case FrameHeader.WRITE, FrameHeader.WRITE_BEFORE_SIGNAL, FrameHeader.PUT, FrameHeader.SIGNAL ->
+            case FrameHeader.WRITE,
+                    FrameHeader.WRITE_PAGES,
+                    FrameHeader.WRITE_BEFORE_SIGNAL,
+                    FrameHeader.PUT,
+                    FrameHeader.SIGNAL ->
                 begunWrites++;
-            case FrameHeader.READ, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP -> begunReads++;
+            case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
+                begunReads++;
             default -> {}
         }
     }
 
     private void left(int operation, long payload, @Nullable ExposedRegion lease) {
         switch (operation) {
-            case FrameHeader.WRITE, FrameHeader.SIGNAL_OF_WRITE, FrameHeader.PUT, FrameHeader.SIGNAL -> sentWrites++;
-            case FrameHeader.READ, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP -> sentReads++;
+            case FrameHeader.WRITE,
+                    FrameHeader.WRITE_PAGES,
+                    FrameHeader.SIGNAL_OF_WRITE,
+                    FrameHeader.PUT,
+                    FrameHeader.SIGNAL ->
+                sentWrites++;
+            case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
+                sentReads++;
             case FrameHeader.READ_DATA, FrameHeader.FETCHED, FrameHeader.REFUSED, FrameHeader.NACK ->
                 answersGone(1, payload);
             default -> {}
@@ -441,6 +461,13 @@ final class TcpLane implements InboundFrames.Sink {
                 length,
                 region);
         out.payloadIn(region.memory().segment(), offset);
+    }
+
+    @Override
+    public void pagesAsked(ExposedRegion region, IncomingTable table) {
+        markWorkBegins();
+        answerWaits(table.bytes());
+        out.addPages(region, table);
     }
 
     @Override

@@ -15,6 +15,7 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WireCounter;
@@ -234,9 +235,22 @@ class InboundFramesFuzzTest {
         }
     }
 
+    /** A read of pages that waits for its answer, of as many bytes. */
+    private final class AskedPages extends WorkRequest {
+        private static final int PAGES = 5;
+
+        AskedPages() {
+            PageTable table = new PageTable(READ_BYTES / PAGES, MARGIN, READ_BYTES, SLICE);
+            table.fill(new int[] {4, 1, 3, 0, 2}, new int[PAGES]);
+            describe(Operation.READ, RegionMemory.host(local), null, MARGIN, READ_BYTES, new RemoteKey(0, 0, 0), 0);
+            addPages(table, 0, PAGES);
+        }
+    }
+
     /** Keeps the rules that a lane keeps. */
     private final class Lane implements InboundFrames.Sink {
         private final WorkRequest asked = new AskedRead();
+        private final WorkRequest askedPages = new AskedPages();
         private int unanswered = READS;
 
         @Override
@@ -252,6 +266,16 @@ class InboundFramesFuzzTest {
         @Override
         public void readAsked(ExposedRegion region, long offset, long length) {
             handled++;
+            region.release();
+        }
+
+        @Override
+        public void pagesAsked(ExposedRegion region, IncomingTable table) {
+            handled++;
+            for (int i = 0; i < table.count(); i++) {
+                long offset = table.offsets().getAtIndex(ValueLayout.JAVA_LONG, i);
+                assertThat(offset).isBetween(0L, SLICE - table.pageBytes());
+            }
             region.release();
         }
 
@@ -278,7 +302,7 @@ class InboundFramesFuzzTest {
             if (unanswered == 0) {
                 throw new ProtocolException("not asked");
             }
-            return asked;
+            return unanswered % 2 == 0 ? asked : askedPages;
         }
 
         @Override
@@ -301,7 +325,7 @@ class InboundFramesFuzzTest {
         int length = random.nextInt(random.nextInt(8) == 0 ? SLICE : 400);
         long offset = random.nextInt(SLICE - length + 1);
         Claim claim = RIGHT.at(offset, length);
-        return switch (random.nextInt(12)) {
+        return switch (random.nextInt(15)) {
             case 0, 1, 2 -> RawLane.write(claim, new byte[length]);
             case 3 -> RawLane.write(claim.key(0), new byte[length]);
             case 4 -> RawLane.read(claim);
@@ -314,8 +338,22 @@ class InboundFramesFuzzTest {
                         RawLane.writeBeforeSignal(claim, new byte[length]),
                         RawLane.word(RawLane.SIGNAL_OF_WRITE, RIGHT.at(offset, 8), 1, 0));
             case 10 -> RawLane.word(RawLane.FETCHED, RIGHT.at(0, 8), random.nextLong(), 0);
+            case 11, 12, 13 -> pagesFrame(random);
             default -> RawLane.count(RawLane.READ_FAILED, random.nextInt(256), 0);
         };
+    }
+
+    private static byte[] pagesFrame(Random random) {
+        int pageBytes = 1 + random.nextInt(random.nextInt(4) == 0 ? 2000 : 40);
+        long[] offsets = random.longs(1 + random.nextInt(random.nextInt(8) == 0 ? 30 : 5), 0, SLICE - pageBytes + 1)
+                .toArray();
+        if (random.nextInt(4) == 0) {
+            offsets[random.nextInt(offsets.length)] = random.nextBoolean() ? SLICE - pageBytes + 1 : random.nextLong();
+        }
+        Claim claim = random.nextInt(8) == 0 ? RIGHT.key(0) : RIGHT;
+        return random.nextInt(3) == 0
+                ? RawLane.readPages(claim, pageBytes, offsets)
+                : RawLane.writePages(claim, pageBytes, offsets);
     }
 
     private byte[] stream(Random random) {

@@ -18,6 +18,8 @@ final class RawLane {
     static final int HEADER_BYTES = 48;
 
     static final int WRITE_BEFORE_SIGNAL = 7;
+    static final int WRITE_PAGES = 8;
+    static final int READ_PAGES = 9;
     static final int PUT = 16;
     static final int SIGNAL = 17;
     static final int SIGNAL_OF_WRITE = 18;
@@ -105,6 +107,25 @@ final class RawLane {
 
     static byte[] read(Claim claim) {
         return header(READ, 0, claim);
+    }
+
+    /** A write of pages, whose bytes are all zero. The claim's range does not matter. */
+    static byte[] writePages(Claim claim, long pageBytes, long... offsets) {
+        byte[] payload = new byte[Math.toIntExact(pageBytes * offsets.length)];
+        long length = (long) offsets.length * Long.BYTES + payload.length;
+        return join(header(WRITE_PAGES, 0, claim.at(pageBytes, length)), table(offsets), payload);
+    }
+
+    static byte[] readPages(Claim claim, long pageBytes, long... offsets) {
+        return join(header(READ_PAGES, 0, claim.at(pageBytes, (long) offsets.length * Long.BYTES)), table(offsets));
+    }
+
+    private static byte[] table(long... offsets) {
+        ByteBuffer table = ByteBuffer.allocate(offsets.length * Long.BYTES);
+        for (long offset : offsets) {
+            table.putLong(offset);
+        }
+        return table.array();
     }
 
     static byte[] readData(long length) {
