@@ -261,6 +261,134 @@ public final class ReactiveConnection {
     }
 
     /**
+     * Writes many pages of one size as one transfer with this face's options, by their numbers, as a block table has them: page n of a
+     * region begins at n × pageBytes. It takes one credit for each chunk, and not for each page. The order in which pages are moved
+     * is undefined, also of those with the same target.
+     *
+     * @param local the source
+     * @param localPages numbers of the pages in it, one or more; copied
+     * @param remote the target, attached on this connection
+     * @param remotePages numbers of the pages in it, as many; copied. Page i of one list goes to page i of the other
+     * @param pageBytes how long a page is, 1 or more
+     * @return the result of a success. Errors as for
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
+     *     {@link io.sluice.engine.PagesFailedException}, which names the pages that failed
+     */
+    public Mono<TransferResult> writePages(
+            MemoryRegion local, int[] localPages, RemoteRegion remote, int[] remotePages, long pageBytes) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        int[] here = localPages.clone();
+        int[] there = remotePages.clone();
+        TransferOptions with = options;
+        return operation(
+                "writePages",
+                here.length * pageBytes,
+                callback -> connection.writePages(
+                        local,
+                        here,
+                        remote,
+                        there,
+                        pageBytes,
+                        with,
+                        (transfer, failed, error) -> callback.terminated(transfer, error)));
+    }
+
+    /**
+     * As {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long)}, by the pages' offsets.
+     *
+     * @param local the source
+     * @param localOffsets where the pages begin in it, in bytes, one or more; copied
+     * @param remote the target, attached on this connection
+     * @param remoteOffsets where they begin in it, in bytes, as many; copied
+     * @param pageBytes how long a page is, 1 or more
+     * @return as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long)}
+     */
+    public Mono<TransferResult> writePages(
+            MemoryRegion local, long[] localOffsets, RemoteRegion remote, long[] remoteOffsets, long pageBytes) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        long[] here = localOffsets.clone();
+        long[] there = remoteOffsets.clone();
+        TransferOptions with = options;
+        return operation(
+                "writePages",
+                here.length * pageBytes,
+                callback -> connection.writePages(
+                        local,
+                        here,
+                        remote,
+                        there,
+                        pageBytes,
+                        with,
+                        (transfer, failed, error) -> callback.terminated(transfer, error)));
+    }
+
+    /**
+     * Reads many pages of one size as one transfer with this face's options, by their numbers, as a block table has them: page n of a
+     * region begins at n × pageBytes. It takes one credit for each chunk, and not for each page. The order in which pages are moved
+     * is undefined, also of those with the same target.
+     *
+     * @param local the target
+     * @param localPages numbers of the pages in it, one or more; copied
+     * @param remote the source, attached on this connection
+     * @param remotePages numbers of the pages in it, as many; copied. Page i of one list comes from page i of the other
+     * @param pageBytes how long a page is, 1 or more
+     * @return the result of a success: the bytes are final. Errors as for
+     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
+     *     {@link io.sluice.engine.PagesFailedException}, which names the pages that failed
+     */
+    public Mono<TransferResult> readPages(
+            MemoryRegion local, int[] localPages, RemoteRegion remote, int[] remotePages, long pageBytes) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        int[] here = localPages.clone();
+        int[] there = remotePages.clone();
+        TransferOptions with = options;
+        return operation(
+                "readPages",
+                here.length * pageBytes,
+                callback -> connection.readPages(
+                        local,
+                        here,
+                        remote,
+                        there,
+                        pageBytes,
+                        with,
+                        (transfer, failed, error) -> callback.terminated(transfer, error)));
+    }
+
+    /**
+     * As {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long)}, by the pages' offsets.
+     *
+     * @param local the target
+     * @param localOffsets where the pages begin in it, in bytes, one or more; copied
+     * @param remote the source, attached on this connection
+     * @param remoteOffsets where they begin in it, in bytes, as many; copied
+     * @param pageBytes how long a page is, 1 or more
+     * @return as {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long)}
+     */
+    public Mono<TransferResult> readPages(
+            MemoryRegion local, long[] localOffsets, RemoteRegion remote, long[] remoteOffsets, long pageBytes) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        long[] here = localOffsets.clone();
+        long[] there = remoteOffsets.clone();
+        TransferOptions with = options;
+        return operation(
+                "readPages",
+                here.length * pageBytes,
+                callback -> connection.readPages(
+                        local,
+                        here,
+                        remote,
+                        there,
+                        pageBytes,
+                        with,
+                        (transfer, failed, error) -> callback.terminated(transfer, error)));
+    }
+
+    /**
      * Writes a whole region or slice into the peer's region and then adds to a signal there.
      *
      * @param source all its bytes are written

@@ -121,6 +121,90 @@ public final class BlockingTransfers {
     }
 
     /**
+     * Writes many pages of one size as one transfer, by their numbers.
+     *
+     * @param local the source
+     * @param localPages the pages in it, one or more
+     * @param remote the target, attached on this connection
+     * @param remotePages the pages in it, as many
+     * @param pageBytes how long a page is, 1 or more
+     * @param options deadline and the like
+     * @return as {@link TransferConnection#writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
+     */
+    public TransferResult writePages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options) {
+        return end(with -> with.writePages(local, localPages, remote, remotePages, pageBytes, options));
+    }
+
+    /**
+     * Writes many pages of one size as one transfer, by their offsets in bytes.
+     *
+     * @param local the source
+     * @param localOffsets the pages in it, one or more
+     * @param remote the target, attached on this connection
+     * @param remoteOffsets the pages in it, as many
+     * @param pageBytes how long a page is, 1 or more
+     * @param options deadline and the like
+     * @return as {@link TransferConnection#writePages(MemoryRegion, long[], RemoteRegion, long[], long, TransferOptions)}
+     */
+    public TransferResult writePages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options) {
+        return end(with -> with.writePages(local, localOffsets, remote, remoteOffsets, pageBytes, options));
+    }
+
+    /**
+     * Reads many pages of one size as one transfer, by their numbers.
+     *
+     * @param local the target
+     * @param localPages the pages in it, one or more
+     * @param remote the source, attached on this connection
+     * @param remotePages the pages in it, as many
+     * @param pageBytes how long a page is, 1 or more
+     * @param options deadline and the like
+     * @return as {@link TransferConnection#readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
+     */
+    public TransferResult readPages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options) {
+        return end(with -> with.readPages(local, localPages, remote, remotePages, pageBytes, options));
+    }
+
+    /**
+     * Reads many pages of one size as one transfer, by their offsets in bytes.
+     *
+     * @param local the target
+     * @param localOffsets the pages in it, one or more
+     * @param remote the source, attached on this connection
+     * @param remoteOffsets the pages in it, as many
+     * @param pageBytes how long a page is, 1 or more
+     * @param options deadline and the like
+     * @return as {@link TransferConnection#readPages(MemoryRegion, long[], RemoteRegion, long[], long, TransferOptions)}
+     */
+    public TransferResult readPages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options) {
+        return end(with -> with.readPages(local, localOffsets, remote, remoteOffsets, pageBytes, options));
+    }
+
+    /**
      * Writes into the peer's region and then updates a signal there.
      *
      * @param local the source

@@ -74,6 +74,82 @@ public interface CancellableTransfers {
     TransferHandle<Buffer> readBuffer(RemoteRegion source, long sourceOffset, int length, TransferOptions options);
 
     /**
+     * As {@link TransferConnection#writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}.
+     *
+     * @param local the source
+     * @param localPages the pages in it
+     * @param remote the peer's region
+     * @param remotePages the pages in it
+     * @param pageBytes how long a page is
+     * @param options deadline and the like
+     * @return the transfer
+     */
+    TransferHandle<TransferResult> writePages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options);
+
+    /**
+     * As {@link TransferConnection#writePages(MemoryRegion, long[], RemoteRegion, long[], long, TransferOptions)}.
+     *
+     * @param local the source
+     * @param localOffsets the pages in it
+     * @param remote the peer's region
+     * @param remoteOffsets the pages in it
+     * @param pageBytes how long a page is
+     * @param options deadline and the like
+     * @return the transfer
+     */
+    TransferHandle<TransferResult> writePages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options);
+
+    /**
+     * As {@link TransferConnection#readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}.
+     *
+     * @param local the target
+     * @param localPages the pages in it
+     * @param remote the peer's region
+     * @param remotePages the pages in it
+     * @param pageBytes how long a page is
+     * @param options deadline and the like
+     * @return the transfer
+     */
+    TransferHandle<TransferResult> readPages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options);
+
+    /**
+     * As {@link TransferConnection#readPages(MemoryRegion, long[], RemoteRegion, long[], long, TransferOptions)}.
+     *
+     * @param local the target
+     * @param localOffsets the pages in it
+     * @param remote the peer's region
+     * @param remoteOffsets the pages in it
+     * @param pageBytes how long a page is
+     * @param options deadline and the like
+     * @return the transfer
+     */
+    TransferHandle<TransferResult> readPages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options);
+
+    /**
      * As {@link TransferConnection#writeWithSignal}.
      *
      * @param local the source

@@ -52,6 +52,94 @@ final class EngineTransfers implements CancellableTransfers {
     }
 
     @Override
+    public TransferHandle<TransferResult> writePages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+        TransferOperation operation = operation(localPages.length * pageBytes);
+        return operation.start(() -> connection.writePages(
+                local,
+                localPages,
+                remote,
+                remotePages,
+                pageBytes,
+                options,
+                (transfer, failed, error) -> operation.terminated(transfer, error)));
+    }
+
+    @Override
+    public TransferHandle<TransferResult> writePages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+        TransferOperation operation = operation(localOffsets.length * pageBytes);
+        return operation.start(() -> connection.writePages(
+                local,
+                localOffsets,
+                remote,
+                remoteOffsets,
+                pageBytes,
+                options,
+                (transfer, failed, error) -> operation.terminated(transfer, error)));
+    }
+
+    @Override
+    public TransferHandle<TransferResult> readPages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+        TransferOperation operation = operation(localPages.length * pageBytes);
+        return operation.start(() -> connection.readPages(
+                local,
+                localPages,
+                remote,
+                remotePages,
+                pageBytes,
+                options,
+                (transfer, failed, error) -> operation.terminated(transfer, error)));
+    }
+
+    @Override
+    public TransferHandle<TransferResult> readPages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options) {
+        Objects.requireNonNull(local, "local");
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+        TransferOperation operation = operation(localOffsets.length * pageBytes);
+        return operation.start(() -> connection.readPages(
+                local,
+                localOffsets,
+                remote,
+                remoteOffsets,
+                pageBytes,
+                options,
+                (transfer, failed, error) -> operation.terminated(transfer, error)));
+    }
+
+    @Override
     public TransferHandle<TransferResult> writeBuffer(
             Buffer source, RemoteRegion target, long targetOffset, TransferOptions options) {
         Objects.requireNonNull(source, "source");

@@ -232,6 +232,106 @@ public interface TransferConnection {
     }
 
     /**
+     * Writes many pages of one size as one transfer, by their numbers, as a block table has them: page n of a region begins at
+     * n × pageBytes. It takes one credit for each chunk, and not for each page. The order in which pages are moved is undefined, also
+     * of those with the same target.
+     *
+     * @param local the source
+     * @param localPages numbers of the pages in it, one or more; copied
+     * @param remote the target, attached on this connection
+     * @param remotePages numbers of the pages in it, as many; copied. Page i of one list goes to page i of the other
+     * @param pageBytes how long a page is, 1 or more
+     * @param options deadline and the like
+     * @return the result of a success. Errors as for
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
+     *     {@link io.sluice.engine.PagesFailedException}, which names the pages that failed
+     */
+    default Future<TransferResult> writePages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options) {
+        return cancellable()
+                .writePages(local, localPages, remote, remotePages, pageBytes, options)
+                .result();
+    }
+
+    /**
+     * As {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by the pages' offsets.
+     *
+     * @param local the source
+     * @param localOffsets where the pages begin in it, in bytes, one or more; copied
+     * @param remote the target, attached on this connection
+     * @param remoteOffsets where they begin in it, in bytes, as many; copied
+     * @param pageBytes how long a page is, 1 or more
+     * @param options deadline and the like
+     * @return as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
+     */
+    default Future<TransferResult> writePages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options) {
+        return cancellable()
+                .writePages(local, localOffsets, remote, remoteOffsets, pageBytes, options)
+                .result();
+    }
+
+    /**
+     * Reads many pages of one size as one transfer, by their numbers, as a block table has them: page n of a region begins at
+     * n × pageBytes. It takes one credit for each chunk, and not for each page. The order in which pages are moved is undefined, also
+     * of those with the same target.
+     *
+     * @param local the target
+     * @param localPages numbers of the pages in it, one or more; copied
+     * @param remote the source, attached on this connection
+     * @param remotePages numbers of the pages in it, as many; copied. Page i of one list comes from page i of the other
+     * @param pageBytes how long a page is, 1 or more
+     * @param options deadline and the like
+     * @return the result of a success. Errors as for
+     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
+     *     {@link io.sluice.engine.PagesFailedException}, which names the pages that failed
+     */
+    default Future<TransferResult> readPages(
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            long pageBytes,
+            TransferOptions options) {
+        return cancellable()
+                .readPages(local, localPages, remote, remotePages, pageBytes, options)
+                .result();
+    }
+
+    /**
+     * As {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by the pages' offsets.
+     *
+     * @param local the target
+     * @param localOffsets where the pages begin in it, in bytes, one or more; copied
+     * @param remote the source, attached on this connection
+     * @param remoteOffsets where they begin in it, in bytes, as many; copied
+     * @param pageBytes how long a page is, 1 or more
+     * @param options deadline and the like
+     * @return as {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
+     */
+    default Future<TransferResult> readPages(
+            MemoryRegion local,
+            long[] localOffsets,
+            RemoteRegion remote,
+            long[] remoteOffsets,
+            long pageBytes,
+            TransferOptions options) {
+        return cancellable()
+                .readPages(local, localOffsets, remote, remoteOffsets, pageBytes, options)
+                .result();
+    }
+
+    /**
      * Writes into the peer's region and adds to a signal there after the bytes are visible. If the write fails, the signal is left
      * alone.
      *
