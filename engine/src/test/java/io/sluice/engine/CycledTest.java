@@ -24,7 +24,8 @@ class CycledTest {
 
     @Test
     void oneThatIsHeldUpKeepsTheAnswerBack() {
-        try (TransferEngine engine = TransferEngine.open(PatientOptions.builder().build())) {
+        try (TransferEngine engine =
+                TransferEngine.open(PatientOptions.builder().build())) {
             CountDownLatch release = new CountDownLatch(1);
             CompletableFuture<Boolean> held = new CompletableFuture<>();
             engine.onConnection(connection -> {

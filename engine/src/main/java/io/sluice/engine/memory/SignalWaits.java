@@ -70,7 +70,8 @@ final class SignalWaits {
     }
 
     /** A list of the waits whose counters share a bucket. */
-    private record Entry(long offset, SignalWaiter waiter, @Nullable Entry next) {}
+    private record Entry(
+            long offset, SignalWaiter waiter, @Nullable Entry next) {}
 
     /** A wait that leaves when it ends. */
     void enter(long offset, Wait wait) {

@@ -108,8 +108,9 @@ public final class PageTable {
         long fit = length / pageBytes;
         for (int i = 0; i < numbers.length; i++) {
             if (numbers[i] < 0 || numbers[i] >= fit) {
-                throw new IndexOutOfBoundsException("page " + i + " of the list leaves the " + side + " region: it is number "
-                        + numbers[i] + ", and the region has " + fit + " pages of " + pageBytes + " bytes");
+                throw new IndexOutOfBoundsException(
+                        "page " + i + " of the list leaves the " + side + " region: it is number " + numbers[i]
+                                + ", and the region has " + fit + " pages of " + pageBytes + " bytes");
             }
         }
     }

@@ -180,8 +180,7 @@ class ScarcityTest {
             ask("take-descriptors " + left);
             assertThat(ask("open")).startsWith("SluiceException: cannot ").contains("ulimit -n");
             ask("give-descriptors");
-            Patience.until(
-                    "no descriptor of a refused engine stays open", () -> number("descriptors") <= descriptors);
+            Patience.until("no descriptor of a refused engine stays open", () -> number("descriptors") <= descriptors);
             assertThat(number("direct-buffers")).as("with %d left", left).isLessThanOrEqualTo(buffers);
         }
         assertThat(ask("open")).isEqualTo("opened");

@@ -74,8 +74,18 @@ public interface PagesContract extends Contract {
 
     @ParameterizedTest
     @CsvSource({
-        "1, 1", "1, 3000", "7, 2500", "64, 1", "1000, 1100", "4096, 1", "4096, 2", "4096, 1500", "65536, 40", "300000, 7",
-        "1048576, 1", "1048576, 5"
+        "1, 1",
+        "1, 3000",
+        "7, 2500",
+        "64, 1",
+        "1000, 1100",
+        "4096, 1",
+        "4096, 2",
+        "4096, 1500",
+        "65536, 40",
+        "300000, 7",
+        "1048576, 1",
+        "1048576, 5"
     })
     default void everyPageLandsWhereItsNumberSays(int pageBytes, int pages) {
         Random random = ContractProfile.random("everyPageLandsWhereItsNumberSays");
@@ -140,7 +150,8 @@ public interface PagesContract extends Contract {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = filled(pair.local(20_000), 5);
             MemoryRegion served = pair.served(20_000);
-            RemoteRegion remote = await(pair.connection().attach(served.slice(100, 10_000).descriptor()));
+            RemoteRegion remote =
+                    await(pair.connection().attach(served.slice(100, 10_000).descriptor()));
             PageEnds ends = new PageEnds();
             pair.connection()
                     .writePages(
@@ -242,12 +253,12 @@ public interface PagesContract extends Contract {
             Connection connection = pair.connection();
             PageEnds never = new PageEnds();
             int[] fine = {0, 1, 2};
-            assertThatThrownBy(() -> connection.writePages(
-                            local, new int[] {0, 4, 9}, remote, fine, 1024, PAGE_DEFAULTS, never))
+            assertThatThrownBy(() ->
+                            connection.writePages(local, new int[] {0, 4, 9}, remote, fine, 1024, PAGE_DEFAULTS, never))
                     .isInstanceOf(IndexOutOfBoundsException.class)
                     .hasMessageContaining("page 1 of the list leaves the local region");
-            assertThatThrownBy(() -> connection.readPages(
-                            local, fine, remote, new int[] {0, 1, -1}, 1024, PAGE_DEFAULTS, never))
+            assertThatThrownBy(() ->
+                            connection.readPages(local, fine, remote, new int[] {0, 1, -1}, 1024, PAGE_DEFAULTS, never))
                     .isInstanceOf(IndexOutOfBoundsException.class)
                     .hasMessageContaining("page 2 of the list leaves the remote region");
             for (long bad : new long[] {-1, 3073, 4096, Long.MAX_VALUE, Long.MIN_VALUE}) {
@@ -349,17 +360,12 @@ public interface PagesContract extends Contract {
                         pair.connection().writePages(local, from, remote, to, 1024, PAGE_DEFAULTS, cancelled);
                 Transfer timed = pair.connection()
                         .writePages(
-                                local,
-                                from,
-                                remote,
-                                to,
-                                1024,
-                                PAGE_DEFAULTS.withDeadline(Duration.ofMillis(50)),
-                                late);
+                                local, from, remote, to, 1024, PAGE_DEFAULTS.withDeadline(Duration.ofMillis(50)), late);
                 transfer.cancel();
                 BitSet unmoved = cancelled.awaitFailure(TransferCancelledException.class);
                 assertThat(unmoved.cardinality()).isEqualTo(pages);
-                assertThat(late.awaitFailure(TransferTimeoutException.class).cardinality()).isEqualTo(pages);
+                assertThat(late.awaitFailure(TransferTimeoutException.class).cardinality())
+                        .isEqualTo(pages);
                 // none was posted, so that there is nothing to wait for
                 await(transfer.quiesced());
                 await(timed.quiesced());
@@ -485,7 +491,9 @@ public interface PagesContract extends Contract {
                         .register(file.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena), RegionOptions.local());
                 RemoteRegion remote = pair.attach(pair.served(bytes));
                 int[] from = IntStream.range(0, bytes / 4096).toArray();
-                int[] to = IntStream.range(0, from.length).map(i -> from.length - 1 - i).toArray();
+                int[] to = IntStream.range(0, from.length)
+                        .map(i -> from.length - 1 - i)
+                        .toArray();
                 PageEnds ends = new PageEnds();
                 for (int i = 0; i < 20; i++) {
                     movePages(pair.connection(), write, local, from, remote, to, ends);

@@ -259,10 +259,7 @@ final class SignalWaitsStress {
     private static class OneLoopWait extends OneSignal {
         final AtomicInteger handedOver = new AtomicInteger();
         final LoopWait loopWait = new LoopWait(
-                LocalRegion.of(signal.region()),
-                0,
-                task -> handedOver.incrementAndGet(),
-                (wait, value, error) -> {});
+                LocalRegion.of(signal.region()), 0, task -> handedOver.incrementAndGet(), (wait, value, error) -> {});
 
         OneLoopWait() {
             words().waits().add(0, loopWait);

@@ -311,8 +311,10 @@ class EngineLoopTest {
                         loop.addSource(named("too much", budget -> polls.getAndIncrement() == 0 ? 12 : 0), 10)) {
             until("it is counted", () -> poller().stalls() > 0);
             until("it is polled on", () -> polls.get() == 2);
-            until("it is logged", () -> log.lines().stream()
-                    .anyMatch(line -> line.contains("source too much did 12 at once, and its budget is 10")));
+            until(
+                    "it is logged",
+                    () -> log.lines().stream()
+                            .anyMatch(line -> line.contains("source too much did 12 at once, and its budget is 10")));
             assertThat(stalls).isNotEmpty();
         }
     }

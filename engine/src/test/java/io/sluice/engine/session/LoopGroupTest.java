@@ -46,8 +46,8 @@ class LoopGroupTest {
     }
 
     private TransferEngine engine(Consumer<EngineOptions.Builder> more) {
-        TransferEngine engine =
-                TransferEngine.open(PatientOptions.builder().pollers(POLLERS).with(more).build());
+        TransferEngine engine = TransferEngine.open(
+                PatientOptions.builder().pollers(POLLERS).with(more).build());
         engines.add(engine);
         return engine;
     }

@@ -140,8 +140,9 @@ final class InboundFrames {
         for (int i = 0; i < RECEIVES_A_CALL && !sink.isClosed() && !sink.hasEnough(); i++) {
             boolean direct = stream == null && payload != Payload.NONE && !dropping && payloadRemaining >= DIRECT_BYTES;
             long asked = direct ? askDirect() : askStaged();
-            long received =
-                    direct ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), directEntries) : receiveStaged(asked);
+            long received = direct
+                    ? Sockets.receiveVector(descriptor, scratch.vectorAddress(), directEntries)
+                    : receiveStaged(asked);
             if (received == -Errno.EAGAIN) {
                 return result;
             }

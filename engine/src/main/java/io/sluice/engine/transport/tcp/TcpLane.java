@@ -301,8 +301,7 @@ final class TcpLane implements InboundFrames.Sink {
                     FrameHeader.WRITE_PAGES,
                     FrameHeader.WRITE_BEFORE_SIGNAL,
                     FrameHeader.PUT,
-                    FrameHeader.SIGNAL ->
-                begunWrites++;
+                    FrameHeader.SIGNAL -> begunWrites++;
             case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
                 begunReads++;
             default -> {}
@@ -315,8 +314,7 @@ final class TcpLane implements InboundFrames.Sink {
                     FrameHeader.WRITE_PAGES,
                     FrameHeader.SIGNAL_OF_WRITE,
                     FrameHeader.PUT,
-                    FrameHeader.SIGNAL ->
-                sentWrites++;
+                    FrameHeader.SIGNAL -> sentWrites++;
             case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
                 sentReads++;
             case FrameHeader.READ_DATA, FrameHeader.FETCHED, FrameHeader.REFUSED, FrameHeader.NACK ->

@@ -52,8 +52,11 @@ class ReorderingEndpointTest {
             OwnedRequest write = OwnedRequest.write(ends.memory(bytes).fill((byte) 1), served.key(), 0);
             ends.post(write);
             // what straggles is missing in the middle of what has landed
-            untilWithoutTime(ends, "a packet lands before another", () -> IntStream.range(1, bytes / part)
-                    .anyMatch(i -> landed(served, (long) i * part) && !landed(served, (i - 1L) * part)));
+            untilWithoutTime(
+                    ends,
+                    "a packet lands before another",
+                    () -> IntStream.range(1, bytes / part)
+                            .anyMatch(i -> landed(served, (long) i * part) && !landed(served, (i - 1L) * part)));
             assertThat(write.ends()).isEmpty();
             assertThat(served.leases()).isEqualTo(1);
             ends.runUntilEnded(write);
@@ -224,7 +227,9 @@ class ReorderingEndpointTest {
             ends.post(writes);
             // while time stands still the wire keeps what it delays, until it takes no more
             untilWithoutTime(
-                    ends, "the wire takes no more", () -> !ends.target().manualLoop().isReading());
+                    ends,
+                    "the wire takes no more",
+                    () -> !ends.target().manualLoop().isReading());
             assertThat(ends.target().endpoint().heldBytes())
                     .isBetween(
                             Wire.CAPACITY_BYTES,

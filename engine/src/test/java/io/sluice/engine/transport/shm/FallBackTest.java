@@ -115,8 +115,10 @@ class FallBackTest {
                 .singleElement()
                 .extracting(TransportStatus::unavailable)
                 .isNull();
-        try (TransferEngine initiator = TransferEngine.open(PatientOptions.builder().build());
-                TransferEngine target = TransferEngine.open(PatientOptions.builder().build())) {
+        try (TransferEngine initiator =
+                        TransferEngine.open(PatientOptions.builder().build());
+                TransferEngine target =
+                        TransferEngine.open(PatientOptions.builder().build())) {
             Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).as(connection.transportReason()).isEqualTo("shm");
             assertTransfers(initiator, target.allocate(BYTES, RegionOptions.readWrite()), connection);
@@ -125,7 +127,8 @@ class FallBackTest {
 
     @Test
     void connectionTakesTcpWhereThePeerHasThatAlone() {
-        try (TransferEngine initiator = TransferEngine.open(PatientOptions.builder().build());
+        try (TransferEngine initiator =
+                        TransferEngine.open(PatientOptions.builder().build());
                 TransferEngine target = TransferEngine.open(
                         PatientOptions.builder().transports(List.of("tcp")).build())) {
             Connection connection = Patience.await(initiator.connect(target.address()));

@@ -112,8 +112,7 @@ public final class StreamedTransportProvider implements TransportProvider {
                 StreamEvent event = request.startAfter();
                 if (event != null) {
                     held.add(request);
-                    HostStream.onceHappened(
-                            event.handle(), () -> context.loop().execute(() -> release(request)));
+                    HostStream.onceHappened(event.handle(), () -> context.loop().execute(() -> release(request)));
                 } else if (tcp.post(batch, from + i, 1) == 0) {
                     return i;
                 }

@@ -84,7 +84,8 @@ class FallBackTest {
             log.assertNoErrors();
         }
         try (CapturedLog log = CapturedLog.everything();
-                TransferEngine initiator = TransferEngine.open(PatientOptions.builder().build());
+                TransferEngine initiator =
+                        TransferEngine.open(PatientOptions.builder().build());
                 TransferEngine target = TransferEngine.open(options("verbs,tcp").build())) {
             Connection connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.transport()).as("before tcp").isEqualTo("verbs");

@@ -178,8 +178,7 @@ final class MixedLoad {
             Patience.until(chain + " is counted", () -> words.signal(chain.word).value() >= chain.added);
             assertThat(words.signal(chain.word).value()).as(chain.toString()).isBetween(chain.added, chain.added + 1);
         }
-        Patience.until(
-                "all notifications are delivered", () -> notificationsSeen.get() >= notificationsDone.get());
+        Patience.until("all notifications are delivered", () -> notificationsSeen.get() >= notificationsDone.get());
         assertThat(notificationsSeen.get())
                 .as("notifications")
                 .isBetween(notificationsDone.get(), notificationsDone.get() + NOTIFICATIONS_UNDER_WAY);

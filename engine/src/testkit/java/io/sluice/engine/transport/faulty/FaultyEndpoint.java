@@ -13,6 +13,7 @@ import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.SocketLanes;
 import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WireCounter;
+import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;

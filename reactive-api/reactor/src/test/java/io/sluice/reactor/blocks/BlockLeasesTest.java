@@ -33,8 +33,10 @@ class BlockLeasesTest {
     private static final Duration PATIENCE = Patience.BOUND;
     private static final int MAX = 4;
 
-    private final ReactiveTransferEngine there = ReactiveTransferEngine.open(PatientOptions.builder().build());
-    private final ReactiveTransferEngine here = ReactiveTransferEngine.open(PatientOptions.builder().build());
+    private final ReactiveTransferEngine there =
+            ReactiveTransferEngine.open(PatientOptions.builder().build());
+    private final ReactiveTransferEngine here =
+            ReactiveTransferEngine.open(PatientOptions.builder().build());
     private final BlockingQueue<ReceivedBlock> received = new LinkedBlockingQueue<>();
     private final BlockingQueue<byte[]> others = new LinkedBlockingQueue<>();
     private ReactiveConnection connection;
@@ -244,7 +246,8 @@ class BlockLeasesTest {
     /** The lender has credits for one message that gives a block back; the others are under way for as long as the test. */
     @Test
     void aBlockThatIsOnItsWayBackMakesRoom() {
-        EngineOptions oneCredit = PatientOptions.builder().notificationCredits(1).build();
+        EngineOptions oneCredit =
+                PatientOptions.builder().notificationCredits(1).build();
         ReactiveTransferEngine lending = ReactiveTransferEngine.open(oneCredit);
         try {
             CompletableFuture<ReactiveConnection> incoming =

@@ -40,10 +40,8 @@ class MoverPeersTest {
     }
 
     private static ReactiveTransferEngine stranger() {
-        return ReactiveTransferEngine.open(MoverPair.patient()
-                .listenNowhere()
-                .transports(List.of("tcp"))
-                .build());
+        return ReactiveTransferEngine.open(
+                MoverPair.patient().listenNowhere().transports(List.of("tcp")).build());
     }
 
     private static ReactiveConnection connect(ReactiveTransferEngine stranger, MoverPair movers) {

@@ -43,9 +43,8 @@ class MoversOfOneNameTest {
                             .allMatch(member -> member.cluster().getNodes().size() == 2));
             for (ClusterMember member : members) {
                 MoverOptions mover = MoverOptions.of(MoverRole.DECODE, "a", directory)
-                        .withEngine(MoverPair.patient()
-                                .transports(List.of("tcp"))
-                                .build());
+                        .withEngine(
+                                MoverPair.patient().transports(List.of("tcp")).build());
                 apis.add(new HttpApi(MoverPair.await(MoverDeployment.deploy(
                                 member.vertx(), mover, MoverHttpOptions.of(mover.directoryName())))
                         .url()));
