@@ -55,6 +55,25 @@ final class OwedTransfer {
         return owed;
     }
 
+    static OwedTransfer writePages(TransferEngine engine, RawPeer to, int pageBytes, int[] from, int[] into) {
+        long bytes = 100L * pageBytes;
+        OwedTransfer owed = with(engine, to, bytes);
+        RemoteRegion remote = owed.attached(to, bytes);
+        owed.connection.writePages(
+                owed.local,
+                from,
+                remote,
+                into,
+                pageBytes,
+                TransferOptions.defaults(),
+                (transfer, failed, error) -> GuardedTarget.end(owed.end, error));
+        return owed;
+    }
+
+    void awaitSuccess() {
+        Patience.await(end);
+    }
+
     private static OwedTransfer with(TransferEngine engine, RawPeer peer, long bytes) {
         return new OwedTransfer(peer.in(engine), engine.allocate(bytes, RegionOptions.local()));
     }

@@ -1,0 +1,248 @@
+package io.sluice.engine;
+
+import com.sun.management.ThreadMXBean;
+import io.sluice.jni.MemoryCopy;
+import io.sluice.testkit.Patience;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Prints what lists of pages cost beside lists of elements of the same pages, as medians of seven turns: a program, to be run by hand
+ * on a quiet machine. Its arguments are names of transports.
+ */
+final class PageListFigures {
+    private static final int TURNS = 7;
+    private static final TransferOptions OPTIONS = TransferOptions.defaults();
+
+    private PageListFigures() {}
+
+    public static void main(String[] transports) {
+        for (String transport : transports) {
+            measure(transport, 4096, 4096, 60);
+            measure(transport, 256, 1024, 2000);
+        }
+    }
+
+    /** Starts one run from the end of the other, as no other thread has to wake up then. */
+    private static final class Chain implements VectoredTransferCallback, PageCallback {
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
+        private final Supplier<PreparedTransfer> next;
+        private int left;
+
+        Chain(int runs, Supplier<PreparedTransfer> next) {
+            this.left = runs;
+            this.next = next;
+        }
+
+        @Override
+        public void element(int index, @Nullable SluiceException error) {}
+
+        @Override
+        public void terminated(Transfer transfer, @Nullable SluiceException error) {
+            if (error != null) {
+                done.completeExceptionally(error);
+            } else if (--left == 0) {
+                done.complete(null);
+            } else {
+                next.get().start();
+            }
+        }
+
+        @Override
+        public void terminated(Transfer transfer, BitSet failed, @Nullable SluiceException error) {
+            terminated(transfer, error);
+        }
+    }
+
+    /** Gives the transfers of a chain, with the callback that it is given. */
+    private interface Making {
+        PreparedTransfer make(Chain callback);
+    }
+
+    /** Runs transfers one after the other. */
+    private static final class Runs {
+        private final boolean anew;
+        private final Making making;
+
+        Runs(boolean anew, Making making) {
+            this.anew = anew;
+            this.making = making;
+        }
+
+        /** Nanoseconds a run. */
+        double once(int runs) {
+            AtomicReference<Supplier<PreparedTransfer>> next = new AtomicReference<>();
+            Chain chain = new Chain(runs, () -> next.get().get());
+            PreparedTransfer first = making.make(chain);
+            next.set(anew ? () -> making.make(chain) : () -> first);
+            long begin = System.nanoTime();
+            first.start();
+            Patience.await(chain.done);
+            return (double) (System.nanoTime() - begin) / runs;
+        }
+    }
+
+    private static void measure(String transport, int pages, int pageBytes, int runs) {
+        EngineOptions options =
+                EngineOptions.builder().transports(List.of(transport)).listen("127.0.0.1", 0).build();
+        TransferEngine initiator = TransferEngine.open(options);
+        TransferEngine target = TransferEngine.open(options);
+        try {
+            Connection connection = Patience.await(initiator.connect(target.address()));
+            MemoryRegion local = initiator.allocate((long) pages * pageBytes, RegionOptions.local());
+            MemoryRegion served = target.allocate(local.length(), RegionOptions.readWrite());
+            RemoteRegion remote = Patience.await(connection.attach(served.descriptor()));
+            Random random = new Random(7);
+            int[] from = shuffled(random, pages);
+            int[] to = shuffled(random, pages);
+            List<TransferElement> elements = new ArrayList<>();
+            for (int i = 0; i < pages; i++) {
+                elements.add(new TransferElement(
+                        local, (long) from[i] * pageBytes, remote, (long) to[i] * pageBytes, pageBytes));
+            }
+            TransferOperations<PreparedTransfer> prepared = connection.prepared();
+            String name = transport + ", " + pages + " x " + pageBytes + " bytes: ";
+            for (boolean write : new boolean[] {true, false}) {
+                Making list = chain -> write
+                        ? prepared.writeVectored(elements, OPTIONS, chain)
+                        : prepared.readVectored(elements, OPTIONS, chain);
+                Making table = chain -> write
+                        ? prepared.writePages(local, from, remote, to, pageBytes, OPTIONS, chain)
+                        : prepared.readPages(local, from, remote, to, pageBytes, OPTIONS, chain);
+                String kind = name + (write ? "write" : "read");
+                compare(kind + ", prepared", runs, pages, new Runs(false, list), new Runs(false, table));
+                compare(kind + ", new", runs, pages, new Runs(true, list), new Runs(true, table));
+                allocation(kind, runs, new Runs(false, table));
+                copies(kind, runs, pages, pageBytes, from, to, new Runs(false, table));
+            }
+            PreparedTransfer aimed = prepared.writePages(
+                    local, from, remote, to, pageBytes, OPTIONS, (transfer, failed, error) -> {});
+            say(name + "aimPages %.2f ns a page", median(runs, () -> aimed.aimPages(from, to)) / pages);
+        } finally {
+            Patience.await(initiator.closeAsync());
+            Patience.await(target.closeAsync());
+        }
+    }
+
+    /** Beside the same copies in C, in one call. */
+    private static void copies(String name, int runs, int pages, int pageBytes, int[] from, int[] to, Runs table) {
+        try (Arena arena = Arena.ofShared()) {
+            long bytes = (long) pages * pageBytes;
+            MemorySegment source = arena.allocate(bytes, 4096);
+            MemorySegment sink = arena.allocate(bytes, 4096);
+            MemorySegment fromOffsets = offsets(arena, from, pageBytes);
+            MemorySegment toOffsets = offsets(arena, to, pageBytes);
+            double[] inC = new double[TURNS];
+            double[] byEngine = new double[TURNS];
+            for (int turn = -1; turn < TURNS; turn++) {
+                double c = once(
+                        runs,
+                        () -> MemoryCopy.copyPages(sink, toOffsets, source, fromOffsets, 0, pages, pageBytes));
+                double engine = table.once(runs);
+                if (turn >= 0) {
+                    inC[turn] = c;
+                    byEngine[turn] = engine;
+                }
+            }
+            double c = median(inC);
+            double engine = median(byEngine);
+            say(
+                    name + ": pages %.1f us, copies in C %.1f us: %.2f of their speed, %.2f ns a page more",
+                    engine / 1000,
+                    c / 1000,
+                    c / engine,
+                    (engine - c) / pages);
+        }
+    }
+
+    private static MemorySegment offsets(Arena arena, int[] pages, int pageBytes) {
+        MemorySegment offsets = arena.allocate(ValueLayout.JAVA_LONG, pages.length);
+        for (int i = 0; i < pages.length; i++) {
+            offsets.setAtIndex(ValueLayout.JAVA_LONG, i, (long) pages[i] * pageBytes);
+        }
+        return offsets;
+    }
+
+    private static void compare(String name, int runs, int pages, Runs list, Runs table) {
+        double[] lists = new double[TURNS];
+        double[] tables = new double[TURNS];
+        for (int turn = -2; turn < TURNS; turn++) {
+            double ofList = list.once(runs);
+            double ofTable = table.once(runs);
+            if (turn >= 0) {
+                lists[turn] = ofList;
+                tables[turn] = ofTable;
+            }
+        }
+        double ofLists = median(lists);
+        double ofTables = median(tables);
+        say(
+                name + ": elements %.1f us, pages %.1f us (%.1f ns a page): %.2f times as fast",
+                ofLists / 1000,
+                ofTables / 1000,
+                ofTables / pages,
+                ofLists / ofTables);
+    }
+
+    private static void allocation(String name, int runs, Runs table) {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long least = Long.MAX_VALUE;
+        for (int turn = 0; turn < TURNS; turn++) {
+            long before = threads.getTotalThreadAllocatedBytes();
+            table.once(20 * runs);
+            least = Math.min(least, threads.getTotalThreadAllocatedBytes() - before);
+        }
+        say(name + ": %.2f bytes allocated a run, in the best of the turns", (double) least / (20 * runs));
+    }
+
+    private static double median(int runs, Runnable run) {
+        double[] nanos = new double[TURNS];
+        for (int turn = -1; turn < TURNS; turn++) {
+            double each = once(runs, run);
+            if (turn >= 0) {
+                nanos[turn] = each;
+            }
+        }
+        return median(nanos);
+    }
+
+    private static double once(int runs, Runnable run) {
+        long begin = System.nanoTime();
+        for (int i = 0; i < runs; i++) {
+            run.run();
+        }
+        return (double) (System.nanoTime() - begin) / runs;
+    }
+
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+
+    private static int[] shuffled(Random random, int count) {
+        int[] numbers = new int[count];
+        for (int i = 0; i < count; i++) {
+            int other = random.nextInt(i + 1);
+            numbers[i] = numbers[other];
+            numbers[other] = i;
+        }
+        return numbers;
+    }
+
+    private static void say(String format, Object... values) {
+        System.out.println(String.format(Locale.ROOT, format, values));
+    }
+}
