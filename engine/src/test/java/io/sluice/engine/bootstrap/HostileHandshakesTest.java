@@ -3,6 +3,7 @@ package io.sluice.engine.bootstrap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.CapturedLog;
+import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.FuzzSeed;
@@ -288,6 +289,8 @@ class HostileHandshakesTest {
             most = Math.max(most, engine.metrics().halfOpen());
             Patience.pause(Duration.ofMillis(1));
         }
+        // those that came last are left, also where the honest one was served before it was looked
+        most = Math.max(most, engine.metrics().halfOpen());
         assertThat(most).isPositive().isLessThanOrEqualTo(limit);
         Patience.await(waiting);
         assertThat(engine.metrics().handshakesRefused(RefusalReason.HALF_OPEN)).isPositive();
@@ -297,6 +300,19 @@ class HostileHandshakesTest {
 
     @Test
     void moreHandshakesASecondThanAllowed() {
+        Patience.until("no socket of a round is closed for its silence", this::refusesThoseBeyondTheRate);
+        Patience.until("there is room again", () -> {
+            try {
+                Patience.await(honest.connect(engine.address()));
+                return true;
+            } catch (ConnectFailedException stillFull) {
+                return false;
+            }
+        });
+    }
+
+    /** False where a busy machine let a socket say nothing for so long that it was closed, and so is not counted. */
+    private boolean refusesThoseBeyondTheRate() {
         reopen(options -> options.maxHandshakesPerSecond(2));
         List<CompletableFuture<Connection>> connects = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
@@ -309,18 +325,13 @@ class HostileHandshakesTest {
             } catch (LimitExceededException limit) {
                 refused++;
                 assertThat(limit).hasMessageContaining("maxHandshakesPerSecond");
+            } catch (ConnectFailedException late) {
+                return false;
             }
         }
         assertThat(refused).isBetween(1, 18);
         assertCounted(RefusalReason.RATE, refused);
-        Patience.until("there is room again", () -> {
-            try {
-                Patience.await(honest.connect(engine.address()));
-                return true;
-            } catch (LimitExceededException stillFull) {
-                return false;
-            }
-        });
+        return true;
     }
 
     @Test
