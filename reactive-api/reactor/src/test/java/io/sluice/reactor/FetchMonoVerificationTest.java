@@ -4,14 +4,13 @@ import io.sluice.testkit.Patience;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.tck.PublisherVerification;
 import org.reactivestreams.tck.TestEnvironment;
 import org.testng.annotations.AfterClass;
 import org.testng.annotations.Test;
 
 /** The Reactive Streams rules for an atomic operation that another thread completes. */
 @Test
-public class FetchMonoVerificationTest extends PublisherVerification<Long> {
+public class FetchMonoVerificationTest extends RetriedVerification<Long> {
     private final ExecutorService poller = Executors.newSingleThreadExecutor();
 
     public FetchMonoVerificationTest() {

@@ -7,7 +7,6 @@ import java.util.Collections;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.tck.PublisherVerification;
 import org.reactivestreams.tck.TestEnvironment;
 import org.testng.annotations.AfterClass;
 import org.testng.annotations.Test;
@@ -15,7 +14,7 @@ import reactor.core.publisher.Flux;
 
 /** The Reactive Streams rules for a vectored transfer of a list, of which several threads end transfers of several elements. */
 @Test
-public class ListedTransferFluxVerificationTest extends PublisherVerification<TransferResult> {
+public class ListedTransferFluxVerificationTest extends RetriedVerification<TransferResult> {
     private static final int MOST_ELEMENTS = 1 << 20;
 
     private final ExecutorService pollers = Executors.newFixedThreadPool(2);

@@ -2,13 +2,12 @@ package io.sluice.reactor;
 
 import io.sluice.testkit.Patience;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.tck.PublisherVerification;
 import org.reactivestreams.tck.TestEnvironment;
 import org.testng.annotations.Test;
 
 /** The Reactive Streams rules for the notifications of a connection. */
 @Test
-public class NotificationFluxVerificationTest extends PublisherVerification<byte[]> {
+public class NotificationFluxVerificationTest extends RetriedVerification<byte[]> {
     public NotificationFluxVerificationTest() {
         super(new TestEnvironment(Patience.BOUND.toMillis(), 50, 50));
     }

@@ -4,7 +4,6 @@ import io.sluice.testkit.Patience;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.tck.PublisherVerification;
 import org.reactivestreams.tck.TestEnvironment;
 import org.testng.annotations.AfterClass;
 import org.testng.annotations.Test;
@@ -12,7 +11,7 @@ import reactor.core.publisher.Mono;
 
 /** The Reactive Streams rules for a wait for a counter that another thread changes. */
 @Test
-public class SignalMonoVerificationTest extends PublisherVerification<Long> {
+public class SignalMonoVerificationTest extends RetriedVerification<Long> {
     private final ExecutorService poller = Executors.newSingleThreadExecutor();
 
     public SignalMonoVerificationTest() {

@@ -5,14 +5,13 @@ import io.sluice.testkit.Patience;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.tck.PublisherVerification;
 import org.reactivestreams.tck.TestEnvironment;
 import org.testng.annotations.AfterClass;
 import org.testng.annotations.Test;
 
 /** The Reactive Streams rules for a single transfer that another thread completes. */
 @Test
-public class TransferMonoVerificationTest extends PublisherVerification<TransferResult> {
+public class TransferMonoVerificationTest extends RetriedVerification<TransferResult> {
     private final ExecutorService poller = Executors.newSingleThreadExecutor();
 
     public TransferMonoVerificationTest() {

@@ -7,7 +7,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.stream.LongStream;
 import org.reactivestreams.Publisher;
-import org.reactivestreams.tck.PublisherVerification;
 import org.reactivestreams.tck.TestEnvironment;
 import org.testng.annotations.AfterClass;
 import org.testng.annotations.Test;
@@ -15,7 +14,7 @@ import reactor.core.publisher.Flux;
 
 /** The Reactive Streams rules for a vectored transfer that several threads complete. */
 @Test
-public class VectoredTransferFluxVerificationTest extends PublisherVerification<TransferResult> {
+public class VectoredTransferFluxVerificationTest extends RetriedVerification<TransferResult> {
     private final ExecutorService pollers = Executors.newFixedThreadPool(2);
 
     public VectoredTransferFluxVerificationTest() {
