@@ -95,8 +95,10 @@ final class PageListFigures {
     }
 
     private static void measure(String transport, int pages, int pageBytes, int runs) {
-        EngineOptions options =
-                EngineOptions.builder().transports(List.of(transport)).listen("127.0.0.1", 0).build();
+        EngineOptions options = EngineOptions.builder()
+                .transports(List.of(transport))
+                .listen("127.0.0.1", 0)
+                .build();
         TransferEngine initiator = TransferEngine.open(options);
         TransferEngine target = TransferEngine.open(options);
         try {
@@ -127,8 +129,8 @@ final class PageListFigures {
                 allocation(kind, runs, new Runs(false, table));
                 copies(kind, runs, pages, pageBytes, from, to, new Runs(false, table));
             }
-            PreparedTransfer aimed = prepared.writePages(
-                    local, from, remote, to, pageBytes, OPTIONS, (transfer, failed, error) -> {});
+            PreparedTransfer aimed =
+                    prepared.writePages(local, from, remote, to, pageBytes, OPTIONS, (transfer, failed, error) -> {});
             say(name + "aimPages %.2f ns a page", median(runs, () -> aimed.aimPages(from, to)) / pages);
         } finally {
             Patience.await(initiator.closeAsync());
@@ -148,8 +150,7 @@ final class PageListFigures {
             double[] byEngine = new double[TURNS];
             for (int turn = -1; turn < TURNS; turn++) {
                 double c = once(
-                        runs,
-                        () -> MemoryCopy.copyPages(sink, toOffsets, source, fromOffsets, 0, pages, pageBytes));
+                        runs, () -> MemoryCopy.copyPages(sink, toOffsets, source, fromOffsets, 0, pages, pageBytes));
                 double engine = table.once(runs);
                 if (turn >= 0) {
                     inC[turn] = c;

@@ -228,11 +228,14 @@ class MemoryCopyTest {
             }
             MemorySegment sources = arena.allocateFrom(ValueLayout.JAVA_LONG, 0, 30, 10, 31);
             MemorySegment targets = arena.allocateFrom(ValueLayout.JAVA_LONG, 0, 5, 25, 0);
-            assertThat(MemoryCopy.copyPages(to, targets, from, sources, 1, 2, 10)).isEqualTo(2);
+            assertThat(MemoryCopy.copyPages(to, targets, from, sources, 1, 2, 10))
+                    .isEqualTo(2);
             assertThat(to.asSlice(5, 10).mismatch(from.asSlice(30, 10))).isEqualTo(-1);
             assertThat(to.asSlice(25, 10).mismatch(from.asSlice(10, 10))).isEqualTo(-1);
-            assertThat(MemoryCopy.copyPages(to, targets, from, sources, 1, 3, 10)).isEqualTo(2);
-            assertThat(MemoryCopy.copyPages(to, targets, from, sources, 4, 0, 10)).isZero();
+            assertThat(MemoryCopy.copyPages(to, targets, from, sources, 1, 3, 10))
+                    .isEqualTo(2);
+            assertThat(MemoryCopy.copyPages(to, targets, from, sources, 4, 0, 10))
+                    .isZero();
             assertThatThrownBy(() -> MemoryCopy.copyPages(to, targets, from, sources, 1, 4, 10))
                     .isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> MemoryCopy.copyPages(to.asReadOnly(), targets, from, sources, 0, 1, 10))

@@ -61,7 +61,10 @@ class PagesMonoTest {
         Mono<TransferResult> write = connection.writePages(local, from, remote, new int[] {7, 1, 4}, PAGE);
         from[0] = 6;
         assertThat(page(target, 7).mismatch(page(target, 1))).isEqualTo(-1);
-        StepVerifier.create(write.map(TransferResult::bytes)).expectNext(3L * PAGE).expectComplete().verify(LIMIT);
+        StepVerifier.create(write.map(TransferResult::bytes))
+                .expectNext(3L * PAGE)
+                .expectComplete()
+                .verify(LIMIT);
         assertThat(page(target, 7).mismatch(page(local, 0))).isEqualTo(-1);
         assertThat(page(target, 1).mismatch(page(local, 3))).isEqualTo(-1);
         assertThat(page(target, 4).mismatch(page(local, 5))).isEqualTo(-1);

@@ -50,8 +50,7 @@ class PageFramesTest {
         assertThat(answer.operation()).isEqualTo(RawLane.READ_DATA);
         assertThat(Arrays.copyOf(answer.payload(), PAGE)).isEqualTo(GuardedTarget.old(7000, PAGE));
         assertThat(Arrays.copyOfRange(answer.payload(), PAGE, PAGE + 83)).isEqualTo(new byte[83]);
-        assertThat(Arrays.copyOfRange(answer.payload(), PAGE + 83, 2 * PAGE))
-                .isEqualTo(GuardedTarget.old(433, 17));
+        assertThat(Arrays.copyOfRange(answer.payload(), PAGE + 83, 2 * PAGE)).isEqualTo(GuardedTarget.old(433, 17));
         target.assertHonestIsServed();
     }
 
@@ -135,7 +134,8 @@ class PageFramesTest {
     /** The offer of an older peer has no flag for frames of pages. */
     @Test
     void olderPeerGetsPlainWrites() {
-        OwedTransfer owed = OwedTransfer.writePages(target.engine(), peer, PAGE, new int[] {0, 1, 2}, new int[] {5, 6, 2});
+        OwedTransfer owed =
+                OwedTransfer.writePages(target.engine(), peer, PAGE, new int[] {0, 1, 2}, new int[] {5, 6, 2});
         Frame first = lane.receive();
         assertThat(first.operation()).isEqualTo(RawLane.WRITE);
         assertThat(first.payload()).hasSize(2 * PAGE);

@@ -62,7 +62,10 @@ class MoverConnectionsTest {
     private static boolean goesOn(MoverPair movers, TricklingClients slow) {
         try (Stream<ServerSentEvent> events = movers.decodeApi.events("/api/events")) {
             slow.awaitCut(1);
-            return events.filter(event -> event.name().equals("engine")).limit(3).count() == 3;
+            return events.filter(event -> event.name().equals("engine"))
+                            .limit(3)
+                            .count()
+                    == 3;
         } catch (AssertionError | UncheckedIOException cut) {
             return false;
         }
