@@ -1,7 +1,12 @@
 package io.sluice.jni;
 
+import java.lang.ref.PhantomReference;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,10 +100,18 @@ final class NullCheckMain {
     }
 
     /**
-     * Does all that the watcher does once before: the linker's lock is held while a library loads, and a native method that is
-     * called for the first time waits for it, and with that thread the next safepoint.
+     * Does all that happens while the library loads once before: the linker's lock is held meanwhile, and a native method that
+     * is called for the first time waits for it, and with that thread the next safepoint. A collection is a part of that: what
+     * the second thread catches fills the heap, and the virtual machine's own threads handle the references that it clears.
      */
     private static void rehearse(Second second, Path folder) throws Exception {
+        ReferenceQueue<Object> cleared = new ReferenceQueue<>();
+        List<Reference<Object>> references =
+                List.of(new WeakReference<>(new Object(), cleared), new PhantomReference<>(new Object(), cleared));
+        System.gc();
+        for (int i = 0; i < references.size(); i++) {
+            cleared.remove();
+        }
         Files.createDirectory(folder);
         Thread.sleep(1);
         if (!Files.exists(folder.resolve("claimed"))) {
