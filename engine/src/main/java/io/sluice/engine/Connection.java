@@ -35,7 +35,7 @@ public interface Connection extends TransferOperations<Transfer> {
     long peerEpoch();
 
     /**
-     * The transport that carries the transfers.
+     * The transport of its first path, which carries the transfers unless it does not reach their memory.
      *
      * @return {@code tcp}, or another provider's name
      */
@@ -47,6 +47,13 @@ public interface Connection extends TransferOperations<Transfer> {
      * @return a sentence for people; its words may change
      */
     String transportReason();
+
+    /**
+     * The ways to the peer's memory, of several transports at once where one does not reach all of it.
+     *
+     * @return the most preferred first, that of {@link #transport()}; never changes
+     */
+    List<ConnectionPath> paths();
 
     /**
      * How this connection finds out that bytes were changed on their way: what both sides have agreed on. {@link Integrity}
@@ -89,8 +96,8 @@ public interface Connection extends TransferOperations<Transfer> {
      *
      * @param descriptor what the peer gave
      * @return the region; or {@link StaleDescriptorException}, {@link InvalidDescriptorException} (damaged, forged, or of
-     *     another engine than this connection's peer), {@link MemoryNotAccessibleException} if the connection's transport does not
-     *     reach memory of the region's kind, {@link ConnectionLostException}
+     *     another engine than this connection's peer), {@link MemoryNotAccessibleException} if none of the connection's paths
+     *     reaches the region, {@link ConnectionLostException}
      */
     CompletableFuture<RemoteRegion> attach(RegionDescriptor descriptor);
 

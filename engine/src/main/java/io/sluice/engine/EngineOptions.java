@@ -406,6 +406,15 @@ public final class EngineOptions {
     }
 
     /**
+     * See {@link Builder#pathPolicy(PathPolicy)}.
+     *
+     * @return asked on pollers when regions are attached
+     */
+    public PathPolicy pathPolicy() {
+        return settings.pathPolicy;
+    }
+
+    /**
      * See {@link Builder#authorizer(PeerAuthorizer)}.
      *
      * @return who decides, or {@code null} if every authenticated peer may do everything
@@ -474,6 +483,7 @@ public final class EngineOptions {
         private @Nullable TokenSource tokens;
         private @Nullable TlsOptions tls;
         private @Nullable PeerAuthorizer authorizer;
+        private PathPolicy pathPolicy = PathPolicy.inOrder();
         private boolean allowUnauthenticatedPeers;
         private Map<Class<? extends TransportOptions>, TransportOptions> transportOptions = Map.of();
         private Map<String, String> variables = Map.of();
@@ -516,6 +526,7 @@ public final class EngineOptions {
             tokens = other.tokens;
             tls = other.tls;
             authorizer = other.authorizer;
+            pathPolicy = other.pathPolicy;
             allowUnauthenticatedPeers = other.allowUnauthenticatedPeers;
             transportOptions = Map.copyOf(other.transportOptions);
             variables = Map.copyOf(other.variables);
@@ -596,6 +607,8 @@ public final class EngineOptions {
         /**
          * The transports to use, the most preferred first. Default: all that are available; {@code SLUICE_TRANSPORTS},
          * separated by commas ({@code auto} is the default).
+         * A connection takes the first that both engines have, and further ones for memory that it does not reach. What one
+         * needs for that, as shm needs tcp, it has beside it also if it is not named.
          *
          * @param names of providers
          * @return this
@@ -972,6 +985,17 @@ public final class EngineOptions {
          */
         public Builder tls(TlsOptions options) {
             this.tls = Objects.requireNonNull(options, "options");
+            return this;
+        }
+
+        /**
+         * Settles which of a connection's paths reaches a region, where several do. Default: {@link PathPolicy#inOrder()}.
+         *
+         * @param policy asked on pollers when regions are attached
+         * @return this
+         */
+        public Builder pathPolicy(PathPolicy policy) {
+            this.pathPolicy = Objects.requireNonNull(policy, "policy");
             return this;
         }
 

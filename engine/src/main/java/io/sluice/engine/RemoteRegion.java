@@ -38,4 +38,28 @@ public interface RemoteRegion {
     default Set<Access> access() {
         return descriptor().access();
     }
+
+    /**
+     * The path that carries reads and writes of this region, from and to local memory of the host where there is one for that.
+     *
+     * @return one of {@link Connection#paths()}, with the reason why it was taken for this region
+     */
+    ConnectionPath path();
+
+    /**
+     * The path that carries reads and writes from and to a kind of local memory.
+     *
+     * @param local the kind of the local region
+     * @return the path
+     * @throws MemoryNotAccessibleException if there is none
+     */
+    ConnectionPath path(MemoryKind local);
+
+    /**
+     * The path that carries puts, signals and atomic operations.
+     *
+     * @return the path
+     * @throws MemoryNotAccessibleException if there is none
+     */
+    ConnectionPath wordPath();
 }

@@ -9,6 +9,7 @@ import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.security.TlsPeer;
 import io.sluice.engine.security.TlsStream;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
@@ -21,15 +22,16 @@ final class AcceptedPeer implements Unfinished, FramedSocket.Handler {
     private final BootstrapContext engine;
     private final Poller home;
     private final PeerTerms terms;
-    private final OpenTransport transport;
-    private final byte[] offer;
+    private final List<OpenTransport> paths;
+    private final List<byte[]> offers;
 
-    AcceptedPeer(BootstrapContext engine, Poller home, PeerTerms terms, OpenTransport transport, byte[] offer) {
+    AcceptedPeer(
+            BootstrapContext engine, Poller home, PeerTerms terms, List<OpenTransport> paths, List<byte[]> offers) {
         this.engine = engine;
         this.home = home;
         this.terms = terms;
-        this.transport = transport;
-        this.offer = offer;
+        this.paths = paths;
+        this.offers = offers;
     }
 
     /**
@@ -56,11 +58,11 @@ final class AcceptedPeer implements Unfinished, FramedSocket.Handler {
     /** Makes the session of a socket that is at home, or closes it. */
     void take(FramedSocket socket) {
         BootstrappedSession session;
-        byte[] own;
+        List<byte[]> own;
         try {
             socket.proven();
-            session = engine.sessions().make(home, socket, terms, transport, new CompletableFuture<>());
-            own = offer(session);
+            session = engine.sessions().make(home, socket, terms, paths, new CompletableFuture<>());
+            own = offers(session);
         } catch (SluiceException e) {
             refuse(socket, Level.INFO, String.valueOf(e.getMessage()));
             return;
@@ -69,13 +71,13 @@ final class AcceptedPeer implements Unfinished, FramedSocket.Handler {
             return;
         }
         session.expectLanes();
-        socket.send(MessageType.ACCEPT, new FieldWriter().put(Tag.OFFER, own).toBytes());
-        session.begin(offer, home.now() + engine.options().connectTimeout().toNanos());
+        socket.send(MessageType.ACCEPT, PathOffers.write(new FieldWriter(), own).toBytes());
+        session.begin(offers, home.now() + engine.options().connectTimeout().toNanos());
     }
 
-    private static byte[] offer(BootstrappedSession session) {
+    private static List<byte[]> offers(BootstrappedSession session) {
         try {
-            return session.offer();
+            return session.offers();
         } catch (RuntimeException | Error e) {
             session.discard();
             throw e;

@@ -2,6 +2,7 @@ package io.sluice.engine.bootstrap;
 
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.security.TlsStream;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A session as its bootstrap sees it, on the session's poller except where it says otherwise. */
@@ -12,8 +13,8 @@ public interface BootstrappedSession {
     /** Where it lives. Any thread. */
     Poller poller();
 
-    /** What the peer's endpoint must know of this side's. */
-    byte[] offer();
+    /** What the peer's endpoints must know of this side's, path by path. */
+    List<byte[]> offers();
 
     /** The bootstrap has failed before {@link #begin}: what the endpoint has prepared for its offer is given back. */
     void discard();
@@ -24,10 +25,10 @@ public interface BootstrappedSession {
     /**
      * The bootstrap's messages are done; the path for the data is set up next.
      *
-     * @param peerOffer what this side's endpoint must know of the peer's
+     * @param peerOffers what this side's endpoints must know of the peer's, path by path
      * @param connectDeadline by when the connection must be open
      */
-    void begin(byte[] peerOffer, long connectDeadline);
+    void begin(List<byte[]> peerOffers, long connectDeadline);
 
     /** A lane of the peer's has proved that it belongs here. */
     void laneArrived(int index, int descriptor, @Nullable TlsStream stream);

@@ -25,6 +25,7 @@ public final class ConnectAttempt {
     private final EngineAddress target;
     private final ConnectOptions options;
     private final Set<String> without;
+    private final Set<String> notBeside;
     private final CompletableFuture<Connection> result;
     private final CompletableFuture<Connection> opened = new CompletableFuture<>();
     private volatile @Nullable String transport;
@@ -34,11 +35,13 @@ public final class ConnectAttempt {
             EngineAddress target,
             ConnectOptions options,
             Set<String> without,
+            Set<String> notBeside,
             CompletableFuture<Connection> result) {
         this.engine = engine;
         this.target = target;
         this.options = options;
         this.without = without;
+        this.notBeside = notBeside;
         this.result = result;
         opened.whenComplete(this::ended);
     }
@@ -49,7 +52,7 @@ public final class ConnectAttempt {
             EngineAddress target,
             ConnectOptions options,
             CompletableFuture<Connection> result) {
-        new ConnectAttempt(engine, target, options, Set.of(), result).begin();
+        new ConnectAttempt(engine, target, options, Set.of(), Set.of(), result).begin();
     }
 
     private void begin() {
@@ -73,6 +76,11 @@ public final class ConnectAttempt {
         return without;
     }
 
+    /** Whether a transport may have a path beside another's: not if that was tried before. */
+    boolean mayBeBeside(String name) {
+        return !without.contains(name) && !notBeside.contains(name);
+    }
+
     /** What the bootstrap has agreed on. */
     void takes(String name) {
         transport = name;
@@ -81,17 +89,30 @@ public final class ConnectAttempt {
     private void ended(@Nullable Connection connection, @Nullable Throwable error) {
         String tried = transport;
         if (error instanceof ConnectFailedException
+                && error.getCause() instanceof PathUnavailableException beside
+                && mayBeBeside(beside.transport())) {
+            LOG.info(
+                    "the connection with {} is tried again without a path over {}: {}",
+                    target,
+                    beside.transport(),
+                    error.getMessage());
+            new ConnectAttempt(engine, target, options, without, with(notBeside, beside.transport()), result).begin();
+        } else if (error instanceof ConnectFailedException
                 && error.getCause() instanceof TransportUnavailableException
                 && tried != null
                 && without.size() + 1 < engine.transports().names().size()) {
             LOG.info("the connection with {} cannot take {}: {}", target, tried, error.getMessage());
-            Set<String> more = new HashSet<>(without);
-            more.add(tried);
-            new ConnectAttempt(engine, target, options, Set.copyOf(more), result).begin();
+            new ConnectAttempt(engine, target, options, with(without, tried), notBeside, result).begin();
         } else if (error != null) {
             result.completeExceptionally(error);
         } else {
             result.complete(connection);
         }
+    }
+
+    private static Set<String> with(Set<String> names, String another) {
+        Set<String> more = new HashSet<>(names);
+        more.add(another);
+        return Set.copyOf(more);
     }
 }

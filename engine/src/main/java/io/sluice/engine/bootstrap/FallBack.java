@@ -24,8 +24,9 @@ record FallBack(String transport, String because, boolean lacks) {
      * @param own this engine's
      * @param chosen what both have
      * @param fields the peer's first message
+     * @param severalPaths whether the peer can have another path beside that
      */
-    static FallBack of(Transports own, OpenTransport chosen, FieldReader fields) {
+    static FallBack of(Transports own, OpenTransport chosen, FieldReader fields, boolean severalPaths) {
         List<String> reasons = new ArrayList<>();
         boolean lacks = false;
         List<String> peers = List.of(text(fields, Tag.TRANSPORTS).split(","));
@@ -39,6 +40,8 @@ record FallBack(String transport, String because, boolean lacks) {
                 String lacking = text(fields, Tag.TRANSPORTS_LACKING);
                 reasons.add(better.name() + " is not offered by the peer"
                         + (lacking.isEmpty() ? "" : " (" + lacking + ")"));
+            } else if (!severalPaths && Transports.isPartial(better)) {
+                reasons.add(better.name() + " needs another path beside it, of which the peer's version does not know");
             } else {
                 reasons.add(better.name() + " is out of reach: "
                         + (outOfReach == null ? "an attempt has failed" : outOfReach));

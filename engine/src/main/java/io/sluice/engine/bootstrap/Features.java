@@ -10,8 +10,11 @@ final class Features {
     /** {@link MessageType#DRAIN} and {@link MessageType#DRAINED}. */
     static final long DRAIN = 1;
 
+    /** Several paths: {@link Tag#PATHS} and {@link Tag#PATH_OFFERS}, and on the control channel which path something is about. */
+    static final long PATHS = 1 << 1;
+
     /** What this version understands. */
-    static final long ALL = DRAIN;
+    static final long ALL = DRAIN | PATHS;
 
     private Features() {}
 

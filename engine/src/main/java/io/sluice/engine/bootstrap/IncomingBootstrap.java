@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,8 @@ import org.slf4j.event.Level;
 final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Handshakes.HalfOpen, Unfinished {
     private static final long SILENCE_NANOS = 3_000_000_000L;
     private static final int MAX_BODY = 32 * 1024;
+    // as many as the numbers of lanes have room for
+    private static final int MOST_PATHS = 8;
     private static final String WRONG_TOKEN = "the token is wrong";
 
     private final BootstrapContext engine;
@@ -51,6 +54,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private @Nullable PeerTerms terms;
     private @Nullable FallBack fallBack;
     private @Nullable LoopGroup group;
+    private List<OpenTransport> paths = List.of();
 
     private IncomingBootstrap(BootstrapContext engine, Poller loop, int descriptor, SourceShare share) {
         this.engine = engine;
@@ -212,7 +216,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         List<String> offered = List.of(fields.text(Tag.TRANSPORTS).split(","));
-        String chosen = engine.transports().choose(offered, FallBack.reachOf(fields));
+        String chosen = engine.transports().choose(offered, FallBack.reachOf(fields), knowsPaths(fields));
         if (chosen == null) {
             String lacking = engine.transports().lacking();
             reject(
@@ -223,6 +227,10 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         welcome(helloBytes, fields, token, chosen);
+    }
+
+    private static boolean knowsPaths(FieldReader fields) {
+        return (Features.read(fields) & Features.PATHS) != 0;
     }
 
     private boolean hasRoom() {
@@ -237,7 +245,18 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         EngineOptions options = engine.options();
         EngineId peer = fields.engineId(Tag.ENGINE_ID);
         OpenTransport transport = Objects.requireNonNull(engine.transports().get(chosen));
-        FallBack found = FallBack.of(engine.transports(), transport, fields);
+        boolean knowsPaths = knowsPaths(fields);
+        FallBack found = FallBack.of(engine.transports(), transport, fields, knowsPaths);
+        // one that knows of paths and says nothing of any has that one
+        List<OpenTransport> agreed = knowsPaths && fields.optional(Tag.PATHS) != null
+                ? engine.transports()
+                        .paths(
+                                transport,
+                                List.of(fields.text(Tag.PATHS).split(",")),
+                                FallBack.reachOf(fields),
+                                MOST_PATHS)
+                : List.of(transport);
+        paths = agreed;
         long peerEpoch = fields.number(Tag.EPOCH, Long.MIN_VALUE, Long.MAX_VALUE);
         byte[] connectionId = Arrays.copyOf(engine.nonces().draw(), Welcome.CONNECTION_ID_BYTES);
         FieldWriter answer = new FieldWriter()
@@ -262,6 +281,11 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (fields.optional(Tag.FEATURES) != null) {
             answer.put(Tag.FEATURES, Features.ALL);
         }
+        if (agreed.size() > 1) {
+            answer.put(
+                    Tag.PATHS,
+                    agreed.stream().skip(1).map(OpenTransport::name).collect(Collectors.joining(",")));
+        }
         byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(answer.toBytes())));
         SessionSecret derived =
                 new SessionSecret(token == null ? null : token.secret(), helloBytes, unproven, socket.security());
@@ -283,6 +307,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                 integrity,
                 knowsIntegrity,
                 (Features.read(fields) & Features.DRAIN) != 0,
+                knowsPaths,
                 found.because(),
                 null);
         answered = true;
@@ -311,18 +336,14 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                     "this engine does not let " + agreed.identity().names() + " connect");
             return;
         }
-        byte[] offer = fields.bytes(Tag.OFFER);
+        List<byte[]> offers = PathOffers.read(fields, paths.size());
         // others may have taken it since the hello
         if (!hasRoom()) {
             return;
         }
-        OpenTransport transport = engine.transports().get(found.transport());
-        if (transport == null) {
-            throw new IllegalStateException("transport " + found.transport() + " has gone");
-        }
         found.log("engine " + agreed.peer());
         Poller home = group == null ? loop : engine.sessions().homeOf(group);
-        AcceptedPeer accepted = new AcceptedPeer(engine, home, agreed, transport, offer);
+        AcceptedPeer accepted = new AcceptedPeer(engine, home, agreed, paths, offers);
         if (home.equals(loop)) {
             finish();
             accepted.take(socket);

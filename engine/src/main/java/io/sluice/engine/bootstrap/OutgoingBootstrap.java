@@ -20,6 +20,7 @@ import io.sluice.engine.control.SocketConnect;
 import io.sluice.engine.control.Unfinished;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
+import io.sluice.engine.providers.Transports;
 import io.sluice.engine.security.NotTlsException;
 import io.sluice.engine.security.RefusedBeforeTlsException;
 import io.sluice.engine.transport.Deadline;
@@ -27,6 +28,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import javax.net.ssl.SSLException;
@@ -61,6 +63,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private byte[] hello = {};
     private @Nullable Token token;
     private @Nullable BootstrappedSession session;
+    private int paths;
     private boolean over;
 
     private OutgoingBootstrap(BootstrapContext engine, Poller loop, EngineAddress target, ConnectAttempt attempted) {
@@ -152,7 +155,13 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.LIVENESS_MILLIS, options.livenessTimeout().toMillis())
                 .put(Tag.AUTHENTICATION, token == null ? 0 : 1)
                 .put(Tag.INTEGRITY, IntegrityTerms.write(options.integrity()))
-                .put(Tag.FEATURES, Features.ALL);
+                .put(Tag.FEATURES, Features.ALL)
+                .put(
+                        Tag.PATHS,
+                        engine.transports().all().stream()
+                                .map(OpenTransport::name)
+                                .filter(attempted::mayBeBeside)
+                                .collect(Collectors.joining(",")));
         if (token != null) {
             fields.put(Tag.TOKEN_HINT, TokenHint.of(token, nonce));
         }
@@ -225,7 +234,13 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                     + engine.options().integrity() + "); it is of an earlier version");
         }
         attempted.takes(transportName);
-        FallBack fallBack = FallBack.of(engine.transports(), transport, fields);
+        boolean knowsPaths = (Features.read(fields) & Features.PATHS) != 0;
+        if (!knowsPaths && Transports.isPartial(transport)) {
+            // it is tried again without that
+            String reason = target + " is of an earlier version, with which there is no path beside " + transportName;
+            throw new ConnectFailedException(reason, new TransportUnavailableException(reason));
+        }
+        FallBack fallBack = FallBack.of(engine.transports(), transport, fields, knowsPaths);
         fallBack.log(target.toString());
         PeerTerms terms = new PeerTerms(
                 true,
@@ -240,16 +255,34 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 integrity,
                 fields.optional(Tag.INTEGRITY) != null,
                 (Features.read(fields) & Features.DRAIN) != 0,
+                knowsPaths,
                 fallBack.because(),
                 address);
-        BootstrappedSession begun = engine.sessions().make(loop, socket(), terms, transport, attempted.opened());
+        List<OpenTransport> agreed = paths(transport, fields);
+        BootstrappedSession begun = engine.sessions().make(loop, socket(), terms, agreed, attempted.opened());
         session = begun;
+        paths = agreed.size();
         socket().send(
                         MessageType.AUTHENTICATE,
-                        new FieldWriter()
-                                .put(Tag.PROOF, secret.initiatorProof())
-                                .put(Tag.OFFER, begun.offer())
+                        PathOffers.write(
+                                        new FieldWriter().put(Tag.PROOF, secret.initiatorProof()), begun.offers())
                                 .toBytes());
+    }
+
+    /** What the peer has chosen to have paths over. */
+    private List<OpenTransport> paths(OpenTransport first, FieldReader fields) {
+        List<OpenTransport> agreed = new ArrayList<>(List.of(first));
+        if (fields.optional(Tag.PATHS) != null) {
+            for (String name : fields.text(Tag.PATHS).split(",")) {
+                OpenTransport beside = engine.transports().get(name);
+                if (beside == null || !attempted.mayBeBeside(name) || agreed.contains(beside)) {
+                    throw new ConnectFailedException(
+                            target + " chose a path over '" + name + "', which was not offered");
+                }
+                agreed.add(beside);
+            }
+        }
+        return List.copyOf(agreed);
     }
 
     private void accepted(ByteBuffer body) {
@@ -257,9 +290,9 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (begun == null) {
             throw new ProtocolException("the peer accepts before it welcomes");
         }
-        byte[] offer = new FieldReader(body).bytes(Tag.OFFER);
+        List<byte[]> offers = PathOffers.read(new FieldReader(body), paths);
         finish();
-        begun.begin(offer, deadline);
+        begun.begin(offers, deadline);
     }
 
     @Override

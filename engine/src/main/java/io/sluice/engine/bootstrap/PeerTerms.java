@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param integrity how changed bytes are found out
  * @param knowsChecksums whether the peer can be asked for the checksum of a region
  * @param knowsDrain whether the peer can be told that the connection is going to be closed
+ * @param knowsPaths whether the peer knows that a connection may have several paths
  * @param transportReason why the connection takes its transport, in a sentence
  * @param address where lanes are opened to; null on the accepting side
  */
@@ -37,5 +38,6 @@ public record PeerTerms(
         Integrity integrity,
         boolean knowsChecksums,
         boolean knowsDrain,
+        boolean knowsPaths,
         String transportReason,
         @Nullable InetSocketAddress address) {}

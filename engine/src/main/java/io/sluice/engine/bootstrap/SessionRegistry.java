@@ -6,6 +6,7 @@ import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -31,13 +32,14 @@ public interface SessionRegistry {
      *
      * @param control the socket of the bootstrap, which becomes the control channel
      * @param terms what the bootstrap has agreed on
+     * @param transports of its paths, the preferred one first
      * @param opened gets the connection when it is open, or why it never is
      */
     BootstrappedSession make(
             Poller poller,
             FramedSocket control,
             PeerTerms terms,
-            OpenTransport transport,
+            List<OpenTransport> transports,
             CompletableFuture<Connection> opened);
 
     /** The session that expects lanes under this number. */

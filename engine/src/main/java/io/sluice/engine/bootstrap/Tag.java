@@ -23,6 +23,10 @@ final class Tag {
     static final int INTEGRITY = 32;
     static final int FEATURES = 33;
     static final int LOOP_GROUP = 34;
+    /** Of HELLO: what the sender can have paths over; of WELCOME: those that the connection has beside its first. */
+    static final int PATHS = 35;
+
+    static final int PATH_OFFERS = 36;
 
     // authentication
     static final int TOKEN_HINT = 48;

@@ -17,7 +17,7 @@ final class Welcome {
     };
     // fields that an earlier version does not have: they are proven if they are there; whether they may be there the
     // hello has said, which is proven as well
-    private static final int[] PROVEN_IF_THERE = {Tag.INTEGRITY, Tag.FEATURES};
+    private static final int[] PROVEN_IF_THERE = {Tag.INTEGRITY, Tag.FEATURES, Tag.PATHS};
 
     private Welcome() {}
 

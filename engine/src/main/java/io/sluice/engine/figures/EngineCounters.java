@@ -1,6 +1,7 @@
 package io.sluice.engine.figures;
 
 import io.sluice.engine.EngineId;
+import io.sluice.engine.flow.CallerThreadCounters;
 import io.sluice.engine.flow.ConnectionCounters;
 import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.flow.FlowCounter;
@@ -64,12 +65,22 @@ public final class EngineCounters {
                 peer,
                 transport.index(),
                 transport.transport().capabilities().callerThreadBytes() > 0);
-        flow.countInto(known.figures().tally(poller.index()), known.callers());
+        flow.countInto(
+                known.figures().tally(poller.index()),
+                session.transports().stream()
+                        .map(each -> each.equals(transport) ? known.callers() : callers(known, each))
+                        .toList());
         FlowCounters counters = flow(poller, transport);
         counters.add(FlowCounter.CONNECTIONS_OPENED, 1);
         if (known.reconnected()) {
             counters.add(FlowCounter.CONNECTIONS_RECONNECTED, 1);
         }
+    }
+
+    private CallerThreadCounters callers(Peers.Opened known, OpenTransport transport) {
+        return transport.transport().capabilities().callerThreadBytes() > 0
+                ? peers.callers(known.figures(), transport.index())
+                : peers.noCallers();
     }
 
     /** A connection that was open has ended. On its poller. */

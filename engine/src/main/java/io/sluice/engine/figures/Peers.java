@@ -82,6 +82,11 @@ final class Peers {
         return new Opened(entry.figures, callers, reconnected);
     }
 
+    /** Of the callers on a transport of a peer. */
+    synchronized CallerThreadCounters callers(PeerFigures peer, int transport) {
+        return peer.makeCallerThread(transport);
+    }
+
     /** A connection that was open has ended. */
     synchronized void ended(SessionFigures session, EngineId peer, int transport, boolean lost) {
         Entry entry = connected.get(peer);

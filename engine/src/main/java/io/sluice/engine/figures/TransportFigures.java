@@ -209,12 +209,12 @@ final class TransportFigures implements TransportMetrics {
 
     @Override
     public int lanes(PathState state) {
-        return (int) sumOfSessions(session -> session.lanes(state));
+        return sessions.stream().mapToInt(session -> session.lanes(transport, state)).sum();
     }
 
     @Override
     public int rails(PathState state) {
-        return (int) sumOfSessions(session -> session.rails(state));
+        return sessions.stream().mapToInt(session -> session.rails(transport, state)).sum();
     }
 
     @Override

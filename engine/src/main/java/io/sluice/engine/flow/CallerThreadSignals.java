@@ -60,6 +60,7 @@ final class CallerThreadSignals {
         transfer.flow()
                 .figures()
                 .countCarriedOut(
+                        transfer.path(),
                         transfer.kind(),
                         transfer.elements(),
                         transfer.callerThreadBytes(),

@@ -1,7 +1,9 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.transport.InlineOperations;
+import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
+import java.util.List;
 
 /**
  * Small transfers that the calling thread carries out itself, where the transport can and nothing waits before them: they
@@ -10,21 +12,20 @@ import io.sluice.engine.transport.WorkRequest;
 final class CallerThreadTransfers {
     private final FlowFigures figures;
     private final FlowMailbox mailbox;
-    private final InlineOperations endpoint;
+    // by path; null where the endpoint has none
+    private final @Nullable InlineOperations[] endpoints;
+    private final long[] mostBytes;
     private final ConnectionWindow window;
-    private final long mostBytes;
 
-    CallerThreadTransfers(
-            FlowFigures figures,
-            FlowMailbox mailbox,
-            InlineOperations endpoint,
-            ConnectionWindow window,
-            long mostBytes) {
+    CallerThreadTransfers(FlowFigures figures, FlowMailbox mailbox, List<FlowPath> paths, ConnectionWindow window) {
         this.figures = figures;
         this.mailbox = mailbox;
-        this.endpoint = endpoint;
+        this.endpoints = paths.stream().map(FlowPath::inline).toArray(InlineOperations[]::new);
+        this.mostBytes = paths.stream()
+                .mapToLong(path ->
+                        path.inline() == null ? 0 : path.capabilities().callerThreadBytes())
+                .toArray();
         this.window = window;
-        this.mostBytes = mostBytes;
     }
 
     /**
@@ -34,7 +35,8 @@ final class CallerThreadTransfers {
      * @return false if it has to be posted instead, and is as it was
      */
     boolean carryOut(DataTransfer transfer) {
-        if (transfer.callerThreadBytes() > mostBytes || transfer.options.startAfter() != null) {
+        int path = transfer.path();
+        if (transfer.callerThreadBytes() > mostBytes[path] || transfer.options.startAfter() != null) {
             return false;
         }
         CallerThreadSignals signals = CallerThreadSignals.ofThread();
@@ -42,7 +44,7 @@ final class CallerThreadTransfers {
             return false;
         }
         long bytes = transfer.callerThreadBytes();
-        signals.clock().begins(figures.callerThreadCounters(), transfer.kind(), bytes);
+        signals.clock().begins(figures.callerThreadCounters(path), transfer.kind(), bytes);
         if (!copyAll(transfer)) {
             return false;
         }
@@ -82,13 +84,16 @@ final class CallerThreadTransfers {
             return false;
         }
         try {
-            return endpoint.carryOut(
-                    operation,
-                    memory.memory(),
-                    transfer.localOffset(element),
-                    transfer.remote(element),
-                    transfer.remoteOffset(element),
-                    transfer.length(element));
+            RemoteKey remote = transfer.remote(element);
+            InlineOperations inline = endpoints[remote.path()];
+            return inline != null
+                    && inline.carryOut(
+                            operation,
+                            memory.memory(),
+                            transfer.localOffset(element),
+                            remote,
+                            transfer.remoteOffset(element),
+                            transfer.length(element));
         } finally {
             memory.release();
         }

@@ -12,9 +12,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
-import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.InlineOperations;
 import io.sluice.engine.transport.NotificationSender;
@@ -41,7 +39,8 @@ public final class ConnectionFlow extends OwningFlow {
 
     private final Connection connection;
     private final EventLoop loop;
-    private final @Nullable StreamOrder streamOrder;
+    // by path; null where the endpoint orders after nothing
+    private final @Nullable StreamOrder[] streamOrders;
     private final int maxPending;
 
     // any thread
@@ -50,10 +49,11 @@ public final class ConnectionFlow extends OwningFlow {
     private volatile @Nullable ConnectionEnd refusal;
     private final @Nullable CallerThreadTransfers callerThread;
     private final FlowFigures figures;
+    private final boolean ordersPaths;
 
     // the poller's
     private final SendQueue queue;
-    private final WriteGroups groups = new WriteGroups();
+    private final WriteGroups groups;
     private final Quiescence quiescence = new Quiescence();
     private final TransferEnds ends;
     private final Inquiries inquiries;
@@ -66,39 +66,40 @@ public final class ConnectionFlow extends OwningFlow {
      *
      * @param connection whose
      * @param loop the connection's
-     * @param counters what it counts into
      * @param options the engine's
      * @param engineWindow the engine's
-     * @param capabilities the transport's
-     * @param transport its place among the engine's transports
-     * @param endpoint where to post
+     * @param paths where to post, by the {@linkplain io.sluice.engine.transport.RemoteKey#path() paths} of the remote keys; the
+     *     most preferred first
      * @param notificationSender where to send
      * @param notificationCredits what the peer granted to begin with
      */
     public ConnectionFlow(
             Connection connection,
             EventLoop loop,
-            ConnectionCounters counters,
             EngineOptions options,
             EngineWindow engineWindow,
-            Capabilities capabilities,
-            int transport,
-            Endpoint endpoint,
+            List<FlowPath> paths,
             NotificationSender notificationSender,
             int notificationCredits) {
         this.connection = connection;
         this.loop = loop;
-        this.streamOrder = endpoint instanceof StreamOrder ordered ? ordered : null;
-        this.figures = new FlowFigures(connection, loop, counters, options);
+        this.streamOrders = paths.stream()
+                .map(path -> path.endpoint() instanceof StreamOrder ordered ? ordered : null)
+                .toArray(StreamOrder[]::new);
+        this.figures = new FlowFigures(connection, loop, paths, options);
         this.maxPending = options.maxPending();
         this.mailbox = new FlowMailbox(loop, this::run, maxPending);
+        Visibility between = Visibility.between(paths);
+        this.ordersPaths = between != null;
+        this.groups = new WriteGroups(between);
         this.ends = new TransferEnds(loop, mailbox, figures, groups, quiescence);
-        this.inquiries = new Inquiries(endpoint, groups, quiescence, ends);
-        this.queue = new SendQueue(
-                loop, figures, ends, mailbox, options, engineWindow, capabilities, transport, endpoint, groups);
-        this.callerThread = capabilities.callerThreadBytes() > 0 && endpoint instanceof InlineOperations inline
-                ? new CallerThreadTransfers(figures, mailbox, inline, queue.window(), capabilities.callerThreadBytes())
-                : null;
+        this.inquiries = new Inquiries(Visibility.of(paths), groups, quiescence, ends);
+        this.queue = new SendQueue(loop, figures, ends, mailbox, options, engineWindow, paths, groups);
+        this.callerThread = paths.stream()
+                        .allMatch(path -> path.inline() == null
+                                || path.capabilities().callerThreadBytes() == 0)
+                ? null
+                : new CallerThreadTransfers(figures, mailbox, paths, queue.window());
         this.notifications = new NotificationQueue(loop, mailbox, ends, notificationSender, notificationCredits);
     }
 
@@ -113,8 +114,8 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /** How large the chunks are; any thread. */
-    Chunker chunker() {
-        return queue.chunker();
+    Chunker chunker(int path) {
+        return queue.chunker(path);
     }
 
     /**
@@ -130,9 +131,9 @@ public final class ConnectionFlow extends OwningFlow {
      * The connection opens: from now on it counts into what its peer has. Before anything is submitted.
      *
      * @param peer of the peer, on this flow's poller
-     * @param callerThread of the peer, on this flow's transport
+     * @param callerThread of the peer, on the transport of each path
      */
-    public void countInto(PeerTally peer, CallerThreadCounters callerThread) {
+    public void countInto(PeerTally peer, List<CallerThreadCounters> callerThread) {
         figures.countInto(peer, callerThread);
     }
 
@@ -243,14 +244,19 @@ public final class ConnectionFlow extends OwningFlow {
 
     private SluiceException refused(FlowTransfer transfer, ConnectionEnd why) {
         SluiceException error = why.error();
-        figures.countRefused(transfer.kind(), transfer.operations(), transfer.totalBytes(), error);
+        figures.countRefused(transfer.path(), transfer.kind(), transfer.operations(), transfer.totalBytes(), error);
         transfer.letGo();
         return error;
     }
 
+    /** Whether a path has to make writes visible before what follows them on another. */
+    boolean ordersPaths() {
+        return ordersPaths;
+    }
+
     @Override
-    boolean ordersAfter(StartEvent event) {
-        StreamOrder order = streamOrder;
+    boolean ordersAfter(StartEvent event, int path) {
+        StreamOrder order = streamOrders[path];
         return order != null && event instanceof StreamEvent ofStream && order.ordersAfter(ofStream);
     }
 
@@ -397,7 +403,7 @@ public final class ConnectionFlow extends OwningFlow {
      * @param status how
      */
     public void completed(WorkRequest request, CompletionStatus status) {
-        figures.countCompletion();
+        figures.countCompletion(request.remote().path());
         queue.completed(request, status);
         pumpLater();
     }
@@ -522,6 +528,7 @@ public final class ConnectionFlow extends OwningFlow {
             ends.connectionEnded(why);
             refusal = why;
             inquiries.connectionEnded(why);
+            groups.connectionEnded();
         }
     }
 

@@ -44,6 +44,11 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
 
     abstract long remoteOffset(int element);
 
+    @Override
+    int path() {
+        return remote(0).path();
+    }
+
     /** What is put, added or swapped in; of an element without local memory. */
     long operand(int element) {
         return 0;

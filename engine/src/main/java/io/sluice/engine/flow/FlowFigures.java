@@ -7,6 +7,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.Observers;
 import io.sluice.engine.transport.EventLoop;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -14,42 +15,46 @@ import org.jspecify.annotations.Nullable;
 final class FlowFigures {
     private final Connection connection;
     private final EventLoop loop;
-    private final FlowCounters counters;
-    private final RefusedSubmissions refused;
+    // each by path
+    private final FlowCounters[] counters;
+    private final RefusedSubmissions[] refused;
     private final LongAdder overflows;
     private final @Nullable Observers observers;
     private final long slowNanos;
     // the peer's are set when the connection opens, before a transfer can be submitted
     private PeerTally tally;
-    private CallerThreadCounters callerThreadCounters;
+    private CallerThreadCounters[] callerThreadCounters;
 
-    FlowFigures(Connection connection, EventLoop loop, ConnectionCounters counters, EngineOptions options) {
+    FlowFigures(Connection connection, EventLoop loop, List<FlowPath> paths, EngineOptions options) {
         this.connection = connection;
         this.loop = loop;
-        this.counters = counters.transport();
-        this.refused = counters.refused();
-        this.overflows = counters.overflows();
+        ConnectionCounters first = paths.getFirst().counters();
+        this.counters =
+                paths.stream().map(path -> path.counters().transport()).toArray(FlowCounters[]::new);
+        this.refused = paths.stream().map(path -> path.counters().refused()).toArray(RefusedSubmissions[]::new);
+        this.overflows = first.overflows();
         this.observers = Observers.of(options);
         this.slowNanos = options.slowTransfer().toNanos();
-        this.tally = counters.peer();
-        this.callerThreadCounters = counters.callerThread();
+        this.tally = first.peer();
+        this.callerThreadCounters =
+                paths.stream().map(path -> path.counters().callerThread()).toArray(CallerThreadCounters[]::new);
     }
 
     /** Counts into what the peer has from now on. Before anything is submitted. */
-    void countInto(PeerTally peer, CallerThreadCounters callerThread) {
+    void countInto(PeerTally peer, List<CallerThreadCounters> callerThread) {
         tally = peer;
-        callerThreadCounters = callerThread;
+        callerThreadCounters = callerThread.toArray(CallerThreadCounters[]::new);
     }
 
     // ---- any thread ----
 
-    CallerThreadCounters callerThreadCounters() {
-        return callerThreadCounters;
+    CallerThreadCounters callerThreadCounters(int path) {
+        return callerThreadCounters[path];
     }
 
     /** A submission is refused because the connection has ended; each element of it counts. */
-    void countRefused(Operation kind, int elements, long bytes, SluiceException error) {
-        refused.count(kind, elements, bytes, error);
+    void countRefused(int path, Operation kind, int elements, long bytes, SluiceException error) {
+        refused[path].count(kind, elements, bytes, error);
     }
 
     /** A submission is refused because too many transfers are pending. */
@@ -59,12 +64,19 @@ final class FlowFigures {
 
     /** A caller's thread gives the signal of what it has carried out. */
     void countCarriedOut(
-            Operation kind, int elements, long bytes, long nanos, CallerThreadClock clock, boolean cancelled) {
+            int path,
+            Operation kind,
+            int elements,
+            long bytes,
+            long nanos,
+            CallerThreadClock clock,
+            boolean cancelled) {
+        CallerThreadCounters counted = callerThreadCounters[path];
         if (cancelled) {
-            callerThreadCounters.countCancelled(kind, elements, bytes);
+            counted.countCancelled(kind, elements, bytes);
             return;
         }
-        clock.count(callerThreadCounters, kind, elements, bytes, nanos);
+        clock.count(counted, kind, elements, bytes, nanos);
         Observers told = observers;
         // what was not timed itself is less than 0
         if (told != null && nanos >= slowNanos) {
@@ -74,35 +86,36 @@ final class FlowFigures {
 
     // ---- the poller ----
 
-    void countPosted(int chunks) {
-        counters.add(FlowCounter.CHUNKS, chunks);
+    void countPosted(int path, int chunks) {
+        counters[path].add(FlowCounter.CHUNKS, chunks);
     }
 
-    void countCompletion() {
-        counters.add(FlowCounter.COMPLETIONS, 1);
+    void countCompletion(int path) {
+        counters[path].add(FlowCounter.COMPLETIONS, 1);
     }
 
     /**
      * An operation has ended by itself.
      *
+     * @param path over which
      * @param readyAt since when it could have gone
      * @param postedAt when its first chunk was posted, if one was
      */
-    void count(Operation kind, @Nullable SluiceException error, long bytes, long readyAt, long postedAt) {
+    void count(int path, Operation kind, @Nullable SluiceException error, long bytes, long readyAt, long postedAt) {
         if (error != null) {
-            countFailed(kind, error, bytes);
+            countFailed(path, kind, error, bytes);
             return;
         }
         // a callback that ran since the batch was fetched may have submitted it
         long waited = Math.max(0, postedAt - readyAt);
         long completed = Math.max(0, loop.batchTime() - postedAt);
-        counters.succeeded(kind, bytes, waited, completed);
+        counters[path].succeeded(kind, bytes, waited, completed);
         tally.succeeded(bytes, waited + completed);
     }
 
     /** An operation has not succeeded. */
-    void countFailed(Operation kind, SluiceException error, long bytes) {
-        if (counters.failed(kind, error, bytes) != EngineMetrics.Outcome.CANCELLED) {
+    void countFailed(int path, Operation kind, SluiceException error, long bytes) {
+        if (counters[path].failed(kind, error, bytes) != EngineMetrics.Outcome.CANCELLED) {
             tally.failed();
         }
     }

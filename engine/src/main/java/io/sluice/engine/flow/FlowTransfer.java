@@ -59,6 +59,9 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
 
     abstract EngineMetrics.Operation kind();
 
+    /** The path that it counts for as a whole: its first element's. */
+    abstract int path();
+
     /** How much it is to move. */
     abstract long totalBytes();
 
@@ -147,11 +150,16 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
         return submittedAt + deadline.toNanos();
     }
 
+    /** Whether the endpoint that carries all of it waits for a start event by itself. */
+    boolean ordersAfter(StartEvent event) {
+        return flow.ordersAfter(event, path());
+    }
+
     /** Begins a run of a held transfer. */
     void begin() {
         reset();
         StartEvent event = options.startAfter();
-        boolean onDevice = event != null && flow.ordersAfter(event);
+        boolean onDevice = event != null && ordersAfter(event);
         waitsOnDevice = onDevice;
         StartWait wait = event == null || onDevice ? null : new StartWait(this);
         startWait = wait;
@@ -196,13 +204,13 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
     // ---- the end ----
 
     /** Counts an operation that has ended by itself, the first chunk of which was posted then, if one was. */
-    final void count(@Nullable SluiceException error, long bytes, long firstPostedAt) {
-        flow.figures().count(kind(), error, bytes, readyAt(), firstPostedAt);
+    final void count(int path, @Nullable SluiceException error, long bytes, long firstPostedAt) {
+        flow.figures().count(path, kind(), error, bytes, readyAt(), firstPostedAt);
     }
 
     /** Counts an operation that has not succeeded. */
-    final void countFailed(SluiceException error, long bytes) {
-        flow.figures().countFailed(kind(), error, bytes);
+    final void countFailed(int path, SluiceException error, long bytes) {
+        flow.figures().countFailed(path, kind(), error, bytes);
     }
 
     /** Gives the terminal signal; the flow makes sure that it is called once a run. */

@@ -1,19 +1,18 @@
 package io.sluice.engine.flow;
 
-import io.sluice.engine.transport.Endpoint;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Answers the inquiries of a flow, each once what was handed over before it has come so far. On the poller's thread. */
 final class Inquiries {
-    private final Endpoint endpoint;
+    private final Visibility visibility;
     private final WriteGroups groups;
     private final Quiescence quiescence;
     private final TransferEnds ends;
     private final List<Inquiry> visibilityAwaited = new ArrayList<>();
 
-    Inquiries(Endpoint endpoint, WriteGroups groups, Quiescence quiescence, TransferEnds ends) {
-        this.endpoint = endpoint;
+    Inquiries(Visibility visibility, WriteGroups groups, Quiescence quiescence, TransferEnds ends) {
+        this.visibility = visibility;
         this.groups = groups;
         this.quiescence = quiescence;
         this.ends = ends;
@@ -45,7 +44,7 @@ final class Inquiries {
             return;
         }
         visibilityAwaited.add(quiet);
-        endpoint.makeVisible(() -> {
+        visibility.make(() -> {
             visibilityAwaited.remove(quiet);
             quiet.complete(null);
         });

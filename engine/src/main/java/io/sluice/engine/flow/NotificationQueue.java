@@ -108,7 +108,7 @@ final class NotificationQueue {
                 return false;
             }
             if (!transfer.hasEnded()) {
-                transfer.count(null, transfer.totalBytes(), transfer.postedAt());
+                transfer.count(transfer.path(), null, transfer.totalBytes(), transfer.postedAt());
                 ends.terminate(transfer, null);
             }
         }

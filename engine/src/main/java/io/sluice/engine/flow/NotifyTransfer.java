@@ -29,6 +29,12 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
     }
 
     @Override
+    int path() {
+        // whichever way it goes, it is the connection's preferred transport that is asked for it
+        return 0;
+    }
+
+    @Override
     long totalBytes() {
         return length;
     }
@@ -69,7 +75,7 @@ final class NotifyTransfer extends FlowTransfer implements WriteGroup.Follower {
     @Override
     void endUnfinished(SluiceException error, boolean report) {
         payload = GONE;
-        countFailed(error, length);
+        countFailed(path(), error, length);
     }
 
     @Override

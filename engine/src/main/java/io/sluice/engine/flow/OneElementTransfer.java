@@ -63,13 +63,13 @@ abstract class OneElementTransfer extends DataTransfer {
     @Override
     final boolean elementEnded(int element, @Nullable SluiceException failure, long postedAt) {
         error = failure;
-        count(failure, totalBytes(), postedAt);
+        count(path(), failure, totalBytes(), postedAt);
         return true;
     }
 
     @Override
     final void endUnfinished(SluiceException failure, boolean report) {
-        countFailed(failure, totalBytes());
+        countFailed(path(), failure, totalBytes());
     }
 
     @Override

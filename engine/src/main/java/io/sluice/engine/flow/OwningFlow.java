@@ -17,8 +17,8 @@ abstract class OwningFlow {
     /** Submits a transfer that the calling thread holds. */
     abstract void submitHeld(FlowTransfer transfer);
 
-    /** Whether the endpoint waits for a start event by itself, so that the flow need not. */
-    abstract boolean ordersAfter(StartEvent event);
+    /** Whether the endpoint of a path waits for a start event by itself, so that the flow need not. */
+    abstract boolean ordersAfter(StartEvent event, int path);
 
     // ---- the poller ----
 

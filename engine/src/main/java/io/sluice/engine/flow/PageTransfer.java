@@ -166,11 +166,11 @@ final class PageTransfer extends DataTransfer {
     // ---- chunks ----
 
     /** How many bytes the next chunk has. */
-    long chunk(int element, long position, Endpoint endpoint) {
+    long chunk(int element, long position, PathQueue path) {
         int first = firstPage(element);
         int pages = pages(element);
         if (position == 0) {
-            gathered = pages > 1 && table.run(first, pages) < pages && endpoint.takesPages(remote);
+            gathered = pages > 1 && table.run(first, pages) < pages && path.takesPages(remote);
         }
         long pageBytes = table.pageBytes();
         if (gathered) {
@@ -206,7 +206,7 @@ final class PageTransfer extends DataTransfer {
 
     @Override
     boolean elementEnded(int element, @Nullable SluiceException error, long postedAt) {
-        count(error, length(element), postedAt);
+        count(path(), error, length(element), postedAt);
         ended.set(element);
         if (error != null) {
             fail(element);
@@ -220,7 +220,7 @@ final class PageTransfer extends DataTransfer {
     @Override
     void endUnfinished(SluiceException error, boolean report) {
         for (int i = ended.nextClearBit(0); i < elements; i = ended.nextClearBit(i + 1)) {
-            countFailed(error, length(i));
+            countFailed(path(), error, length(i));
             fail(i);
         }
     }

@@ -3,13 +3,12 @@ package io.sluice.engine.flow;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.SluiceException;
-import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.WorkRequest;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,26 +18,18 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ReferenceEquality") // an operation is its own identity
 final class SendQueue {
-    private static final int BATCH = 64;
-
     private final EventLoop loop;
     private final FlowFigures figures;
     private final TransferEnds ends;
     private final CreditWaiter waiter;
     private final EngineWindow engineWindow;
     private final ConnectionWindow window;
-    private final Chunker chunker;
-    private final Endpoint endpoint;
+    private final PathQueue[] paths;
     private final WriteGroups groups;
-    private final boolean canCarrySignals;
-    private final int transport;
     private final WaitingTransfers waiting;
     private final ArrayDeque<Chunk> freeChunks = new ArrayDeque<>();
     private final ArrayDeque<ElementOperation> freeOperations = new ArrayDeque<>();
     private final List<Chunk> chunks = new ArrayList<>();
-    private final WorkRequest[] batch = new WorkRequest[BATCH];
-    private int batchFrom;
-    private int batchTo;
     private boolean awaitingOperation;
     private boolean awaitingBytes;
     private boolean operationsExhausted;
@@ -53,9 +44,7 @@ final class SendQueue {
             CreditWaiter waiter,
             EngineOptions options,
             EngineWindow engineWindow,
-            Capabilities capabilities,
-            int transport,
-            Endpoint endpoint,
+            List<FlowPath> paths,
             WriteGroups groups) {
         this.loop = loop;
         this.figures = figures;
@@ -63,12 +52,10 @@ final class SendQueue {
         this.waiter = waiter;
         this.engineWindow = engineWindow;
         this.window = new ConnectionWindow(options.windowOperations(), options.windowBytes(), engineWindow);
-        this.chunker = new Chunker(
-                Math.min(options.windowBytes(), options.engineWindowBytes()), capabilities.largestMessage());
-        this.transport = transport;
-        this.endpoint = endpoint;
+        this.paths = new PathQueue[paths.size()];
+        long windowBytes = Math.min(options.windowBytes(), options.engineWindowBytes());
+        Arrays.setAll(this.paths, i -> new PathQueue(i, paths.get(i), windowBytes));
         this.groups = groups;
-        this.canCarrySignals = capabilities.writeWithSignal();
         this.waiting = new WaitingTransfers(options.priorityAging());
     }
 
@@ -78,8 +65,8 @@ final class SendQueue {
     }
 
     /** How large the chunks are. */
-    Chunker chunker() {
-        return chunker;
+    Chunker chunker(int path) {
+        return paths[path].chunker();
     }
 
     boolean hasWaiting() {
@@ -147,37 +134,63 @@ final class SendQueue {
     }
 
     private void fillAndPost() {
-        if (!post()) {
+        if (!postAll()) {
             return;
         }
         DataTransfer transfer;
         while ((transfer = waiting.next()) != null) {
-            if (addChunk(transfer)) {
+            PathQueue path = pathOf(transfer);
+            if (addChunk(transfer, path)) {
                 waiting.tookTurn();
             } else {
                 // the credit it lacks may be held by one that it has overtaken half-way
                 DataTransfer begun = transfer.current() == null ? waiting.nextBegun() : null;
-                if (begun == null || !addChunk(begun)) {
+                if (begun == null) {
+                    break;
+                }
+                path = pathOf(begun);
+                if (!addChunk(begun, path)) {
                     break;
                 }
             }
-            if (batchTo == BATCH && !post()) {
+            if (path.isFull() && !path.post(loop, figures) && paths.length == 1) {
                 return;
             }
         }
-        post();
+        for (PathQueue path : paths) {
+            if (!path.isStalled()) {
+                path.post(loop, figures);
+            }
+        }
     }
 
-    /** Adds the next chunk of a transfer to the batch; false if a credit is lacking. */
-    private boolean addChunk(DataTransfer transfer) {
+    /** Offers again what the endpoints left; false if none has room. */
+    private boolean postAll() {
+        boolean some = false;
+        for (PathQueue path : paths) {
+            path.retry();
+            some |= path.post(loop, figures);
+        }
+        return some;
+    }
+
+    private PathQueue pathOf(DataTransfer transfer) {
+        return paths[transfer.remote(transfer.nextElement()).path()];
+    }
+
+    /** Adds the next chunk of a transfer to its path's; false if a credit is lacking, or the path has no room. */
+    private boolean addChunk(DataTransfer transfer, PathQueue path) {
+        if (path.isStalled()) {
+            return false;
+        }
         ElementOperation operation = transfer.current();
         int element = transfer.nextElement();
         long position = transfer.position();
         long length = transfer.length(element);
         PageTransfer pages = transfer instanceof PageTransfer paged ? paged : null;
         long bytes = pages == null
-                ? Math.min(length - position, chunker.chunk(length))
-                : pages.chunk(element, position, endpoint);
+                ? Math.min(length - position, path.chunk(length))
+                : pages.chunk(element, position, path);
         boolean hasBytes = false;
         if (operation == null) {
             hasBytes = acquireBoth(bytes);
@@ -215,16 +228,16 @@ final class SendQueue {
                     operation,
                     transfer.operation(element),
                     memory,
-                    transport,
+                    path.transport(),
                     pages == null ? transfer.localOffset(element) + position : pages.localAt(element, position),
                     bytes,
                     transfer.remote(element),
                     pages == null ? transfer.remoteOffset(element) + position : pages.remoteAt(element, position));
             if (pages != null) {
                 pages.describe(chunk, element);
-            } else if (canCarrySignals
-                    && bytes == length
+            } else if (bytes == length
                     && transfer instanceof SignallingTransfer signalling
+                    && path.canCarrySignals()
                     && signalling.canCarry(groups)) {
                 signalling.carry(chunk);
             }
@@ -232,7 +245,7 @@ final class SendQueue {
         chunk.waitFor(transfer.startOnDevice());
         chunk.first(position == 0);
         operation.chunkPosted();
-        batch[batchTo++] = chunk;
+        path.add(chunk);
         transfer.advance(bytes);
         if (transfer.position() == length) {
             finishPosting(transfer, operation);
@@ -281,32 +294,6 @@ final class SendQueue {
             leaveBytes();
         }
         return grant == ConnectionWindow.Grant.GRANTED;
-    }
-
-    /** Offers the batch; false if the endpoint left some of it. */
-    private boolean post() {
-        while (batchFrom < batchTo) {
-            // before: what completes inside the call has been posted
-            offer();
-            int accepted = endpoint.post(batch, batchFrom, batchTo - batchFrom);
-            batchFrom += accepted;
-            figures.countPosted(accepted);
-            if (accepted == 0) {
-                return false;
-            }
-        }
-        batchFrom = 0;
-        batchTo = 0;
-        return true;
-    }
-
-    /** What completes from here on does so now: one look at the clock for all. */
-    private void offer() {
-        loop.beginBatch();
-        long at = loop.batchTime();
-        for (int i = batchFrom; i < batchTo; i++) {
-            ((Chunk) batch[i]).offered(at);
-        }
     }
 
     private void finishPosting(DataTransfer transfer, ElementOperation operation) {
@@ -394,15 +381,13 @@ final class SendQueue {
         return chunks.stream().anyMatch(chunk -> chunk.holds(memory));
     }
 
-    /** After the endpoint was closed: ends what it never took. */
+    /** After the endpoints were closed: ends what they never took. */
     void endOffered() {
-        while (batchFrom < batchTo) {
-            WorkRequest request = batch[batchFrom];
-            batchFrom++;
-            completed(request, CompletionStatus.FLUSHED_UNSENT);
+        for (PathQueue path : paths) {
+            while (path.hasOffered()) {
+                completed(path.takeOffered(), CompletionStatus.FLUSHED_UNSENT);
+            }
         }
-        batchFrom = 0;
-        batchTo = 0;
     }
 
     /** After that: cuts off what waits half posted; gives the next that is at the start of an element, to be ended, or null. */

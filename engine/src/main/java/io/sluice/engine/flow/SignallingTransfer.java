@@ -62,6 +62,11 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
     }
 
     @Override
+    int path() {
+        return (write == null ? signal.remote() : write.remote()).path();
+    }
+
+    @Override
     long totalBytes() {
         return write == null ? WorkRequest.WORD_BYTES : write.length();
     }
@@ -153,6 +158,10 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
 
     /** Whether the work request of all the bytes may carry the signal. */
     boolean canCarry(WriteGroups groups) {
+        RemoteKey to = bytes().remote();
+        if (to.path() != signal.remote().path() || !to.carriesWords()) {
+            return false;
+        }
         WriteGroup mine = bytesGroup;
         return precedingGroup == null || (mine != null && groups.isNextAlone(mine));
     }
@@ -212,13 +221,13 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
         }
         error = failure;
         // the bytes' post, if there are any: waiting for the signal's turn is no wait for credits
-        count(failure, totalBytes(), postedAt());
+        count(path(), failure, totalBytes(), postedAt());
         return true;
     }
 
     @Override
     void endUnfinished(SluiceException failure, boolean report) {
-        countFailed(failure, totalBytes());
+        countFailed(path(), failure, totalBytes());
     }
 
     @Override

@@ -108,7 +108,7 @@ public final class TransferFactory {
             PageTable table,
             TransferOptions options,
             PageCallback callback) {
-        return new PageTransfer(flow, operation, local, remote, table, flow.chunker(), options, callback);
+        return new PageTransfer(flow, operation, local, remote, table, flow.chunker(remote.path()), options, callback);
     }
 
     /**
@@ -122,7 +122,11 @@ public final class TransferFactory {
      */
     public PreparedTransfer signalling(
             @Nullable ElementPlan write, SignalPlan signal, TransferOptions options, TransferCallback callback) {
-        return new SignallingTransfer(flow, write, signal, options, callback);
+        // acknowledged on its path is not visible to what comes by another; what comes after all writes waits for that
+        boolean betweenPaths = write != null
+                && flow.ordersPaths()
+                && write.remote().path() != signal.remote().path();
+        return new SignallingTransfer(flow, write, betweenPaths ? signal.strong() : signal, options, callback);
     }
 
     /**

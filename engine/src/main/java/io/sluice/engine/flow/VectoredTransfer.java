@@ -76,6 +76,16 @@ final class VectoredTransfer extends DataTransfer {
     }
 
     @Override
+    boolean ordersAfter(StartEvent event) {
+        for (int i = 1; i < plan.length; i++) {
+            if (remote(i).path() != path()) {
+                return false;
+            }
+        }
+        return super.ordersAfter(event);
+    }
+
+    @Override
     int elements() {
         return plan.length;
     }
@@ -119,7 +129,7 @@ final class VectoredTransfer extends DataTransfer {
 
     @Override
     boolean elementEnded(int element, @Nullable SluiceException error, long postedAt) {
-        count(error, plan[element].length(), postedAt);
+        count(plan[element].remote().path(), error, plan[element].length(), postedAt);
         end(element, error, true);
         return unfinished == 0;
     }
@@ -127,7 +137,7 @@ final class VectoredTransfer extends DataTransfer {
     @Override
     void endUnfinished(SluiceException error, boolean report) {
         for (int i = ended.nextClearBit(0); i < plan.length; i = ended.nextClearBit(i + 1)) {
-            countFailed(error, plan[i].length());
+            countFailed(plan[i].remote().path(), error, plan[i].length());
             end(i, error, report);
         }
     }

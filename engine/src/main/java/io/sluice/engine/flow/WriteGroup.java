@@ -11,6 +11,9 @@ final class WriteGroup {
     private int outstanding;
     private boolean closed;
     private @Nullable Follower follower;
+    private boolean visibilityAsked;
+    private boolean visible;
+    private int use;
 
     /** What comes after a group. */
     interface Follower {
@@ -49,8 +52,31 @@ final class WriteGroup {
         return follower;
     }
 
+    /** Whether nobody has asked yet that it be made visible; from now on somebody has. */
+    boolean askForVisibility() {
+        boolean first = !visibilityAsked;
+        visibilityAsked = true;
+        return first;
+    }
+
+    /** How often it was taken from the pool: an answer to an earlier use means nothing. */
+    int use() {
+        return use;
+    }
+
+    void becameVisible(int inUse) {
+        visible |= inUse == use;
+    }
+
+    boolean isVisible() {
+        return visible;
+    }
+
     /** Makes it fit for the pool. */
     void reopen() {
+        visibilityAsked = false;
+        visible = false;
+        use++;
         closed = false;
         follower = null;
     }

@@ -3,6 +3,7 @@ package io.sluice.engine.flow;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The groups of a connection, the oldest first; the last one is open. On the poller's thread. */
 @SuppressWarnings("ReferenceEquality") // a group is its own identity
@@ -10,10 +11,22 @@ final class WriteGroups {
     private final ArrayDeque<WriteGroup> groups = new ArrayDeque<>();
     private final ArrayDeque<WriteGroup> free = new ArrayDeque<>();
     private WriteGroup open = new WriteGroup();
+    private @Nullable Visibility between;
     private boolean releasing;
 
-    WriteGroups() {
+    /**
+     * Of a connection.
+     *
+     * @param between what has to come between a group and what follows it; null if nothing has to
+     */
+    WriteGroups(@Nullable Visibility between) {
+        this.between = between;
         groups.addLast(open);
+    }
+
+    /** Nothing is made visible any more, as the connection has ended. */
+    void connectionEnded() {
+        between = null;
     }
 
     /** The open group, with one more in it. */
@@ -37,9 +50,9 @@ final class WriteGroups {
         return closed;
     }
 
-    /** Whether nothing is outstanding before this group, and nothing in it but one. */
+    /** Whether nothing is outstanding before this group, and nothing in it but one, so that what follows may go with that one. */
     boolean isNextAlone(WriteGroup group) {
-        return groups.peekFirst() == group && group.outstanding() == 1;
+        return between == null && groups.peekFirst() == group && group.outstanding() == 1;
     }
 
     /** Lets what follows empty groups go. */
@@ -50,7 +63,7 @@ final class WriteGroups {
         releasing = true;
         try {
             WriteGroup first;
-            while ((first = groups.peekFirst()) != null && first.isPassed()) {
+            while ((first = groups.peekFirst()) != null && first.isPassed() && isVisible(first)) {
                 groups.removeFirst();
                 WriteGroup.Follower follower = first.follower();
                 first.reopen();
@@ -62,6 +75,19 @@ final class WriteGroups {
         } finally {
             releasing = false;
         }
+    }
+
+    /** Whether what follows a group may go as far as the paths are concerned; if not, it is released when it may. */
+    private boolean isVisible(WriteGroup group) {
+        Visibility needed = between;
+        if (needed != null && group.follower() != null && group.askForVisibility()) {
+            int use = group.use();
+            needed.make(() -> {
+                group.becameVisible(use);
+                release();
+            });
+        }
+        return needed == null || group.follower() == null || group.isVisible();
     }
 
     /** What waits for its group. */

@@ -8,8 +8,8 @@ public final class AttachMessage {
     /** Descriptors in one message. */
     public static final int BATCH = 1000;
 
-    /** Of one descriptor: a status, a handle, and the length of the keys that follow. */
-    static final int ANSWER_BYTES = 11;
+    /** Of one descriptor: a status and a handle; keys follow. */
+    static final int ANSWER_BYTES = 9;
 
     static final int OK = 0;
     static final int STALE_EPOCH = 1;

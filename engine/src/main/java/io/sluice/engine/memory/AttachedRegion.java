@@ -1,19 +1,134 @@
 package io.sluice.engine.memory;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionPath;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RegistrationException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.transport.RemoteKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
-/**
- * A peer's region as one connection reaches it.
- *
- * @param connection the one
- * @param descriptor what was attached
- * @param key what the transport presents
- */
-public record AttachedRegion(Connection connection, RegionDescriptor descriptor, RemoteKey key)
-        implements RemoteRegion {
+/** A peer's region as one connection reaches it: over which path, was settled when it was attached. Any thread. */
+public final class AttachedRegion implements RemoteRegion {
+    private final Connection connection;
+    private final RegionDescriptor descriptor;
+    // by kind of local memory
+    private final @Nullable RegionPath[] copies;
+    private final @Nullable RegionPath words;
+    private final RegionPath first;
+
+    AttachedRegion(
+            Connection connection,
+            RegionDescriptor descriptor,
+            @Nullable RegionPath[] copies,
+            @Nullable RegionPath words,
+            RegionPath first) {
+        this.connection = connection;
+        this.descriptor = descriptor;
+        this.copies = copies;
+        this.words = words;
+        this.first = first;
+    }
+
+    @Override
+    public Connection connection() {
+        return connection;
+    }
+
+    @Override
+    public RegionDescriptor descriptor() {
+        return descriptor;
+    }
+
+    /** By which the peer knows the attachment, whatever path is taken. */
+    public RemoteKey key() {
+        return first.key();
+    }
+
+    /** All keys, one for each path that is taken. */
+    List<RemoteKey> keys() {
+        List<RemoteKey> keys = new ArrayList<>();
+        for (RegionPath path : copies) {
+            if (path != null && !keys.contains(path.key())) {
+                keys.add(path.key());
+            }
+        }
+        RegionPath ofWords = words;
+        if (ofWords != null && !keys.contains(ofWords.key())) {
+            keys.add(ofWords.key());
+        }
+        return keys;
+    }
+
+    /**
+     * What reads and writes present.
+     *
+     * @param local the local region
+     * @throws MemoryNotAccessibleException if no path leads from its memory to this region
+     */
+    public RemoteKey key(LocalRegion local) {
+        RegionPath path = copies[local.kind().ordinal()];
+        if (path == null) {
+            throw new MemoryNotAccessibleException(
+                    "no transport of this connection (" + transports() + ") accesses " + local.memory() + " to reach "
+                            + descriptor + "; connect by a transport for it, or transfer by way of host memory");
+        }
+        RegistrationException refusal = local.refusal(path.path().transport().index());
+        if (refusal != null) {
+            throw new MemoryNotAccessibleException("transport " + path.transport() + " has not taken " + local + ": "
+                    + refusal.getMessage());
+        }
+        return path.key();
+    }
+
+    /**
+     * What puts, signals and atomic operations present.
+     *
+     * @throws MemoryNotAccessibleException if no path carries them
+     */
+    public RemoteKey wordKey() {
+        return ofWords().key();
+    }
+
+    private RegionPath ofWords() {
+        RegionPath path = words;
+        if (path == null) {
+            throw new MemoryNotAccessibleException("no transport of this connection (" + transports()
+                    + ") changes words of " + descriptor + "; it only reads and writes there");
+        }
+        return path;
+    }
+
+    private String transports() {
+        return String.join(
+                ", ", connection.paths().stream().map(ConnectionPath::transport).toList());
+    }
+
+    @Override
+    public ConnectionPath path() {
+        return Objects.requireNonNullElse(copies[MemoryKind.HOST.ordinal()], first);
+    }
+
+    @Override
+    public ConnectionPath path(MemoryKind local) {
+        RegionPath path = copies[local.ordinal()];
+        if (path == null) {
+            throw new MemoryNotAccessibleException("no transport of this connection (" + transports() + ") accesses "
+                    + local + " memory to reach " + descriptor);
+        }
+        return path;
+    }
+
+    @Override
+    public ConnectionPath wordPath() {
+        return ofWords();
+    }
+
     @Override
     public String toString() {
         return "RemoteRegion[" + descriptor + "]";

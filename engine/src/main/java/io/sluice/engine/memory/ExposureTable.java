@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ExposureTable {
     private final int limit;
-    private @Nullable Exposure[] exposures = new @Nullable Exposure[16];
+    // each by path, null for those that do not reach it
+    private @Nullable Exposure[] @Nullable [] exposures = new @Nullable Exposure[16] @Nullable [];
     private int[] generations = new int[16];
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
     private int used;
@@ -21,8 +22,13 @@ public final class ExposureTable {
         this.limit = limit;
     }
 
-    /** The handle, or −1 if the table is full. */
-    long add(Exposure exposure) {
+    /**
+     * Adds one region or slice.
+     *
+     * @param exposure of it, by path; at least one is not null
+     * @return the handle, or −1 if the table is full
+     */
+    long add(@Nullable Exposure... exposure) {
         Integer reused = free.pollFirst();
         int index;
         if (reused != null) {
@@ -40,7 +46,19 @@ public final class ExposureTable {
         return ((long) generations[index] << 32) | index;
     }
 
+    /** What a handle stands for, whichever path it is reached by; null if there is none. */
     public @Nullable ExposedRegion get(long handle) {
+        @Nullable Exposure[] byPath = find(handle);
+        return byPath == null ? null : any(byPath);
+    }
+
+    /** What the peer reaches by a path under a handle; null if there is none. */
+    public @Nullable ExposedRegion get(long handle, int path) {
+        @Nullable Exposure[] byPath = find(handle);
+        return byPath == null ? null : byPath[path];
+    }
+
+    private @Nullable Exposure @Nullable [] find(long handle) {
         int index = (int) handle;
         if (index < 0 || index >= used || generations[index] != (int) (handle >>> 32)) {
             return null;
@@ -48,9 +66,18 @@ public final class ExposureTable {
         return exposures[index];
     }
 
+    private static Exposure any(@Nullable Exposure[] byPath) {
+        for (Exposure exposure : byPath) {
+            if (exposure != null) {
+                return exposure;
+            }
+        }
+        throw new IllegalStateException("a handle without a path");
+    }
+
     /** False if there is none of that handle. */
     boolean remove(long handle) {
-        if (get(handle) == null) {
+        if (find(handle) == null) {
             return false;
         }
         free((int) handle);
@@ -59,8 +86,8 @@ public final class ExposureTable {
 
     public void removeAll(LocalRegion region, LongConsumer ended) {
         for (int i = 0; i < used; i++) {
-            Exposure exposure = exposures[i];
-            if (exposure != null && exposure.region() == region) {
+            @Nullable Exposure[] byPath = exposures[i];
+            if (byPath != null && any(byPath).region() == region) {
                 long handle = ((long) generations[i] << 32) | i;
                 free(i);
                 ended.accept(handle);

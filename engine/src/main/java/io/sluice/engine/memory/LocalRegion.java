@@ -9,6 +9,7 @@ import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
 import io.sluice.engine.Signal;
 import io.sluice.engine.flow.LeasedMemory;
 import io.sluice.engine.transport.MemoryChecksum;
@@ -108,6 +109,16 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     @Override
     public @Nullable RegisteredMemory registration(int transport) {
         return registrations.get(transport);
+    }
+
+    /** Whether peers can reach it by a transport, as far as this engine is concerned. */
+    boolean isTakenBy(int transport) {
+        return registrations.isTakenBy(transport);
+    }
+
+    /** Why a transport has not taken the memory; null if it has, or was not asked. */
+    public @Nullable RegistrationException refusal(int transport) {
+        return registrations.refusal(transport);
     }
 
     long lockedBytes() {

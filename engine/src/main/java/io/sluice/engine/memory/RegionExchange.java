@@ -14,7 +14,6 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
-import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.RegionAttachments;
 import java.nio.ByteBuffer;
@@ -34,8 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class RegionExchange {
     private final RegionRegistry localRegions;
     private final Connection connection;
-    private final OpenTransport transport;
-    private final RegionAttachments endpoint;
+    private final AttachPaths paths;
     private final ExposureTable exposures;
     private final FramedSocket control;
     private final RegionRights rights;
@@ -46,20 +44,18 @@ public final class RegionExchange {
     public RegionExchange(
             RegionRegistry localRegions,
             Connection connection,
-            OpenTransport transport,
-            RegionAttachments endpoint,
+            AttachPaths paths,
             ExposureTable exposures,
             FramedSocket control,
             RegionRights rights,
             EventLoop loop) {
         this.localRegions = localRegions;
         this.connection = connection;
-        this.transport = transport;
-        this.endpoint = endpoint;
+        this.paths = paths;
         this.exposures = exposures;
         this.control = control;
         this.rights = rights;
-        this.servedAttach = new ServedAttach(localRegions, transport, endpoint, exposures, control, rights, loop);
+        this.servedAttach = new ServedAttach(localRegions, paths, exposures, control, rights, loop);
     }
 
     // ---- asking ----
@@ -82,19 +78,24 @@ public final class RegionExchange {
                 }
                 isAnswered = true;
                 List<RemoteRegion> attached = new ArrayList<>(count);
+                List<PathChoice> choices = new ArrayList<>(count);
                 SluiceException first = null;
                 for (RegionDescriptor descriptor : descriptors) {
                     int status = AttachMessage.need(answer, AttachMessage.ANSWER_BYTES)
                             .get();
                     long handle = answer.getLong();
-                    int keyBytes = Short.toUnsignedInt(answer.getShort());
-                    ByteBuffer keys = AttachMessage.need(answer, keyBytes).slice(answer.position(), keyBytes);
-                    answer.position(answer.position() + keyBytes);
                     if (status == AttachMessage.OK) {
-                        attached.add(new AttachedRegion(
-                                connection, descriptor, endpoint.remoteKey(handle, descriptor, keys)));
-                    } else if (first == null) {
-                        first = refusal(status, descriptor);
+                        PathChoice choice = paths.read(descriptor, handle, answer);
+                        try {
+                            attached.add(choice.choose(connection));
+                            choices.add(choice);
+                        } catch (RuntimeException e) {
+                            first = first == null ? notChosen(descriptor, e) : first;
+                            detach(handle, now, new CompletableFuture<>());
+                        }
+                    } else {
+                        paths.readNoKeys(answer);
+                        first = first == null ? refusal(status, descriptor) : first;
                     }
                 }
                 if (answer.hasRemaining()) {
@@ -106,18 +107,14 @@ public final class RegionExchange {
                 }
                 // until it is ready the question waits, so that a peer that says nothing more is given up
                 pending.put(request, this);
-                endpoint.prepare(
-                        attached.stream()
-                                .map(region -> ((AttachedRegion) region).key())
-                                .toList(),
-                        error -> {
-                            pending.remove(request);
-                            if (error == null) {
-                                result.complete(attached);
-                            } else {
-                                giveUp(attached, error);
-                            }
-                        });
+                paths.prepare(choices, error -> {
+                    pending.remove(request);
+                    if (error == null) {
+                        result.complete(attached);
+                    } else {
+                        giveUp(attached, error);
+                    }
+                });
             }
 
             private void giveUp(List<RemoteRegion> attached, SluiceException error) {
@@ -134,10 +131,13 @@ public final class RegionExchange {
     }
 
     public void detach(AttachedRegion region, long now, CompletableFuture<Void> result) {
+        paths.detached(region);
+        detach(region.key().handle(), now, result);
+    }
+
+    private void detach(long handle, long now, CompletableFuture<Void> result) {
         long request = nextRequest++;
-        endpoint.detached(region.key());
-        ByteBuffer body =
-                ByteBuffer.allocate(16).putLong(request).putLong(region.key().handle());
+        ByteBuffer body = ByteBuffer.allocate(16).putLong(request).putLong(handle);
         ask(request, MessageType.DETACH, body, new PendingRequest(now) {
             @Override
             void answered(ByteBuffer answer) {
@@ -234,15 +234,11 @@ public final class RegionExchange {
         long request = AttachMessage.need(body, 16).getLong();
         long handle = body.getLong();
         if (exposures.remove(handle)) {
-            endpoint.exposureEnded(handle);
+            paths.exposureEnded(handle);
         }
         control.answer(
                 MessageType.DETACH_RESULT,
                 ByteBuffer.allocate(8).putLong(request).array());
-    }
-
-    private boolean reaches(LocalRegion region) {
-        return transport.transport().memory().register().contains(region.kind());
     }
 
     public void lookupAsked(ByteBuffer body) {
@@ -266,7 +262,7 @@ public final class RegionExchange {
         if (!rights.mayLookUp(name)) {
             // the same whether there is such a region or not: who may not use it need not know
             answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_AUTHORIZED);
-        } else if (region == null || !region.isOpen() || region.access().isEmpty() || !reaches(region)) {
+        } else if (region == null || !region.isOpen() || region.access().isEmpty() || !paths.register(region.kind())) {
             answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_FOUND);
         } else if (granted.isEmpty()) {
             answer = ByteBuffer.allocate(9).putLong(request).put((byte) AttachMessage.NOT_AUTHORIZED);
@@ -277,6 +273,12 @@ public final class RegionExchange {
                     .put(region.descriptor(granted).toBytes());
         }
         control.answer(MessageType.LOOKUP_RESULT, answer.array());
+    }
+
+    private static SluiceException notChosen(RegionDescriptor descriptor, RuntimeException error) {
+        return error instanceof SluiceException known
+                ? known
+                : new SluiceException("the path policy has failed for " + descriptor + ": " + error, error);
     }
 
     private static SluiceException refusal(int status, RegionDescriptor descriptor) {
@@ -293,9 +295,9 @@ public final class RegionExchange {
                         RemoteAccessException.Reason.ACCESS_DENIED,
                         "the peer does not let this engine use " + descriptor + " with the rights it gives");
             case AttachMessage.UNSUPPORTED_MEMORY ->
-                new MemoryNotAccessibleException("the region of " + descriptor + " is memory of a kind that this"
-                        + " connection's transport does not reach; connect by a transport for it, or transfer by way of"
-                        + " host memory at the peer");
+                new MemoryNotAccessibleException("the region of " + descriptor + " is memory that no transport of this"
+                        + " connection reaches; connect by a transport for it, or transfer by way of host memory at the"
+                        + " peer");
             default -> new InvalidDescriptorException("the peer did not issue " + descriptor);
         };
     }

@@ -39,6 +39,8 @@ public final class RegionRegistry implements RegionOwner {
     private final Map<String, LocalRegion> byName = new ConcurrentHashMap<>();
     // those with a word that somebody waits for, or has waited for
     private final Set<LocalRegion> awaited = ConcurrentHashMap.newKeySet();
+    // names of transports that have refused some region
+    private final Set<String> refusing = ConcurrentHashMap.newKeySet();
 
     /**
      * Without regions.
@@ -147,7 +149,7 @@ public final class RegionRegistry implements RegionOwner {
             @Nullable OpenTransport madeBy,
             @Nullable RegisteredMemory made,
             Runnable giveBack) {
-        Registrations registrations = Registrations.make(transports, memory, options, madeBy, made);
+        Registrations registrations = Registrations.make(transports, memory, options, madeBy, made, refusing);
         LocalRegion region =
                 new LocalRegion(this, next.getAndIncrement(), options, memory, registrations, this::awaited, giveBack);
         String name = options.name();

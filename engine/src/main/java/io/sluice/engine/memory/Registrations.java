@@ -2,9 +2,14 @@ package io.sluice.engine.memory;
 
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.RegisteredMemory;
 import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,9 +19,13 @@ final class Registrations implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Registrations.class);
 
     private final @Nullable RegisteredMemory[] byTransport;
+    private final boolean[] taken;
+    private final @Nullable RegistrationException[] refusals;
 
     private Registrations(int transports) {
         byTransport = new @Nullable RegisteredMemory[transports];
+        taken = new boolean[transports];
+        refusals = new @Nullable RegistrationException[transports];
     }
 
     /** Of an engine without transports. */
@@ -25,30 +34,96 @@ final class Registrations implements AutoCloseable {
     }
 
     /**
-     * Registers memory with each transport for memory of its kind, or with none if one does not take it. The transport that has
-     * made the memory knows it already.
+     * Registers memory with each transport for memory of its kind that takes it. The transport that has made the memory knows it
+     * already.
+     *
+     * @param said the names of those about which was said already that they refuse some
+     * @throws RegistrationException if none takes it
      */
     static Registrations make(
             Collection<OpenTransport> transports,
             RegionMemory memory,
             RegionOptions options,
             @Nullable OpenTransport madeBy,
-            @Nullable RegisteredMemory known) {
+            @Nullable RegisteredMemory known,
+            Set<String> said) {
         Registrations made = new Registrations(transports.size());
         try {
             for (OpenTransport transport : transports) {
                 if (transport.equals(madeBy)) {
                     made.byTransport[transport.index()] = known;
+                    made.taken[transport.index()] = true;
                 } else if (transport.transport().memory().register().contains(memory.kind())) {
-                    made.byTransport[transport.index()] =
-                            transport.transport().register(memory, options.access(), options.atomicDomain());
+                    made.register(transport, memory, options);
                 }
             }
+            made.checkTaken(transports, memory, said);
         } catch (RuntimeException | Error e) {
             made.close();
             throw e;
         }
         return made;
+    }
+
+    private void register(OpenTransport transport, RegionMemory memory, RegionOptions options) {
+        int index = transport.index();
+        try {
+            byTransport[index] = transport.transport().register(memory, options.access(), options.atomicDomain());
+            taken[index] = true;
+        } catch (RegistrationException e) {
+            refusals[index] = e;
+        }
+    }
+
+    private void checkTaken(Collection<OpenTransport> transports, RegionMemory memory, Set<String> said) {
+        List<OpenTransport> refusing =
+                transports.stream().filter(each -> refusals[each.index()] != null).toList();
+        if (refusing.isEmpty()) {
+            return;
+        }
+        RegistrationException first = Objects.requireNonNull(refusals[refusing.getFirst().index()]);
+        for (boolean one : taken) {
+            if (one) {
+                refusing.forEach(each -> say(each, memory, said));
+                return;
+            }
+        }
+        throw refusing.size() == 1
+                ? first
+                : new RegistrationException(
+                        "no transport takes " + memory + ": "
+                                + refusing.stream()
+                                        .map(each -> each.name() + ": " + message(each))
+                                        .collect(Collectors.joining("; ")),
+                        first);
+    }
+
+    private void say(OpenTransport refusing, RegionMemory memory, Set<String> said) {
+        if (said.add(refusing.name())) {
+            LOG.warn(
+                    "transport {} does not take {}, which is reached by other transports alone: {}",
+                    refusing.name(),
+                    memory,
+                    message(refusing));
+        } else {
+            LOG.debug("transport {} does not take {}: {}", refusing.name(), memory, message(refusing));
+        }
+    }
+
+    private String message(OpenTransport refusing) {
+        return String.valueOf(
+                Objects.requireNonNull(refusals[refusing.index()]).getMessage());
+    }
+
+    /** Whether a transport has taken the memory. */
+    boolean isTakenBy(int transport) {
+        return taken[transport];
+    }
+
+    /** Why a transport has not taken the memory; null if it has, or was not asked. */
+    @Nullable
+    RegistrationException refusal(int transport) {
+        return refusals[transport];
     }
 
     @Nullable

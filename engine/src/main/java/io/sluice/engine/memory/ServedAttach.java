@@ -6,7 +6,6 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.control.CycleBudget;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
-import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.RegionAttachments;
 import java.io.ByteArrayOutputStream;
@@ -24,8 +23,7 @@ final class ServedAttach {
     static final int DESCRIPTORS_A_CYCLE = 128;
 
     private final RegionRegistry regions;
-    private final OpenTransport transport;
-    private final RegionAttachments endpoint;
+    private final AttachPaths paths;
     private final ExposureTable exposures;
     private final FramedSocket control;
     private final RegionRights rights;
@@ -39,15 +37,13 @@ final class ServedAttach {
 
     ServedAttach(
             RegionRegistry regions,
-            OpenTransport transport,
-            RegionAttachments endpoint,
+            AttachPaths paths,
             ExposureTable exposures,
             FramedSocket control,
             RegionRights rights,
             EventLoop loop) {
         this.regions = regions;
-        this.transport = transport;
-        this.endpoint = endpoint;
+        this.paths = paths;
         this.exposures = exposures;
         this.control = control;
         this.rights = rights;
@@ -116,7 +112,7 @@ final class ServedAttach {
         if (!rights.of(region.name(), descriptor.access()).containsAll(descriptor.access())) {
             return AttachMessage.NOT_AUTHORIZED;
         }
-        return transport.transport().memory().register().contains(region.kind())
+        return paths.register(region.kind())
                 ? AttachMessage.OK
                 : AttachMessage.UNSUPPORTED_MEMORY;
     }
@@ -151,13 +147,17 @@ final class ServedAttach {
 
     /** Of a region that stays until this returns. */
     private void attach(LocalRegion region, RegionDescriptor descriptor, ByteArrayOutputStream answer) {
-        Exposure exposure = new Exposure(region, descriptor, transport.index());
-        long handle = exposures.add(exposure);
+        @Nullable Exposure[] exposed = paths.expose(region, descriptor);
+        if (exposed == null) {
+            refuse(answer, AttachMessage.UNSUPPORTED_MEMORY);
+            return;
+        }
+        long handle = exposures.add(exposed);
         if (handle < 0) {
             refuse(answer, AttachMessage.TOO_MANY);
             return;
         }
-        byte[] keys = endpoint.keysOf(handle, exposure);
+        byte[] keys = paths.keysOf(handle, region, exposed);
         if (keys == null) {
             exposures.remove(handle);
             refuse(answer, AttachMessage.REGION_CLOSED);
@@ -166,15 +166,14 @@ final class ServedAttach {
         answer(answer, AttachMessage.OK, handle, keys);
     }
 
-    private static void refuse(ByteArrayOutputStream answer, int status) {
-        answer(answer, status, 0, RegionAttachments.NO_KEYS);
+    private void refuse(ByteArrayOutputStream answer, int status) {
+        answer(answer, status, 0, paths.noKeys());
     }
 
     private static void answer(ByteArrayOutputStream answer, int status, long handle, byte[] keys) {
         answer.writeBytes(ByteBuffer.allocate(AttachMessage.ANSWER_BYTES)
                 .put((byte) status)
                 .putLong(handle)
-                .putShort((short) keys.length)
                 .array());
         answer.writeBytes(keys);
     }

@@ -1,15 +1,20 @@
 package io.sluice.engine.providers;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.TransportStatus;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.transport.TransportProvider;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,6 +27,8 @@ public final class Transports implements AutoCloseable {
 
     private final Map<String, OpenTransport> opened = new LinkedHashMap<>();
     private final List<TransportStatus> lacking = new ArrayList<>();
+    // those that were opened for what another does not reach, and are never a connection's first
+    private final Set<String> complements = new HashSet<>();
 
     private Transports() {}
 
@@ -35,6 +42,7 @@ public final class Transports implements AutoCloseable {
             for (TransportProvider provider : chosen(options)) {
                 made.tryOpen(provider, options);
             }
+            made.openComplements(options);
             if (made.opened.isEmpty()) {
                 throw new TransportUnavailableException(
                         "no transport is available: " + describe(made.lacking), cause(made.lacking));
@@ -71,6 +79,18 @@ public final class Transports implements AutoCloseable {
                 .toList();
     }
 
+    private void openComplements(EngineOptions options) {
+        for (OpenTransport each : List.copyOf(opened.values())) {
+            String complement = each.transport().complement();
+            if (complement != null && !opened.containsKey(complement)) {
+                TransportProviders.all().stream()
+                        .filter(provider -> provider.name().equals(complement))
+                        .forEach(provider -> tryOpen(provider, options));
+                complements.add(complement);
+            }
+        }
+    }
+
     private void tryOpen(TransportProvider provider, EngineOptions options) {
         TransportStatus status = provider.status();
         if (status.isAvailable()) {
@@ -98,12 +118,16 @@ public final class Transports implements AutoCloseable {
                 .orElse(null);
     }
 
+    /** All, also those that a connection only has paths over beside another. */
     public Collection<OpenTransport> all() {
         return opened.values();
     }
 
+    /** The names of those that may be a connection's first. */
     public Collection<String> names() {
-        return opened.keySet();
+        return opened.keySet().stream()
+                .filter(name -> !complements.contains(name))
+                .toList();
     }
 
     public @Nullable OpenTransport get(String name) {
@@ -118,14 +142,69 @@ public final class Transports implements AutoCloseable {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** The first that a peer offers and is within reach of, or null. */
-    public @Nullable String choose(Collection<String> offered, String peerReach) {
+    /**
+     * The first that a peer offers and is within reach of, or null.
+     *
+     * @param severalPaths whether the peer can have another path beside it
+     */
+    public @Nullable String choose(Collection<String> offered, String peerReach, boolean severalPaths) {
         for (OpenTransport each : opened.values()) {
-            if (offered.contains(each.name()) && whyOutOfReach(each, peerReach) == null) {
+            if (offered.contains(each.name())
+                    && !complements.contains(each.name())
+                    && (severalPaths || !isPartial(each))
+                    && whyOutOfReach(each, peerReach) == null) {
                 return each.name();
             }
         }
         return null;
+    }
+
+    /** Whether it does not reach all memory of a kind, so that a connection needs another path beside. */
+    public static boolean isPartial(OpenTransport transport) {
+        return !transport.transport().partial().isEmpty();
+    }
+
+    /**
+     * What a connection has paths over, in order: its first, and each further one that reaches memory which those before it do not.
+     *
+     * @param offered what the peer can have paths over
+     * @param most how many there may be
+     */
+    public List<OpenTransport> paths(OpenTransport first, Collection<String> offered, String peerReach, int most) {
+        List<OpenTransport> paths = new ArrayList<>(List.of(first));
+        BitSet reached = reach(first);
+        for (OpenTransport each : opened.values()) {
+            BitSet more = pairs(each, each.transport().memory().register());
+            more.andNot(reached);
+            if (!more.isEmpty()
+                    && paths.size() < most
+                    && !each.equals(first)
+                    && offered.contains(each.name())
+                    && whyOutOfReach(each, peerReach) == null) {
+                paths.add(each);
+                reached.or(reach(each));
+            }
+        }
+        return List.copyOf(paths);
+    }
+
+    /** What it reaches for certain. */
+    private static BitSet reach(OpenTransport transport) {
+        Set<MemoryKind> whole = EnumSet.noneOf(MemoryKind.class);
+        whole.addAll(transport.transport().memory().register());
+        whole.removeAll(transport.transport().partial());
+        return pairs(transport, whole);
+    }
+
+    /** From which local memory it reaches which of the peer's. */
+    private static BitSet pairs(OpenTransport transport, Set<MemoryKind> remote) {
+        BitSet pairs = new BitSet();
+        for (MemoryKind to : remote) {
+            for (MemoryKind from : transport.transport().memory().access()) {
+                pairs.set(to.ordinal() * MemoryKind.values().length + from.ordinal());
+            }
+        }
+        return pairs;
     }
 
     /** Why a peer cannot be reached by a transport, or null if it perhaps can. */

@@ -3,8 +3,6 @@ package io.sluice.engine.session;
 import io.sluice.engine.Access;
 import io.sluice.engine.Connection;
 import io.sluice.engine.FetchCallback;
-import io.sluice.engine.MemoryKind;
-import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PageCallback;
 import io.sluice.engine.PreparedTransfer;
@@ -24,7 +22,6 @@ import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.memory.AttachedRegion;
 import io.sluice.engine.memory.LocalRegion;
 import io.sluice.engine.memory.RegionOwner;
-import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.WorkRequest.Operation;
 import java.util.List;
@@ -39,24 +36,14 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class CheckedOperations<T extends Transfer> implements TransferOperations<T> {
     private final RegionOwner owner;
-    private final OpenTransport transport;
-    // the common kind, so that the set need not be asked for it
-    private final boolean accessesHost;
 
     /**
      * For a connection of an engine.
      *
      * @param owner of the engine's regions
-     * @param transport that carries the connection's transfers
      */
-    CheckedOperations(RegionOwner owner, OpenTransport transport) {
+    CheckedOperations(RegionOwner owner) {
         this.owner = owner;
-        this.transport = transport;
-        this.accessesHost = accesses(MemoryKind.HOST);
-    }
-
-    private boolean accesses(MemoryKind kind) {
-        return transport.transport().memory().access().contains(kind);
     }
 
     /** Takes a transfer that was checked and is not started. */
@@ -151,7 +138,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         return checked(transfers()
                 .word(
                         Operation.PUT,
-                        attached.key(),
+                        attached.wordKey(),
                         remoteOffset,
                         bytes,
                         value,
@@ -194,7 +181,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         given(options, callback);
         AttachedRegion attached = check(operation, remote, remoteOffset, Long.BYTES);
         return checked(transfers()
-                .word(operation, attached.key(), remoteOffset, Long.BYTES, operand, expected, options, callback));
+                .word(operation, attached.wordKey(), remoteOffset, Long.BYTES, operand, expected, options, callback));
     }
 
     @Override
@@ -323,13 +310,13 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             long length) {
         LocalRegion region = check(operation, local, localOffset, length);
         AttachedRegion attached = check(operation, remote, remoteOffset, length);
-        return new ElementPlan(region, local.offset() + localOffset, attached.key(), remoteOffset, length);
+        return new ElementPlan(region, local.offset() + localOffset, attached.key(region), remoteOffset, length);
     }
 
     private SignalPlan plan(SignalUpdate update) {
         RemoteSignal signal = update.signal();
         AttachedRegion attached = check(Operation.SIGNAL, signal.region(), signal.offset(), RemoteSignal.BYTES);
-        return new SignalPlan(attached.key(), signal.offset(), update.addend(), update.order());
+        return new SignalPlan(attached.wordKey(), signal.offset(), update.addend(), update.order());
     }
 
     @SuppressWarnings("ReferenceEquality") // engines are told by identity
@@ -338,11 +325,6 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         LocalRegion region = LocalRegion.of(local);
         if (region.owner() != owner) {
             throw new IllegalArgumentException("the local region belongs to another engine than the connection");
-        }
-        if (!(region.memory().isHost() ? accessesHost : accesses(region.kind()))) {
-            throw new MemoryNotAccessibleException(
-                    "transport " + transport.name() + " of this connection does not access " + region.memory()
-                            + "; connect by a transport for it, or transfer by way of host memory");
         }
         if (operation == Operation.READ
                 && region.memory().isHost()

@@ -1,11 +1,13 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.ConnectFailedException;
-import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.Integrity;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.bootstrap.Credentials;
 import io.sluice.engine.bootstrap.LaneConnector;
 import io.sluice.engine.bootstrap.PeerTerms;
@@ -25,8 +27,6 @@ import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
-import io.sluice.engine.transport.NotificationSender;
-import io.sluice.engine.transport.Notifications;
 import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.SocketLanes;
 import io.sluice.engine.transport.TransportMessages;
@@ -38,15 +38,22 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data path of a connection: the endpoint with what it asks of the engine, its lanes, and the flow of transfers over
- * it. On the connection's loop.
+ * One path of a connection: the endpoint with what it asks of the engine, and its lanes. On the connection's loop, but for what
+ * users see of it.
  */
-final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
+final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, ConnectionPath {
     private static final RegionAttachments NO_PART_IN_ATTACHING = new RegionAttachments() {};
 
+    /** The number of a lane on the wire is its path's place and its own. */
+    private static final int LANE_BITS = 5;
+
+    private final int index;
+    private final OpenTransport transport;
+    private final String reason;
     private final EngineOptions options;
     private final Credentials credentials;
     private final RegionRegistry regions;
@@ -60,22 +67,24 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
     private final @Nullable SocketLanes socketLanes;
     private final @Nullable TransportMessages messages;
     private final RegionAttachments attachments;
-    private final ConnectionFlow flow;
     private final BitSet lanes = new BitSet();
     private final List<LaneConnector> connectors = new ArrayList<>();
 
-    /** Whose data path it is. */
+    /** Whose path it is. */
     interface Owner {
         /** Whether the connection has ended. */
         boolean isOver();
 
+        /** The flow of transfers over all paths. */
+        ConnectionFlow flow();
+
         /** The endpoint can be posted to. */
         void established();
 
-        /** The data path is broken. */
-        void failed(SluiceException error);
+        /** A path is broken. */
+        void failed(EndpointAdapter path, SluiceException error);
 
-        /** A notification has come over the data path. */
+        /** A notification has come over a path. */
         void notified(byte[] payload);
     }
 
@@ -85,9 +94,13 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
             FramedSocket control,
             PeerTerms terms,
             OpenTransport transport,
+            int index,
+            String reason,
             ExposureTable exposures,
-            Connection connection,
             Owner owner) {
+        this.index = index;
+        this.transport = transport;
+        this.reason = reason;
         this.options = engine.options();
         this.credentials = engine.credentials();
         this.regions = engine.regions();
@@ -101,19 +114,6 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
         this.socketLanes = endpoint instanceof SocketLanes ofEndpoint ? ofEndpoint : null;
         this.messages = endpoint instanceof TransportMessages ofEndpoint ? ofEndpoint : null;
         this.attachments = endpoint instanceof RegionAttachments ofEndpoint ? ofEndpoint : NO_PART_IN_ATTACHING;
-        this.flow = new ConnectionFlow(
-                connection,
-                loop,
-                engine.counters().connection(loop, transport),
-                options,
-                engine.window(),
-                transport.transport().capabilities(),
-                transport.index(),
-                endpoint,
-                endpoint instanceof Notifications ofEndpoint
-                        ? ofEndpoint.notificationSender()
-                        : new ControlChannelNotifications(),
-                terms.notificationCredits());
     }
 
     Endpoint endpoint() {
@@ -133,20 +133,35 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
         messages.received(message);
     }
 
-    ConnectionFlow flow() {
-        return flow;
+    OpenTransport openTransport() {
+        return transport;
     }
 
-    private final class ControlChannelNotifications implements NotificationSender {
-        @Override
-        public boolean hasRoom() {
-            return control.hasRoom();
-        }
+    /** Its place in the connection. */
+    int index() {
+        return index;
+    }
 
-        @Override
-        public void send(byte[] payload) {
-            control.send(MessageType.NOTIFY, payload);
-        }
+    // ---- what users see ----
+
+    @Override
+    public String transport() {
+        return transport.name();
+    }
+
+    @Override
+    public Set<MemoryKind> memory() {
+        return transport.transport().memory().register();
+    }
+
+    @Override
+    public int lanes(PathState state) {
+        return endpoint.lanes(state);
+    }
+
+    @Override
+    public String reason() {
+        return reason;
     }
 
     // ---- lanes ----
@@ -168,61 +183,78 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
             throw new IllegalStateException("the accepting side opens no lanes");
         }
         for (int i = 0; i < count && !owner.isOver(); i++) {
-            LaneConnector connector = new LaneConnector(loop, terms, this, i);
+            LaneConnector connector = new LaneConnector(loop, terms, this, number(i));
             connectors.add(connector);
             connector.connect(address, secured ? credentials.connecting(address) : null);
         }
+    }
+
+    /** The path that a lane is of, by its number on the wire. */
+    static int pathOf(int number) {
+        return number >>> LANE_BITS;
+    }
+
+    private int number(int lane) {
+        if (lane >= 1 << LANE_BITS) {
+            throw new IllegalArgumentException("a path has at most " + (1 << LANE_BITS) + " lanes");
+        }
+        return (index << LANE_BITS) + lane;
     }
 
     /**
      * A lane of the peer's has proved that it belongs here. It is answered on this thread, and not where it was accepted: the
      * peer is ready once its lanes are answered, and must find them open here.
      */
-    void laneArrived(int index, int descriptor, @Nullable TlsStream stream) {
+    void laneArrived(int number, int descriptor, @Nullable TlsStream stream) {
         boolean answered;
         try {
             answered = Frame.sendAlone(descriptor, stream, MessageType.LANE_ACCEPT);
         } catch (RuntimeException | Error e) {
             Sockets.close(descriptor);
-            laneFailed(index, e);
+            laneFailed(number, e);
             return;
         }
         if (answered) {
-            laneOpened(index, descriptor, stream);
+            laneOpened(number, descriptor, stream);
         } else {
             Sockets.close(descriptor);
         }
     }
 
-    private void laneFailed(int index, Throwable why) {
-        owner.failed(new ConnectFailedException("lane " + index + " could not be set up on this side: " + why, why));
+    private void laneFailed(int number, Throwable why) {
+        failed(new ConnectFailedException("lane " + laneOf(number) + " could not be set up on this side: " + why, why));
+    }
+
+    private static int laneOf(int number) {
+        return number & ((1 << LANE_BITS) - 1);
     }
 
     @Override
-    public void laneOpened(int index, int descriptor, @Nullable TlsStream stream) {
-        if (owner.isOver() || socketLanes == null || lanes.get(index)) {
+    public void laneOpened(int number, int descriptor, @Nullable TlsStream stream) {
+        int lane = laneOf(number);
+        if (owner.isOver() || socketLanes == null || lanes.get(lane)) {
             Sockets.close(descriptor);
             return;
         }
-        lanes.set(index);
+        lanes.set(lane);
         try {
             if (stream != null) {
                 stream.widen();
             }
         } catch (OutOfMemoryError e) {
             Sockets.close(descriptor);
-            laneFailed(index, e);
+            laneFailed(number, e);
             return;
         }
         try {
             if (stream == null) {
-                socketLanes.laneOpened(index, descriptor);
+                socketLanes.laneOpened(lane, descriptor);
             } else {
-                socketLanes.laneOpened(index, descriptor, stream);
+                socketLanes.laneOpened(lane, descriptor, stream);
             }
         } catch (OutOfMemoryError e) {
             // the descriptor is the endpoint's, which has closed it
-            laneFailed(index, e);
+            laneFailed(number, e);
         }
     }
 
@@ -255,14 +287,21 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
 
     @Override
     public @Nullable ExposedRegion exposed(long handle) {
-        return exposures.get(handle);
+        return exposures.get(handle, index);
     }
 
     @Override
     public void send(byte[] message) {
-        control.send(MessageType.TRANSPORT, message);
+        control.send(MessageType.TRANSPORT, terms.knowsPaths() ? ofPath(message) : message);
         // the endpoint may speak at the end of a cycle, when the socket's own flush has run
         control.flushNow();
+    }
+
+    private byte[] ofPath(byte[] message) {
+        return ByteBuffer.allocate(1 + message.length)
+                .put((byte) index)
+                .put(message)
+                .array();
     }
 
     @Override
@@ -272,7 +311,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
 
     @Override
     public void notificationsSendable() {
-        flow.notificationsSendable();
+        owner.flow().notificationsSendable();
     }
 
     @Override
@@ -287,17 +326,17 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
 
     @Override
     public void failed(SluiceException error) {
-        owner.failed(error);
+        owner.failed(this, error);
     }
 
     @Override
     public void completed(WorkRequest request, CompletionStatus status) {
-        flow.completed(request, status);
+        owner.flow().completed(request, status);
     }
 
     @Override
     public void postable() {
-        flow.postable();
+        owner.flow().postable();
     }
 
     @Override
@@ -318,6 +357,6 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner {
     /** For the transports' log lines. */
     @Override
     public String toString() {
-        return flow.connection().toString();
+        return owner.flow().connection().toString();
     }
 }

@@ -106,10 +106,10 @@ final class EngineSessions implements SessionRegistry {
             Poller poller,
             FramedSocket control,
             PeerTerms terms,
-            OpenTransport transport,
+            List<OpenTransport> transports,
             CompletableFuture<Connection> opened) {
         return new PeerSession(
-                engine, this, poller, control, terms, transport, nextConnection.getAndIncrement(), opened);
+                engine, this, poller, control, terms, transports, nextConnection.getAndIncrement(), opened);
     }
 
     @Override

@@ -10,7 +10,6 @@ import io.sluice.engine.memory.LocalRegion;
 import io.sluice.engine.memory.RegionExchange;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
-import io.sluice.engine.transport.Endpoint;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -27,7 +26,7 @@ final class Liveness extends Deadline {
 
     private final Poller loop;
     private final FramedSocket control;
-    private final Endpoint endpoint;
+    private final ConnectionPaths paths;
     private final ConnectionFlow flow;
     private final RegionExchange regions;
     private final AskedChecksums askedChecksums;
@@ -50,7 +49,7 @@ final class Liveness extends Deadline {
     Liveness(
             Poller loop,
             FramedSocket control,
-            EndpointAdapter path,
+            ConnectionPaths paths,
             RegionExchange regions,
             AskedChecksums askedChecksums,
             FlowCounters counters,
@@ -59,8 +58,8 @@ final class Liveness extends Deadline {
             Consumer<String> lost) {
         this.loop = loop;
         this.control = control;
-        this.endpoint = path.endpoint();
-        this.flow = path.flow();
+        this.paths = paths;
+        this.flow = paths.flow();
         this.regions = regions;
         this.askedChecksums = askedChecksums;
         this.counters = counters;
@@ -115,7 +114,7 @@ final class Liveness extends Deadline {
             lost.accept("the peer does not answer on its control channel");
             return;
         }
-        String stuck = endpoint.stuckLane(now, livenessNanos);
+        String stuck = paths.stuckLane(now, livenessNanos);
         if (stuck != null) {
             lost.accept(stuck);
             return;
@@ -143,6 +142,6 @@ final class Liveness extends Deadline {
         closingRegions.keySet().removeIf(LocalRegion::isGivenBack);
         return closingRegions.entrySet().stream()
                 .anyMatch(closing -> now - closing.getValue() > livenessNanos
-                        && (flow.isPostedOn(closing.getKey()) || endpoint.holdsClosedLease()));
+                        && (flow.isPostedOn(closing.getKey()) || paths.holdsClosedLease()));
     }
 }

@@ -1,6 +1,7 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineLoop;
@@ -54,9 +55,9 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
     private volatile ConnectionState state = ConnectionState.OPEN;
 
     PeerConnection(PeerSession session, RegionOwner regions, long id, PeerTerms terms, OpenTransport transport) {
-        super(regions, transport);
+        super(regions);
         this.session = session;
-        this.prepared = new PreparedOperations(session, regions, transport);
+        this.prepared = new PreparedOperations(session, regions);
         this.id = id;
         this.terms = terms;
         this.transport = transport.name();
@@ -99,6 +100,11 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
     @Override
     public String transport() {
         return transport;
+    }
+
+    @Override
+    public List<ConnectionPath> paths() {
+        return session.paths().faces();
     }
 
     @Override

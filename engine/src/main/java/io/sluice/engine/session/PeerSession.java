@@ -7,7 +7,6 @@ import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
-import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.bootstrap.BootstrappedSession;
 import io.sluice.engine.bootstrap.PeerTerms;
 import io.sluice.engine.control.Farewell;
@@ -31,9 +30,9 @@ import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.security.TlsStream;
 import io.sluice.engine.transport.Deadline;
-import io.sluice.engine.transport.Endpoint;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,7 +44,7 @@ import org.slf4j.LoggerFactory;
  */
 final class PeerSession
         implements BootstrappedSession,
-                EndpointAdapter.Owner,
+                ConnectionPaths.Owner,
                 FramedSocket.Handler,
                 Drain.Owner,
                 SessionFigures,
@@ -61,9 +60,8 @@ final class PeerSession
     private final Poller loop;
     private final FramedSocket control;
     private final PeerTerms terms;
-    private final OpenTransport transport;
-    private final EndpointAdapter path;
-    private final Endpoint endpoint;
+    private final List<OpenTransport> transports;
+    private final ConnectionPaths paths;
     private final ConnectionFlow flow;
     private final TransferFactory transfers;
     private final PeerConnection connection;
@@ -113,7 +111,7 @@ final class PeerSession
             Poller loop,
             FramedSocket control,
             PeerTerms terms,
-            OpenTransport transport,
+            List<OpenTransport> transports,
             long number,
             CompletableFuture<Connection> opened) {
         this.engine = engine;
@@ -121,20 +119,19 @@ final class PeerSession
         this.loop = loop;
         this.control = control;
         this.terms = terms;
-        this.transport = transport;
+        this.transports = transports;
+        OpenTransport transport = transports.getFirst();
         this.opened = opened;
         EngineOptions options = engine.options();
         this.connection = new PeerConnection(this, engine.regions(), number, terms, transport);
         this.exposures = new ExposureTable(options.maxAttachedRegions());
-        this.path = new EndpointAdapter(engine, loop, control, terms, transport, exposures, connection, this);
-        this.endpoint = path.endpoint();
-        this.flow = path.flow();
+        this.paths = new ConnectionPaths(engine, loop, control, terms, transports, exposures, connection, this);
+        this.flow = paths.flow();
         this.transfers = new TransferFactory(flow);
         this.regions = new RegionExchange(
                 engine.regions(),
                 connection,
-                transport,
-                path.attachments(),
+                paths.attaching(options),
                 exposures,
                 control,
                 new RegionRights(options.authorizer(), terms.identity()),
@@ -146,7 +143,7 @@ final class PeerSession
         this.liveness = new Liveness(
                 loop,
                 control,
-                path,
+                paths,
                 regions,
                 askedChecksums,
                 counters,
@@ -183,7 +180,16 @@ final class PeerSession
 
     @Override
     public OpenTransport transport() {
-        return transport;
+        return transports.getFirst();
+    }
+
+    @Override
+    public List<OpenTransport> transports() {
+        return transports;
+    }
+
+    ConnectionPaths paths() {
+        return paths;
     }
 
     @Override
@@ -202,13 +208,13 @@ final class PeerSession
     }
 
     @Override
-    public int lanes(PathState state) {
-        return endpoint.lanes(state);
+    public int lanes(OpenTransport transport, PathState state) {
+        return paths.lanes(transport, state);
     }
 
     @Override
-    public int rails(PathState state) {
-        return endpoint.rails(state);
+    public int rails(OpenTransport transport, PathState state) {
+        return paths.rails(transport, state);
     }
 
     @Override
@@ -234,13 +240,13 @@ final class PeerSession
     }
 
     @Override
-    public byte[] offer() {
-        return endpoint.offer();
+    public List<byte[]> offers() {
+        return paths.offers();
     }
 
     @Override
     public void discard() {
-        endpoint.close();
+        paths.close();
     }
 
     @Override
@@ -250,17 +256,17 @@ final class PeerSession
 
     @Override
     public void laneArrived(int index, int descriptor, @Nullable TlsStream stream) {
-        path.laneArrived(index, descriptor, stream);
+        paths.laneArrived(index, descriptor, stream);
     }
 
     @Override
-    public void begin(byte[] peerOffer, long connectDeadline) {
+    public void begin(List<byte[]> peerOffers, long connectDeadline) {
         int maxControlBytes = Math.max(MIN_CONTROL_BYTES, engine.options().maxNotificationBytes());
         control.handler(this, maxControlBytes, false);
         loop.arm(openDeadline, connectDeadline);
         engine.unfinished().begun(this);
         if (sessions.begins(this)) {
-            endpoint.begin(peerOffer);
+            paths.begin(peerOffers);
         } else {
             lost("the engine has as many connections as maxConnections allows");
         }
@@ -290,12 +296,18 @@ final class PeerSession
     }
 
     @Override
-    public void failed(SluiceException error) {
+    public void failed(EndpointAdapter path, SluiceException error) {
+        failed(open ? error : paths.notSetUp(path, error));
+    }
+
+    void failed(SluiceException error) {
         ConnectionEnd reason = new ConnectionEnd(ConnectionEnd.Kind.LOST, String.valueOf(error.getMessage()), error);
-        if (!open || control.isClosed() || !loop.isRunning()) {
+        // of several paths one may be given up here because the peer has failed with another
+        boolean maySayMore = open || (terms.initiator() && transports.size() > 1);
+        if (!maySayMore || control.isClosed() || !loop.isRunning()) {
             end(reason);
         } else if (pathFailure == null) {
-            // a peer that closes says goodbye on the control channel, which its lanes' end may overtake
+            // a peer that closes says why on the control channel, which its lanes' end may overtake
             pathFailure = reason;
             loop.arm(goodbyeGrace, loop.now() + GOODBYE_GRACE_NANOS);
         }
@@ -319,7 +331,7 @@ final class PeerSession
             case MessageType.CHECKSUM -> servedChecksums.asked(body);
             case MessageType.CHECKSUM_RESULT -> askedChecksums.answered(body, loop.now());
             case MessageType.NOTIFY -> notified(bytes(body));
-            case MessageType.TRANSPORT -> path.received(body);
+            case MessageType.TRANSPORT -> paths.received(body);
             case MessageType.NOTIFY_PROGRESS -> notifications.progressed(body);
             case MessageType.DRAIN -> drainAsked(PeerText.read(body));
             case MessageType.DRAINED -> peerDrained();
@@ -349,8 +361,8 @@ final class PeerSession
 
     /** The peer cannot set its end of the path up. */
     private void rejected(ByteBuffer body) {
-        String reason = "the peer cannot use " + connection.transport() + " with this engine: " + PeerText.read(body);
-        end(new ConnectionEnd(ConnectionEnd.Kind.LOST, reason, new TransportUnavailableException(reason)));
+        SluiceException cause = paths.rejected(body);
+        end(new ConnectionEnd(ConnectionEnd.Kind.LOST, String.valueOf(cause.getMessage()), cause));
     }
 
     @Override
@@ -414,8 +426,8 @@ final class PeerSession
         }
         try {
             liveness.regionClosing(region);
-            exposures.removeAll(region, path.attachments()::exposureEnded);
-            endpoint.regionClosing();
+            exposures.removeAll(region, paths::exposureEnded);
+            paths.regionClosing();
         } catch (RuntimeException | Error e) {
             // the peer may not know, and would go on with the region: only the end of the connection keeps it off
             LOG.error("{} ends, since its peer could not be told that {} is closed", connection, region, e);
@@ -526,13 +538,13 @@ final class PeerSession
         flow.stop(why);
         // each step must be taken, whatever becomes of the others: somebody waits for each
         step(() -> sayGoodbye(why)); // before the lanes close, so that the peer learns of it in this order
-        step(endpoint::close);
+        step(paths::close);
         step(flow::endAll);
         step(() -> regions.failAll(why.error()));
         step(() -> askedChecksums.failAll(why.error()));
         step(servedChecksums::stop);
         step(() -> notifications.end(lost ? why.error() : null));
-        step(path::abortLanes);
+        step(paths::abortLanes);
         step(() -> sessions.ended(this, why));
         engine.unfinished().finished(this);
         if (open) {
@@ -556,11 +568,12 @@ final class PeerSession
         if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
             Farewell.say(engine.unfinished(), loop, control, why.reason());
         } else if (why.kind() == ConnectionEnd.Kind.CLOSED_BY_PEER) {
-            endpoint.peerClosed();
+            paths.peerClosed();
             control.reset();
         } else {
-            if (!open && why.cause() instanceof TransportUnavailableException) {
-                control.send(MessageType.REJECT, PeerText.write(why.reason()));
+            byte[] rejection = open ? null : paths.rejection(why);
+            if (rejection != null) {
+                control.send(MessageType.REJECT, rejection);
             } else if (why.kind() == ConnectionEnd.Kind.LOST) {
                 // so that both sides can tell what happened; if the path is broken for it as well, nothing is lost
                 control.send(MessageType.GIVE_UP, PeerText.write(why.reason()));
@@ -578,7 +591,7 @@ final class PeerSession
     }
 
     private void checkQuiescence() {
-        if (endpoint.isQuiescent()) {
+        if (paths.isQuiescent()) {
             quiescent.complete(null);
         } else {
             loop.arm(quiescenceCheck, loop.now() + QUIESCENCE_CHECK_NANOS);

@@ -9,15 +9,14 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.flow.ElementPlan;
 import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.memory.RegionOwner;
-import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.WorkRequest.Operation;
 
 /** Gives transfers to be started by whoever asked for them. */
 final class PreparedOperations extends CheckedOperations<PreparedTransfer> {
     private final PeerSession session;
 
-    PreparedOperations(PeerSession session, RegionOwner owner, OpenTransport transport) {
-        super(owner, transport);
+    PreparedOperations(PeerSession session, RegionOwner owner) {
+        super(owner);
         this.session = session;
     }
 

@@ -85,15 +85,6 @@ public interface EndpointContext {
     void send(byte[] message);
 
     /**
-     * Whether {@link #send} can be used.
-     *
-     * @return false for an endpoint that another one has beside itself, and whose messages nobody would hand on
-     */
-    default boolean carriesMessages() {
-        return true;
-    }
-
-    /**
      * The peer's notification has arrived, after all writes that it follows.
      *
      * @param payload its bytes

@@ -17,6 +17,16 @@ public interface RegionAttachments {
     byte[] NO_KEYS = {};
 
     /**
+     * Whether the peer can reach a region of this engine over this path. If not, it is offered the connection's other paths.
+     *
+     * @param region what the peer attaches, of a kind that {@link MemorySupport#register()} names
+     * @return true unless this transport reaches only a {@linkplain Transport#partial() part} of that kind
+     */
+    default boolean reaches(ExposedRegion region) {
+        return true;
+    }
+
+    /**
      * What the peer must present beyond handle, key and epoch to reach a region that it attaches: its endpoint gets this in
      * {@link #remoteKey}.
      *
@@ -36,6 +46,8 @@ public interface RegionAttachments {
      * @param keys what the peer's {@link #keysOf} gave
      * @return the key that work requests carry
      * @throws ProtocolException if the keys are damaged
+     * @throws io.sluice.engine.MemoryNotAccessibleException if this side does not reach the region over this path after all;
+     *     the message says why, and the connection's other paths are tried. Nothing is kept for it then
      */
     default RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
         return new RemoteKey(handle, descriptor.key(), descriptor.epoch());

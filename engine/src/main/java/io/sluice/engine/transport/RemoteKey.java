@@ -5,6 +5,8 @@ public class RemoteKey {
     private final long handle;
     private final long key;
     private final long epoch;
+    // set by the engine before anything carries the key
+    private int path;
 
     /**
      * Makes one.
@@ -44,5 +46,33 @@ public class RemoteKey {
      */
     public final long epoch() {
         return epoch;
+    }
+
+    /**
+     * Which of the connection's paths it belongs to.
+     *
+     * @return the path's place in the connection, 0 for the most preferred one
+     */
+    public final int path() {
+        return path;
+    }
+
+    /**
+     * For the engine alone, before anything carries the key.
+     *
+     * @param index the path's place in the connection
+     */
+    public final void path(int index) {
+        path = index;
+    }
+
+    /**
+     * Whether the region's words can be changed over this path: by a put, a signal (also one that a write carries), or an atomic
+     * operation. If not, another path of the connection does that.
+     *
+     * @return false if the path can only copy from and to the region
+     */
+    public boolean carriesWords() {
+        return true;
     }
 }

@@ -2,6 +2,7 @@ package io.sluice.engine.transport;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.PortMetrics;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
@@ -26,6 +27,26 @@ public interface Transport extends AutoCloseable {
      */
     default MemorySupport memory() {
         return MemorySupport.HOST;
+    }
+
+    /**
+     * The kinds of memory of which it reaches some regions and not others. A connection that takes such a transport has another
+     * path beside, of the next transport that reaches them.
+     *
+     * @return constant; none by default
+     */
+    default Set<MemoryKind> partial() {
+        return Set.of();
+    }
+
+    /**
+     * The transport that reaches what this one does not reach of its {@link #partial()} kinds. It is opened with this one, and a
+     * path beside it, also where the options name this one alone.
+     *
+     * @return a provider's name; {@code null} if nothing is left
+     */
+    default @Nullable String complement() {
+        return null;
     }
 
     /**

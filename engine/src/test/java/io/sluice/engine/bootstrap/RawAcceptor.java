@@ -68,6 +68,17 @@ final class RawAcceptor implements AutoCloseable {
 
     /** The control side, up to where the initiator has proved that it may connect, and has offered its end of a transport. */
     MessageSocket choose(String transport) {
+        MessageSocket control = welcome(transport, Features.ALL);
+        control.receive(MessageType.AUTHENTICATE);
+        return control;
+    }
+
+    /**
+     * Answers the hello.
+     *
+     * @param features what it understands; 0 for an acceptor of an earlier version, which does not know of them
+     */
+    MessageSocket welcome(String transport, long features) {
         MessageSocket control = accept();
         byte[] hello = control.receive(MessageType.HELLO).body();
         offered = List.of(
@@ -83,18 +94,21 @@ final class RawAcceptor implements AutoCloseable {
                 .put(Tag.MAX_NOTIFICATION_BYTES, 1024)
                 .put(Tag.LIVENESS_MILLIS, 60_000)
                 .put(Tag.AUTHENTICATION, 0);
+        if (features != 0) {
+            welcome.put(Tag.FEATURES, features);
+        }
         byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(welcome.toBytes())));
         SessionSecret secret = new SessionSecret(null, hello, unproven);
         control.send(
                 MessageType.WELCOME,
                 welcome.put(Tag.PROOF, secret.acceptorProof()).toBytes());
-        control.receive(MessageType.AUTHENTICATE);
         return control;
     }
 
     /** The whole control side, up to where lanes are opened. */
     MessageSocket bootstrap() {
-        MessageSocket control = choose("tcp");
+        MessageSocket control = welcome("tcp", 0);
+        control.receive(MessageType.AUTHENTICATE);
         byte[] offer = ByteBuffer.allocate(6)
                 .put(TCP_OFFER_VERSION)
                 .put((byte) lanes)

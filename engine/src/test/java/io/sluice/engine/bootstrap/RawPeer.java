@@ -153,13 +153,18 @@ public final class RawPeer implements AutoCloseable {
     }
 
     FieldWriter helloFields() {
+        return helloFields("tcp");
+    }
+
+    /** With other transports to choose from. */
+    FieldWriter helloFields(String transports) {
         byte[] nonce = new byte[NONCE_BYTES];
         new SecureRandom().nextBytes(nonce);
         return new FieldWriter()
                 .put(Tag.ENGINE_ID, FieldReader.toBytes(id))
                 .put(Tag.EPOCH, epoch)
                 .put(Tag.NONCE, nonce)
-                .put(Tag.TRANSPORTS, "tcp")
+                .put(Tag.TRANSPORTS, transports)
                 .put(Tag.NOTIFICATION_CREDITS, 16)
                 .put(Tag.MAX_NOTIFICATION_BYTES, 1024)
                 .put(Tag.LIVENESS_MILLIS, livenessMillis)

@@ -41,6 +41,23 @@ class SecondAttemptTest {
         }
     }
 
+    /** It would take a path beside shm for part of its messages, and has none. */
+    @Test
+    void earlierVersionTakesWhatNeedsNoOtherPath() {
+        try (TransferEngine engine = engine("shm", "tcp");
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+            acceptor.welcome("shm", 0);
+            MessageSocket second = acceptor.bootstrap();
+            assertThat(acceptor.offered()).containsExactly("tcp");
+            acceptor.acceptLane();
+            second.receive(MessageType.READY);
+            Connection connection = Patience.await(connecting);
+            assertThat(connection.transport()).isEqualTo("tcp");
+            assertThat(connection.paths()).hasSize(1);
+        }
+    }
+
     @Test
     void lastTransportIsNotTriedAgain() {
         try (TransferEngine engine = engine("shm", "tcp");

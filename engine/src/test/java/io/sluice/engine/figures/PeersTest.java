@@ -43,12 +43,17 @@ class PeersTest {
         }
 
         @Override
-        public int lanes(PathState state) {
+        public List<OpenTransport> transports() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public int lanes(OpenTransport over, PathState state) {
             return 0;
         }
 
         @Override
-        public int rails(PathState state) {
+        public int rails(OpenTransport over, PathState state) {
             return 0;
         }
 

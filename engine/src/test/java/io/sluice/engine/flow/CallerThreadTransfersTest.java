@@ -13,7 +13,7 @@ class CallerThreadTransfersTest {
     private final SteppedFlow stepped = new SteppedFlow(engine);
     private final ConnectionWindow window = new ConnectionWindow(4, 100, engine);
     private final CallerThreadTransfers callerThread = new CallerThreadTransfers(
-            stepped.flow.figures(), stepped.flow.mailbox(), stepped.endpoint, window, SteppedFlow.TRANSFER_BYTES);
+            stepped.flow.figures(), stepped.flow.mailbox(), stepped.callerThreadPath(), window);
     private final List<Integer> ends = new ArrayList<>();
 
     private DataTransfer held() {

@@ -23,6 +23,7 @@ import io.sluice.engine.transport.WorkRequest;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
@@ -160,12 +161,9 @@ class HandOverTest {
             this.flow = new ConnectionFlow(
                     null,
                     poller,
-                    ConnectionCounters.alone(),
                     SPINNING,
                     new EngineWindow(1024, 1 << 20),
-                    new Capabilities(1 << 20, true),
-                    0,
-                    this,
+                    List.of(new FlowPath(0, new Capabilities(1 << 20, true), this, ConnectionCounters.alone())),
                     new NotificationSender() {
                         @Override
                         public boolean hasRoom() {

@@ -12,6 +12,7 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -35,12 +36,9 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
         flow = new ConnectionFlow(
                 null,
                 poller,
-                ConnectionCounters.alone(),
                 options,
                 new EngineWindow(options.engineWindowOperations(), options.engineWindowBytes()),
-                new Capabilities(1 << 20, carriesSignals),
-                0,
-                this,
+                List.of(new FlowPath(0, new Capabilities(1 << 20, carriesSignals), this, ConnectionCounters.alone())),
                 new NotificationSender() {
                     @Override
                     public boolean hasRoom() {

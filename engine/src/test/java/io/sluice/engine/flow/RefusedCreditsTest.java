@@ -44,7 +44,7 @@ class RefusedCreditsTest {
     void whatCameWhileACallersThreadHadTheConnectionsCreditsIsLookedAtAgain() {
         ConnectionWindow window = new ConnectionWindow(1, ALL_BYTES, engine);
         CallerThreadTransfers callerThread = new CallerThreadTransfers(
-                stepped.flow.figures(), stepped.flow.mailbox(), stepped.endpoint, window, SteppedFlow.TRANSFER_BYTES);
+                stepped.flow.figures(), stepped.flow.mailbox(), stepped.callerThreadPath(), window);
         DataTransfer carriedOut = (DataTransfer) write();
         assertThat(carriedOut.hold()).isTrue();
         assertThat(engine.tryAcquire(other.flow.mailbox(), 0, ALL_BYTES)).isTrue();

@@ -17,6 +17,7 @@ import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -50,14 +51,20 @@ final class SteppedFlow {
         flow = new ConnectionFlow(
                 null,
                 loop,
-                counters,
                 OPTIONS,
                 engineWindow,
-                new Capabilities(BYTES, true),
-                0,
-                endpoint,
+                List.of(new FlowPath(0, new Capabilities(BYTES, true), endpoint, counters)),
                 new ClosedChannel(),
                 1);
+    }
+
+    /** The flow's path, if callers carried out one transfer of it at a time. */
+    List<FlowPath> callerThreadPath() {
+        return List.of(new FlowPath(
+                0,
+                new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, BYTES, true, TRANSFER_BYTES),
+                endpoint,
+                counters));
     }
 
     /** A write of a few bytes, not started. */

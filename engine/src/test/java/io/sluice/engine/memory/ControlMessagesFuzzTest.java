@@ -3,14 +3,18 @@ package io.sluice.engine.memory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PathPolicy;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.Deadline;
@@ -23,7 +27,9 @@ import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -32,7 +38,7 @@ class ControlMessagesFuzzTest {
     private static final int ASKED = 2;
 
     private final RegionRegistry regions =
-            new RegionRegistry(List.of(), new DescriptorKeys(EngineId.random(), 1), closing -> {}, null, Runnable::run);
+            new RegionRegistry(List.of(TRANSPORT), new DescriptorKeys(EngineId.random(), 1), closing -> {}, null, Runnable::run);
     private final MemoryRegion region = regions.allocate(4096, RegionOptions.readWrite());
 
     @AfterEach
@@ -84,6 +90,28 @@ class ControlMessagesFuzzTest {
     private static final OpenTransport TRANSPORT = new OpenTransport(
             "tcp", 0, new TcpTransportProvider().open(EngineOptions.builder().build()));
 
+    private static final ConnectionPath PATH = new ConnectionPath() {
+        @Override
+        public String transport() {
+            return TRANSPORT.name();
+        }
+
+        @Override
+        public Set<MemoryKind> memory() {
+            return TRANSPORT.transport().memory().register();
+        }
+
+        @Override
+        public int lanes(PathState state) {
+            return 0;
+        }
+
+        @Override
+        public String reason() {
+            return "there is no other";
+        }
+    };
+
     private static final class NobodyCares implements FramedSocket.Handler {
         @Override
         public void message(int type, ByteBuffer body) {}
@@ -118,6 +146,37 @@ class ControlMessagesFuzzTest {
         return body.array();
     }
 
+    private static byte[] answerOverPaths(int count, String device, int... paths) {
+        byte[] text = device.getBytes(StandardCharsets.UTF_8);
+        ByteBuffer body = ByteBuffer.allocate(1 + 8 + count * (9 + 1 + text.length + 1 + paths.length * (3 + 26)));
+        body.put((byte) 3).putLong(0);
+        for (int i = 0; i < count; i++) {
+            body.put((byte) 0).putLong(i).put((byte) text.length).put(text).put((byte) paths.length);
+            for (int path : paths) {
+                body.put((byte) path).putShort((short) 26).put(new byte[26]);
+            }
+        }
+        return body.array();
+    }
+
+    /** What a peer of this version says of an attach, which may have several paths. */
+    @Test
+    void answersOverPaths() {
+        RegionDescriptor descriptor = region.descriptor();
+        Endpoint endpoint = endpoint();
+        Connection connection = connection();
+        ParserFuzz.of("attach-answers-over-paths")
+                .valid(
+                        attach(descriptor),
+                        answerOverPaths(ASKED, "", 0),
+                        answerOverPaths(ASKED, "GPU-8c7a1d2e", 0, 1),
+                        answerOverPaths(ASKED, "", 1),
+                        answerOverPaths(ASKED, ""))
+                .refusesBy(ProtocolException.class)
+                .allocating(256)
+                .run(input -> give(input, descriptor, endpoint, connection, true));
+    }
+
     @Test
     void questionsAndAnswers() {
         RegionDescriptor descriptor = region.descriptor();
@@ -148,17 +207,33 @@ class ControlMessagesFuzzTest {
                                 .array())
                 .refusesBy(ProtocolException.class)
                 .allocating(256)
-                .run(input -> give(input, descriptor, endpoint, connection));
+                .run(input -> give(input, descriptor, endpoint, connection, false));
     }
 
-    private void give(byte[] input, RegionDescriptor descriptor, RegionAttachments endpoint, Connection connection) {
+    private void give(
+            byte[] input,
+            RegionDescriptor descriptor,
+            RegionAttachments endpoint,
+            Connection connection,
+            boolean severalPaths) {
         int descriptorOfSocket = Sockets.openStream(false);
         FramedSocket control =
                 new FramedSocket(new StillLoop(), descriptorOfSocket, false, false, 1 << 20, new NobodyCares());
         try {
             ExposureTable exposures = new ExposureTable(4);
             RegionExchange exchange = new RegionExchange(
-                    regions, connection, TRANSPORT, endpoint, exposures, control, EVERYTHING, new StillLoop());
+                    regions,
+                    connection,
+                    new AttachPaths(
+                            IntStream.range(0, severalPaths ? 2 : 1)
+                                    .mapToObj(path -> new AttachPath(path, TRANSPORT, endpoint, PATH))
+                                    .toList(),
+                            PathPolicy.inOrder(),
+                            severalPaths),
+                    exposures,
+                    control,
+                    EVERYTHING,
+                    new StillLoop());
             CompletableFuture<RegionDescriptor> found = new CompletableFuture<>();
             ByteBuffer body = ByteBuffer.wrap(input);
             switch (body.hasRemaining() ? body.get() & 3 : 0) {

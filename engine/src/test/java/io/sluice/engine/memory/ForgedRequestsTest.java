@@ -77,8 +77,9 @@ class ForgedRequestsTest {
     /** What was attached, but it claims to be of any length and to give every right. */
     private static AttachedRegion widened(AttachedRegion genuine, RemoteKey key) {
         RegionDescriptor descriptor = genuine.descriptor();
-        return new AttachedRegion(
+        return ForgedRegions.forged(
                 genuine.connection(),
+                genuine,
                 new RegionDescriptor(
                         descriptor.engineId(),
                         descriptor.epoch(),
@@ -230,7 +231,7 @@ class ForgedRequestsTest {
         Connection second = get(initiator.connect(target.address()));
         AttachedRegion theirs = (AttachedRegion)
                 get(second.attach(region.slice(SLICE_AT, SLICE_BYTES).descriptor()));
-        AttachedRegion stolen = new AttachedRegion(connection, theirs.descriptor(), theirs.key());
+        AttachedRegion stolen = ForgedRegions.forged(connection, theirs, theirs.descriptor(), theirs.key());
         assertRefused(true, stolen, 0, 64, Reason.UNKNOWN_REGION);
     }
 

@@ -2,6 +2,7 @@ package io.sluice.reactor;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionLostException;
+import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.InvalidDescriptorException;
@@ -107,6 +108,15 @@ public final class ReactiveConnection {
      */
     public Connection connection() {
         return connection;
+    }
+
+    /**
+     * The ways to the peer's memory; {@link RemoteRegion#path()} tells which of them reaches a region.
+     *
+     * @return the most preferred first; never changes
+     */
+    public List<ConnectionPath> paths() {
+        return connection.paths();
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.sluice.reactor;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineLoop;
@@ -447,6 +448,11 @@ final class FakeConnection implements Connection, InFlightWindow {
     @Override
     public Integrity integrity() {
         return Integrity.NONE;
+    }
+
+    @Override
+    public List<ConnectionPath> paths() {
+        return List.of();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.sluice.vertx;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionPath;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteRegion;
@@ -36,6 +37,15 @@ public interface TransferConnection {
      * @return the connection behind this face
      */
     Connection connection();
+
+    /**
+     * The ways to the peer's memory; {@link RemoteRegion#path()} tells which of them reaches a region.
+     *
+     * @return the most preferred first; never changes
+     */
+    default List<ConnectionPath> paths() {
+        return connection().paths();
+    }
 
     /**
      * The same transfers with handles.

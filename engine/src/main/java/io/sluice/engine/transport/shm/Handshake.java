@@ -58,14 +58,14 @@ final class Handshake implements AutoCloseable {
         this.secret = secrets.draw();
     }
 
-    ShmOffer offer(long probeAddress, byte[] probe, byte[] wire) {
+    ShmOffer offer(long probeAddress, byte[] probe) {
         String name = "";
         if (!context.initiator()) {
             MeetingPoint opened = MeetingPoint.open(directory, secrets.draw());
             meetingPoint = opened;
             name = opened.name();
         }
-        return new ShmOffer(host.text(), name, secret, probeAddress, probe, wire);
+        return new ShmOffer(host.text(), name, secret, probeAddress, probe);
     }
 
     void begin(ShmOffer peerOffer) {

@@ -47,12 +47,20 @@ final class OwnRegions {
         }
     }
 
-    /** What the peer needs to reach a region, which is leased from now on; null if it is closing. */
+    /** Whether the peer reaches a region by itself. Once it has stopped, no word of its would end a lease any more. */
+    boolean reach(ExposedRegion region) {
+        RegisteredMemory registration = region.registration();
+        return !stopped
+                && (registration instanceof SharedFile.Registration
+                        || (registration instanceof ForeignMemory && peer.crossMemoryAttach()));
+    }
+
+    /**
+     * What the peer needs to reach a region, which is leased from now on; null if it is closing.
+     *
+     * @param region that the peer {@linkplain #reach reaches}
+     */
     byte @Nullable [] keysOf(long handle, ExposedRegion region) {
-        if (stopped) {
-            // no word of the peer would end a lease any more
-            return RegionKeys.byWire().toBytes();
-        }
         RegisteredMemory registration = region.registration();
         boolean processors = region.atomicDomain() == AtomicDomain.TARGET_CPU;
         RegionKeys keys;
@@ -68,7 +76,7 @@ final class OwnRegions {
                     file.hasHugePages(),
                     start);
             leased = new Exposed(region, false, file);
-        } else if (registration instanceof ForeignMemory && peer.crossMemoryAttach()) {
+        } else {
             keys = new RegionKeys(
                     RegionKeys.Way.CROSS_MEMORY,
                     processors,
@@ -78,8 +86,6 @@ final class OwnRegions {
                     false,
                     region.memory().address());
             leased = new Exposed(region, true, null);
-        } else {
-            return RegionKeys.byWire().toBytes();
         }
         // without a lease nothing would keep the memory: the peer must not learn how to reach it
         if (!region.lease()) {

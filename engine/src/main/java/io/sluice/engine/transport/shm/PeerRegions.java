@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.shm;
 
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegistrationException;
@@ -49,13 +50,27 @@ final class PeerRegions {
         }
     }
 
-    ShmRemoteKey key(long handle, RegionDescriptor descriptor, ByteBuffer bytes, boolean canCrossMemory) {
+    /**
+     * The key of a region that the peer offers.
+     *
+     * @param crossMemoryRefused why there is no cross-memory attach, if there is none
+     * @throws MemoryNotAccessibleException if this side does not reach it
+     */
+    ShmRemoteKey key(
+            long handle,
+            RegionDescriptor descriptor,
+            ByteBuffer bytes,
+            boolean canCrossMemory,
+            String crossMemoryRefused) {
         RegionKeys read = RegionKeys.read(bytes, descriptor.length());
-        ShmRemoteKey key = new ShmRemoteKey(handle, descriptor.key(), descriptor.epoch(), read, descriptor.length());
-        if ((read.way() == RegionKeys.Way.MAPPED && read.hugePages() && !trustsHugePages)
-                || (read.way() == RegionKeys.Way.CROSS_MEMORY && !canCrossMemory)) {
-            key.takeWire();
+        if (read.way() == RegionKeys.Way.MAPPED && read.hugePages() && !trustsHugePages) {
+            throw new MemoryNotAccessibleException(
+                    "it is of huge pages, and the peer is not trusted (SLUICE_SHM_TRUST_HUGE_PAGES)");
         }
+        if (read.way() == RegionKeys.Way.CROSS_MEMORY && !canCrossMemory) {
+            throw new MemoryNotAccessibleException("cross-memory attach is not possible: " + crossMemoryRefused);
+        }
+        ShmRemoteKey key = new ShmRemoteKey(handle, descriptor.key(), descriptor.epoch(), read, descriptor.length());
         if (keys.putIfAbsent(handle, key) != null) {
             throw new ProtocolException("the peer uses a handle twice");
         }

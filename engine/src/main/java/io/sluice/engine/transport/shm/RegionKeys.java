@@ -29,8 +29,6 @@ record RegionKeys(
 
     /** How a region is reached. */
     enum Way {
-        /** Over the tcp endpoint beside. */
-        WIRE(0),
         /** By mapping its file. */
         MAPPED(1),
         /** By cross-memory attach. */
@@ -52,10 +50,6 @@ record RegionKeys(
             throw new ProtocolException(
                     "a region is to be reached in way " + code + ", which this version does not know");
         }
-    }
-
-    static RegionKeys byWire() {
-        return new RegionKeys(Way.WIRE, true, true, 0, 0, false, 0);
     }
 
     byte[] toBytes() {

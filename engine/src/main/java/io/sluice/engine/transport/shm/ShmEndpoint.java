@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.shm;
 
+import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionMemory;
@@ -16,9 +17,6 @@ import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.Notifications;
 import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.RemoteKey;
-import io.sluice.engine.transport.SecureStream;
-import io.sluice.engine.transport.SocketLanes;
-import io.sluice.engine.transport.TransportLoop;
 import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
@@ -31,12 +29,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One end of a connection: carries out what it can by itself, and leaves the rest to the tcp endpoint beside. Apart from
- * {@link #carryOut} everything happens on the loop's thread.
+ * One end of a connection: it carries everything out by itself. Apart from {@link #carryOut} everything happens on the loop's
+ * thread.
  */
 final class ShmEndpoint
         implements Endpoint,
-                SocketLanes,
                 RegionAttachments,
                 TransportMessages,
                 Notifications,
@@ -53,8 +50,6 @@ final class ShmEndpoint
     private final ShmOptions options;
     private final CrossMemoryProbe probe;
     private final Handshake handshake;
-    private final Endpoint wire;
-    private final SocketLanes wireLanes;
     private final OwnRegions ownRegions;
     private final PeerRegions peerRegions;
 
@@ -62,12 +57,13 @@ final class ShmEndpoint
     private @Nullable CrossMemory crossMemory;
     private boolean peerAllowsCrossMemory;
     private String crossMemoryRefused = "";
-    private boolean saidWire;
-    private boolean wireEstablished;
+    private boolean saidPartial;
     private long bytesLeft = BYTES_A_TURN;
     private long bytesOfBatch;
     private boolean owesPostable;
     private boolean changedWords;
+    // for any thread
+    private volatile boolean met;
     private boolean closed;
     private boolean peerStopped;
     private boolean stoppedUnsaid;
@@ -77,14 +73,11 @@ final class ShmEndpoint
             ShmOptions options,
             Host host,
             SecretSource secrets,
-            CrossMemoryProbe probe,
-            TransportLoop wireLoop) {
+            CrossMemoryProbe probe) {
         this.context = context;
         this.options = options;
         this.probe = probe;
         this.handshake = new Handshake(context, host, options.directory(), secrets, new HandshakeEnd());
-        this.wire = wireLoop.endpoint(new WireContext(context, this::wireEstablished));
-        this.wireLanes = (SocketLanes) wire;
         this.ownRegions = new OwnRegions(context, () -> options.crossMemoryAttach() && peerAllowsCrossMemory);
         this.peerRegions = new PeerRegions(context, options.trustHugePages());
     }
@@ -95,10 +88,7 @@ final class ShmEndpoint
     public byte[] offer() {
         boolean allowed = options.crossMemoryAttach();
         return handshake
-                .offer(
-                        allowed ? probe.address() : 0,
-                        allowed ? probe.bytes() : new byte[ShmOffer.PROBE_BYTES],
-                        wire.offer())
+                .offer(allowed ? probe.address() : 0, allowed ? probe.bytes() : new byte[ShmOffer.PROBE_BYTES])
                 .toBytes();
     }
 
@@ -110,35 +100,11 @@ final class ShmEndpoint
         try {
             ShmOffer peer = ShmOffer.read(peerOffer);
             peerAllowsCrossMemory = peer.allowsCrossMemoryAttach();
-            wire.begin(peer.wire());
-            if (!closed) {
-                handshake.begin(peer);
-            }
+            handshake.begin(peer);
         } catch (SluiceException e) {
             context.failed(e);
         } catch (OutOfMemoryError e) {
             context.failed(new TransportUnavailableException("this side is short of memory: " + e.getMessage(), e));
-        }
-    }
-
-    @Override
-    public void laneOpened(int index, int descriptor) {
-        wireLanes.laneOpened(index, descriptor);
-    }
-
-    @Override
-    public void laneOpened(int index, int descriptor, SecureStream stream) {
-        wireLanes.laneOpened(index, descriptor, stream);
-    }
-
-    private void wireEstablished() {
-        wireEstablished = true;
-        establishedIfComplete();
-    }
-
-    private void establishedIfComplete() {
-        if (wireEstablished && path != null && !closed) {
-            context.established();
         }
     }
 
@@ -148,6 +114,7 @@ final class ShmEndpoint
         public void met(PeerLink link, ControlSegment segment, ShmOffer peer) {
             Path made = new Path(link, segment);
             path = made;
+            met = true;
             if (options.crossMemoryAttach() && peer.allowsCrossMemoryAttach()) {
                 int process = (int) (link.peer() >>> 32);
                 CrossMemory.Attempt attempt = CrossMemory.attempt(process, peer);
@@ -155,7 +122,9 @@ final class ShmEndpoint
                 crossMemoryRefused = attempt.refused();
             }
             made.begin();
-            establishedIfComplete();
+            if (!closed) {
+                context.established();
+            }
         }
 
         @Override
@@ -177,39 +146,42 @@ final class ShmEndpoint
     // ---- regions ----
 
     @Override
+    public boolean reaches(ExposedRegion region) {
+        boolean reached = ownRegions.reach(region);
+        if (!reached) {
+            sayPartial("they are not allocated by this engine, and cross-memory attach is not allowed on both sides"
+                    + " (SLUICE_SHM_CROSS_MEMORY_ATTACH)");
+        }
+        return reached;
+    }
+
+    @Override
     public byte @Nullable [] keysOf(long handle, ExposedRegion region) {
         return ownRegions.keysOf(handle, region);
     }
 
     @Override
     public RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
-        ShmRemoteKey key = peerRegions.key(handle, descriptor, keys, crossMemory != null);
-        if (key.isByWire()) {
-            sayWire(key);
+        try {
+            return peerRegions.key(handle, descriptor, keys, crossMemory != null, crossMemoryRefused);
+        } catch (MemoryNotAccessibleException e) {
+            sayPartial(String.valueOf(e.getMessage()));
+            throw e;
         }
-        return key;
     }
 
-    private void sayWire(ShmRemoteKey key) {
-        if (saidWire) {
-            return;
+    private void sayPartial(String why) {
+        if (!saidPartial) {
+            saidPartial = true;
+            LOG.info("{}: some regions are not reached by shm: {}", context, why);
         }
-        saidWire = true;
-        String why = switch (key.keys().way()) {
-            case WIRE ->
-                "they are not allocated by the peer's engine, and cross-memory attach is not allowed on both sides"
-                        + " (SLUICE_SHM_CROSS_MEMORY_ATTACH)";
-            case MAPPED -> "they are of huge pages, and the peer is not trusted (SLUICE_SHM_TRUST_HUGE_PAGES)";
-            case CROSS_MEMORY -> "cross-memory attach is not possible: " + crossMemoryRefused;
-        };
-        LOG.info("some regions of the peer's are reached by tcp on this shm connection: {}", why);
     }
 
     @Override
     public boolean takesPages(RemoteKey remote) {
         ShmRemoteKey key = (ShmRemoteKey) remote;
         // several of those for cross-memory attach go into one call anyway
-        return key.isMapped() || (key.isByWire() && wire.takesPages(remote));
+        return key.isMapped();
     }
 
     @Override
@@ -292,7 +264,6 @@ final class ShmEndpoint
         while (done < count && !closed) {
             int at = from + done;
             int accepted = switch (wayOf(batch[at])) {
-                case WIRE -> wire.post(batch, at, run(batch, at, count - done));
                 case MAPPED -> postMapped(batch, at, run(batch, at, count - done));
                 case CROSS_MEMORY -> postCrossMemory(batch, at, run(batch, at, count - done));
             };
@@ -306,17 +277,7 @@ final class ShmEndpoint
     }
 
     private static RegionKeys.Way wayOf(WorkRequest request) {
-        ShmRemoteKey key = (ShmRemoteKey) request.remote();
-        if (key.isByWire() || (request.hasSignal() && !((ShmRemoteKey) request.signal()).isMapped())) {
-            return RegionKeys.Way.WIRE;
-        }
-        if (key.isMapped()) {
-            return RegionKeys.Way.MAPPED;
-        }
-        // the words are the target's processors' to change, and its own thread does that over the wire
-        boolean copies = (request.operation() == WorkRequest.Operation.WRITE && !request.hasSignal())
-                || request.operation() == WorkRequest.Operation.READ;
-        return copies ? RegionKeys.Way.CROSS_MEMORY : RegionKeys.Way.WIRE;
+        return ((ShmRemoteKey) request.remote()).keys().way();
     }
 
     /** How many of the next ones go the same way, and are of the same operation. */
@@ -580,22 +541,22 @@ final class ShmEndpoint
 
     @Override
     public void regionClosing() {
-        wire.regionClosing();
+        // the ends of its attachments have been told, and this side leases it only to the peer
     }
 
     @Override
     public boolean holdsClosedLease() {
-        return wire.holdsClosedLease() || ownRegions.holdsClosedLease();
+        return ownRegions.holdsClosedLease();
     }
 
     @Override
     public @Nullable String stuckLane(long now, long timeoutNanos) {
-        return wire.stuckLane(now, timeoutNanos);
+        return null;
     }
 
     @Override
     public int lanes(PathState state) {
-        return wire.lanes(state);
+        return state == PathState.UP && met ? 1 : 0;
     }
 
     /** The peer's endpoint, or its process, has ended. */
@@ -610,17 +571,11 @@ final class ShmEndpoint
     }
 
     @Override
-    public void peerClosed() {
-        wire.peerClosed();
-    }
-
-    @Override
     public void close() {
         if (closed) {
             return;
         }
         closed = true;
-        wire.close();
         peerRegions.close();
         ownRegions.close();
         Path current = path;
@@ -655,6 +610,6 @@ final class ShmEndpoint
         if (peerRegions.isLingering()) {
             peerRegions.letGo();
         }
-        return wire.isQuiescent() && !peerRegions.isLingering() && !ownRegions.isReachableByAddress();
+        return !peerRegions.isLingering() && !ownRegions.isReachableByAddress();
     }
 }

@@ -13,12 +13,11 @@ import java.nio.charset.StandardCharsets;
  * @param secret 16 bytes that whoever comes to the meeting point must know
  * @param probeAddress where this process has the probe of cross-memory attach; 0 if it does not allow it
  * @param probe what is there, 16 bytes
- * @param wire the offer of the tcp endpoint beside
  */
-record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddress, byte[] probe, byte[] wire) {
+record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddress, byte[] probe) {
     static final int SECRET_BYTES = SecretSource.BYTES;
     static final int PROBE_BYTES = 16;
-    private static final byte VERSION = 1;
+    private static final byte VERSION = 2;
     private static final int MOST_TEXT_BYTES = 255;
 
     boolean allowsCrossMemoryAttach() {
@@ -35,9 +34,7 @@ record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddre
                         + meetingText.length
                         + SECRET_BYTES
                         + 8
-                        + PROBE_BYTES
-                        + 2
-                        + wire.length)
+                        + PROBE_BYTES)
                 .put(VERSION)
                 .put((byte) hostText.length)
                 .put(hostText)
@@ -46,8 +43,6 @@ record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddre
                 .put(secret)
                 .putLong(probeAddress)
                 .put(probe)
-                .putShort((short) wire.length)
-                .put(wire)
                 .array();
     }
 
@@ -75,11 +70,10 @@ record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddre
             byte[] secret = take(buffer, SECRET_BYTES);
             long probeAddress = buffer.getLong();
             byte[] probe = take(buffer, PROBE_BYTES);
-            byte[] wire = take(buffer, Short.toUnsignedInt(buffer.getShort()));
             if (meetingPoint.indexOf('/') >= 0 || buffer.hasRemaining()) {
                 throw new ProtocolException("the peer's shm offer is damaged");
             }
-            return new ShmOffer(host, meetingPoint, secret, probeAddress, probe, wire);
+            return new ShmOffer(host, meetingPoint, secret, probeAddress, probe);
         } catch (BufferUnderflowException e) {
             throw new ProtocolException("the peer's shm offer is cut short", e);
         }

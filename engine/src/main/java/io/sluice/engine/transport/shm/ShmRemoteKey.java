@@ -18,7 +18,6 @@ final class ShmRemoteKey extends RemoteKey {
     // the loop's
     private @Nullable Arena arena;
     private @Nullable RemoteFile file;
-    private boolean byWire;
     private boolean ended;
     private boolean wordOwed;
 
@@ -26,7 +25,6 @@ final class ShmRemoteKey extends RemoteKey {
         super(handle, key, epoch);
         this.keys = keys;
         this.bytes = bytes;
-        this.byWire = keys.way() == RegionKeys.Way.WIRE;
     }
 
     RegionKeys keys() {
@@ -43,17 +41,14 @@ final class ShmRemoteKey extends RemoteKey {
         return memory;
     }
 
-    /** It is not reached as its target had thought. */
-    void takeWire() {
-        byWire = true;
-    }
-
-    boolean isByWire() {
-        return byWire;
+    /** The words are the target's processors' to change, unless they are mapped. */
+    @Override
+    public boolean carriesWords() {
+        return isMapped();
     }
 
     boolean isMapped() {
-        return !byWire && keys.way() == RegionKeys.Way.MAPPED;
+        return keys.way() == RegionKeys.Way.MAPPED;
     }
 
     boolean hasEnded() {

@@ -15,7 +15,7 @@ import io.sluice.engine.transport.TransportLoop;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The transport of one engine. It has a tcp transport inside, for the regions that peers cannot map. */
+/** The transport of one engine. It does not reach all regions: tcp does that beside. */
 final class ShmTransport implements Transport {
     private static final long LARGEST_MESSAGE = 1L << 30;
     private static final Set<MemoryKind> HOST = Set.of(MemoryKind.HOST);
@@ -23,16 +23,14 @@ final class ShmTransport implements Transport {
 
     private final ShmOptions options;
     private final Capabilities capabilities;
-    private final Transport wire;
     private final Host host;
     private final SharedFiles files;
     private final SecretSource secrets = new SecretSource();
     private final CrossMemoryProbe probe = new CrossMemoryProbe();
 
-    ShmTransport(ShmOptions options, Transport wire) {
+    ShmTransport(ShmOptions options) {
         this.options = options;
         this.capabilities = new Capabilities(LARGEST_MESSAGE, true, options.callerThreadBytes());
-        this.wire = wire;
         String directory = options.directory();
         this.host = Host.here(directory);
         if (directory != null) {
@@ -62,6 +60,16 @@ final class ShmTransport implements Transport {
     }
 
     @Override
+    public Set<MemoryKind> partial() {
+        return HOST;
+    }
+
+    @Override
+    public String complement() {
+        return "tcp";
+    }
+
+    @Override
     public @Nullable AllocatedMemory allocate(long bytes, RegionOptions region) {
         // what no peer reaches needs no file
         return region.access().isEmpty() ? null : files.allocate(bytes, region.access());
@@ -74,14 +82,11 @@ final class ShmTransport implements Transport {
 
     @Override
     public TransportLoop openLoop(EventLoop loop) {
-        return new ShmLoop(
-                wire.openLoop(loop),
-                (context, beside) -> new ShmEndpoint(context, options, host, secrets, probe, beside));
+        return context -> new ShmEndpoint(context, options, host, secrets, probe);
     }
 
     @Override
     public void close() {
-        wire.close();
         probe.close();
     }
 }

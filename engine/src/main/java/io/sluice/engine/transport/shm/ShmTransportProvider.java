@@ -5,7 +5,6 @@ import io.sluice.engine.TransportStatus;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportProvider;
-import io.sluice.engine.transport.tcp.TcpTransportProvider;
 import io.sluice.jni.Errno;
 import io.sluice.jni.NativeLibrary;
 import io.sluice.jni.SharedMemory;
@@ -60,6 +59,6 @@ public final class ShmTransportProvider implements TransportProvider {
         if (unavailable != null) {
             throw new TransportUnavailableException(unavailable);
         }
-        return new ShmTransport(ShmOptions.of(options), new TcpTransportProvider().open(options));
+        return new ShmTransport(ShmOptions.of(options));
     }
 }

@@ -87,7 +87,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages {
 
     private int flags() {
         return (context.integrity() == Integrity.CRC32C ? CHECKSUMS : 0)
-                | (context.carriesMessages() ? LANE_FAILOVER : 0)
+                | LANE_FAILOVER
                 | (wantsTls() ? TLS_ON_LANES : 0)
                 | PAGES;
     }

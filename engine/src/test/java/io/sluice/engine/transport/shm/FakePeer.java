@@ -70,7 +70,7 @@ final class FakePeer implements AutoCloseable {
 
     /** An offer of its own that fits that of the endpoint. */
     ShmOffer offer(String name) {
-        return new ShmOffer(theirs.host(), name, OWN_SECRET, 0, new byte[ShmOffer.PROBE_BYTES], theirs.wire());
+        return new ShmOffer(theirs.host(), name, OWN_SECRET, 0, new byte[ShmOffer.PROBE_BYTES]);
     }
 
     ShmOffer theirs() {

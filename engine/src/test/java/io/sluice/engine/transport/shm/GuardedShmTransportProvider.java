@@ -3,6 +3,7 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransportStatus;
@@ -64,6 +65,16 @@ public final class GuardedShmTransportProvider implements TransportProvider {
         @Override
         public MemorySupport memory() {
             return shm.memory();
+        }
+
+        @Override
+        public Set<MemoryKind> partial() {
+            return shm.partial();
+        }
+
+        @Override
+        public @Nullable String complement() {
+            return shm.complement();
         }
 
         @Override

@@ -210,7 +210,7 @@ class HostileHandshakeTest {
     void damagedOffersAreReadOrRefused() {
         FuzzSeed seed = FuzzSeed.of("HostileHandshakeTest");
         Random random = seed.random();
-        byte[] right = new ShmOffer("boot net dir", "sluice-00", new byte[16], 5, new byte[16], new byte[6]).toBytes();
+        byte[] right = new ShmOffer("boot net dir", "sluice-00", new byte[16], 5, new byte[16]).toBytes();
         int refused = 0;
         for (int i = 0; i < seed.scaled(OFFERS); i++) {
             try {

@@ -1,0 +1,115 @@
+package io.sluice.engine.flow;
+
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.WorkRequest;
+
+/** The work requests that are to be posted on one path, and what the path needs them to be. On the poller's thread. */
+final class PathQueue {
+    private static final int BATCH = 64;
+
+    private final int index;
+    private final int transport;
+    private final Endpoint endpoint;
+    private final Chunker chunker;
+    private final boolean canCarrySignals;
+    private final WorkRequest[] batch = new WorkRequest[BATCH];
+    private int from;
+    private int to;
+    private boolean stalled;
+
+    PathQueue(int index, FlowPath path, long windowBytes) {
+        this.index = index;
+        this.transport = path.transport();
+        this.endpoint = path.endpoint();
+        this.chunker = new Chunker(windowBytes, path.capabilities().largestMessage());
+        this.canCarrySignals = path.capabilities().writeWithSignal();
+    }
+
+    int index() {
+        return index;
+    }
+
+    /** The transport's place among the engine's. */
+    int transport() {
+        return transport;
+    }
+
+    Chunker chunker() {
+        return chunker;
+    }
+
+    long chunk(long bytes) {
+        return chunker.chunk(bytes);
+    }
+
+    boolean canCarrySignals() {
+        return canCarrySignals;
+    }
+
+    /** Whether the endpoint takes several pages of a region in one request. */
+    boolean takesPages(RemoteKey remote) {
+        return endpoint.takesPages(remote);
+    }
+
+    /** Adds one; there is room. */
+    void add(WorkRequest request) {
+        batch[to++] = request;
+    }
+
+    boolean isFull() {
+        return to == BATCH;
+    }
+
+    /** Whether the endpoint has left something since it was offered all the last time. */
+    boolean isStalled() {
+        return stalled;
+    }
+
+    /** It may have room again. */
+    void retry() {
+        stalled = false;
+    }
+
+    /** Offers what there is; false if the endpoint left some of it. */
+    boolean post(EventLoop loop, FlowFigures figures) {
+        while (from < to) {
+            // before: what completes inside the call has been posted
+            offer(loop);
+            int accepted = endpoint.post(batch, from, to - from);
+            from += accepted;
+            figures.countPosted(index, accepted);
+            if (accepted == 0) {
+                stalled = true;
+                return false;
+            }
+        }
+        from = 0;
+        to = 0;
+        return true;
+    }
+
+    /** What completes from here on does so now: one look at the clock for all. */
+    private void offer(EventLoop loop) {
+        loop.beginBatch();
+        long at = loop.batchTime();
+        for (int i = from; i < to; i++) {
+            ((Chunk) batch[i]).offered(at);
+        }
+    }
+
+    /** The next that the closed endpoint never took; only while {@link #hasOffered()}. */
+    WorkRequest takeOffered() {
+        return batch[from++];
+    }
+
+    /** Whether there is something that was not taken. */
+    boolean hasOffered() {
+        if (from < to) {
+            return true;
+        }
+        from = 0;
+        to = 0;
+        return false;
+    }
+}

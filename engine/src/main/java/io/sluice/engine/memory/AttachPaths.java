@@ -1,0 +1,195 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.PathPolicy;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.control.PeerText;
+import io.sluice.engine.transport.RemoteKey;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The paths of a connection, as regions are attached over them, and how the answer to an attach tells of them. On the connection's
+ * loop.
+ */
+public final class AttachPaths {
+    private static final int MOST_DEVICE_BYTES = 255;
+
+    private final List<AttachPath> paths;
+    private final PathPolicy policy;
+    private final boolean told;
+
+    /**
+     * Of a connection.
+     *
+     * @param paths all, in order
+     * @param policy chooses among them
+     * @param told whether the peer knows that there may be several, so that an answer says which path keys are for
+     */
+    public AttachPaths(List<AttachPath> paths, PathPolicy policy, boolean told) {
+        this.paths = List.copyOf(paths);
+        this.policy = policy;
+        this.told = told;
+    }
+
+    // ---- of this engine's regions ----
+
+    /** Whether memory of a kind may be reached over one of them. */
+    boolean register(MemoryKind kind) {
+        return paths.stream()
+                .anyMatch(path ->
+                        path.transport().transport().memory().register().contains(kind));
+    }
+
+    /** What the peer reaches of a region, by path; null if it reaches it by none. */
+    @Nullable Exposure @Nullable [] expose(LocalRegion region, RegionDescriptor descriptor) {
+        @Nullable Exposure[] byPath = new @Nullable Exposure[paths.size()];
+        boolean some = false;
+        for (AttachPath path : paths) {
+            int transport = path.transport().index();
+            if (!region.isTakenBy(transport)) {
+                continue;
+            }
+            Exposure exposure = new Exposure(region, descriptor, transport);
+            if (path.endpoint().reaches(exposure)) {
+                byPath[path.index()] = exposure;
+                some = true;
+            }
+        }
+        return some ? byPath : null;
+    }
+
+    /** What the answer to an attach says behind the handle; null if the region is closing, and nothing is exposed then. */
+    byte @Nullable [] keysOf(long handle, LocalRegion region, @Nullable Exposure[] byPath) {
+        ByteArrayOutputStream answer = new ByteArrayOutputStream();
+        if (told) {
+            String device = region.memory().device();
+            byte[] text = device == null ? new byte[0] : device.getBytes(StandardCharsets.UTF_8);
+            int length = Math.min(text.length, MOST_DEVICE_BYTES);
+            answer.write(length);
+            answer.write(text, 0, length);
+            answer.write((int) Arrays.stream(byPath).filter(each -> each != null).count());
+        }
+        for (AttachPath path : paths) {
+            Exposure exposure = byPath[path.index()];
+            if (exposure == null) {
+                continue;
+            }
+            byte[] keys = path.endpoint().keysOf(handle, exposure);
+            if (keys == null) {
+                paths.subList(0, path.index())
+                        .forEach(before -> before.endpoint().exposureEnded(handle));
+                return null;
+            }
+            if (told) {
+                answer.write(path.index());
+            }
+            answer.writeBytes(
+                    ByteBuffer.allocate(2).putShort((short) keys.length).array());
+            answer.writeBytes(keys);
+        }
+        return answer.toByteArray();
+    }
+
+    /** What stands there of a region that is refused. */
+    byte[] noKeys() {
+        return new byte[2];
+    }
+
+    /** An attachment of the peer's has ended. */
+    public void exposureEnded(long handle) {
+        paths.forEach(path -> path.endpoint().exposureEnded(handle));
+    }
+
+    // ---- of the peer's regions ----
+
+    /** Reads what an answer says behind the handle of a region that is attached. */
+    PathChoice read(RegionDescriptor descriptor, long handle, ByteBuffer answer) {
+        String device = null;
+        int count = 1;
+        if (told) {
+            int length = Byte.toUnsignedInt(AttachMessage.need(answer, 1).get());
+            device = length == 0 ? null : PeerText.read(cut(answer, length));
+            count = Byte.toUnsignedInt(AttachMessage.need(answer, 1).get());
+        }
+        PathChoice choice = new PathChoice(paths, policy, descriptor, device);
+        int last = -1;
+        for (int i = 0; i < count; i++) {
+            int path = told ? Byte.toUnsignedInt(AttachMessage.need(answer, 1).get()) : 0;
+            ByteBuffer keys = keys(answer);
+            if (path <= last || path >= paths.size()) {
+                throw new ProtocolException("the peer attaches a region over path " + path + " of " + paths.size()
+                        + ", after path " + last);
+            }
+            last = path;
+            choice.offered(path, handle, keys);
+        }
+        return choice;
+    }
+
+    /** Reads what stands there of a region that is refused. */
+    void readNoKeys(ByteBuffer answer) {
+        keys(answer);
+    }
+
+    private static ByteBuffer keys(ByteBuffer answer) {
+        return cut(answer, Short.toUnsignedInt(AttachMessage.need(answer, 2).getShort()));
+    }
+
+    private static ByteBuffer cut(ByteBuffer answer, int length) {
+        ByteBuffer part = AttachMessage.need(answer, length).slice(answer.position(), length);
+        answer.position(answer.position() + length);
+        return part;
+    }
+
+    /**
+     * Makes attached regions ready, each over the paths that were chosen for it.
+     *
+     * @param done is run once with null, or with the first reason why some are not ready
+     */
+    void prepare(List<PathChoice> attached, Consumer<@Nullable SluiceException> done) {
+        if (paths.size() == 1) {
+            paths.getFirst().endpoint().prepare(keys(attached, 0), done);
+            return;
+        }
+        Consumer<@Nullable SluiceException> all = new Consumer<>() {
+            private int left = paths.size();
+            private @Nullable SluiceException first;
+
+            @Override
+            public void accept(@Nullable SluiceException error) {
+                first = first == null ? error : first;
+                if (--left == 0) {
+                    done.accept(first);
+                }
+            }
+        };
+        for (AttachPath path : paths) {
+            path.endpoint().prepare(keys(attached, path.index()), all);
+        }
+    }
+
+    private static List<RemoteKey> keys(List<PathChoice> attached, int path) {
+        List<RemoteKey> keys = new ArrayList<>(attached.size());
+        for (PathChoice each : attached) {
+            RemoteKey key = each.key(path);
+            if (key != null) {
+                keys.add(key);
+            }
+        }
+        return keys;
+    }
+
+    /** A region is not attached any more. */
+    void detached(AttachedRegion region) {
+        region.keys().forEach(key -> paths.get(key.path()).endpoint().detached(key));
+    }
+}

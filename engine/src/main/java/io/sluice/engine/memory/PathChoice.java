@@ -1,0 +1,163 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionPath;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryNotAccessibleException;
+import io.sluice.engine.PathPolicy;
+import io.sluice.engine.PathPolicy.Question;
+import io.sluice.engine.PathPolicy.Use;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.RemoteKey;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+
+/** Settles over which paths one region of the peer's is reached. On the connection's loop. */
+final class PathChoice {
+    private static final MemoryKind[] KINDS = MemoryKind.values();
+
+    private final List<AttachPath> paths;
+    private final PathPolicy policy;
+    private final RegionDescriptor descriptor;
+    private final @Nullable String device;
+    private final @Nullable RemoteKey[] keys;
+    private final String[] obstacles;
+    private final boolean[] used;
+    private @Nullable RegionPath first;
+
+    PathChoice(List<AttachPath> paths, PathPolicy policy, RegionDescriptor descriptor, @Nullable String device) {
+        this.paths = paths;
+        this.policy = policy;
+        this.descriptor = descriptor;
+        this.device = device;
+        this.keys = new @Nullable RemoteKey[paths.size()];
+        this.obstacles = new String[paths.size()];
+        this.used = new boolean[paths.size()];
+        for (AttachPath path : paths) {
+            obstacles[path.index()] = "the peer does not let the region be reached by it";
+        }
+    }
+
+    /** The peer offers the region over a path. */
+    void offered(int path, long handle, ByteBuffer bytes) {
+        try {
+            RemoteKey key = paths.get(path).endpoint().remoteKey(handle, descriptor, bytes);
+            key.path(path);
+            keys[path] = key;
+        } catch (MemoryNotAccessibleException e) {
+            obstacles[path] = String.valueOf(e.getMessage());
+        }
+    }
+
+    /**
+     * Chooses, and gives the paths up that are not taken.
+     *
+     * @throws SluiceException if there is none, or the policy fails
+     */
+    AttachedRegion choose(Connection connection) {
+        @Nullable RegionPath[] copies = new @Nullable RegionPath[KINDS.length];
+        RegionPath words;
+        try {
+            for (MemoryKind local : KINDS) {
+                copies[local.ordinal()] = choose(Use.COPIES, local, path -> accesses(path, local));
+            }
+            words = choose(Use.WORDS, MemoryKind.HOST, this::carriesWords);
+        } catch (RuntimeException | Error e) {
+            giveUp(path -> true);
+            throw e;
+        }
+        RegionPath any = first;
+        if (any == null) {
+            giveUp(path -> true);
+            throw new MemoryNotAccessibleException(
+                    "no path of this connection reaches the region of " + descriptor + ": " + obstacles());
+        }
+        giveUp(path -> !used[path]);
+        return new AttachedRegion(connection, descriptor, copies, words, any);
+    }
+
+    private boolean accesses(int path, MemoryKind local) {
+        return paths.get(path).transport().transport().memory().access().contains(local);
+    }
+
+    private boolean carriesWords(int path) {
+        RemoteKey key = keys[path];
+        return key != null && key.carriesWords();
+    }
+
+    private @Nullable RegionPath choose(Use use, MemoryKind local, IntPredicate able) {
+        List<ConnectionPath> candidates = new ArrayList<>(paths.size());
+        for (AttachPath path : paths) {
+            if (keys[path.index()] != null && able.test(path.index())) {
+                candidates.add(path.face());
+            }
+        }
+        if (candidates.isEmpty()) {
+            return null;
+        }
+        ConnectionPath chosen = policy.choose(new Question(descriptor, device, use, local, candidates));
+        for (AttachPath path : paths) {
+            RemoteKey key = keys[path.index()];
+            if (key != null && path.face().equals(chosen) && candidates.contains(chosen)) {
+                RegionPath taken = new RegionPath(path, key, reason(path, candidates.getFirst(), use, local));
+                used[path.index()] = true;
+                if (first == null) {
+                    first = taken;
+                }
+                return taken;
+            }
+        }
+        throw new SluiceException("the path policy has chosen " + chosen + ", which is none of the candidates "
+                + candidates + " for " + descriptor);
+    }
+
+    private String reason(AttachPath taken, ConnectionPath preferred, Use use, MemoryKind local) {
+        if (!taken.face().equals(preferred)) {
+            return "the path policy has chosen it before " + preferred.transport();
+        }
+        if (taken.index() == 0) {
+            return "the connection's preferred path reaches the region";
+        }
+        StringBuilder reason = new StringBuilder();
+        for (AttachPath better : paths.subList(0, taken.index())) {
+            reason.append(reason.isEmpty() ? "" : "; ")
+                    .append(better.face().transport())
+                    .append(" does not: ")
+                    .append(
+                            keys[better.index()] == null
+                                    ? obstacles[better.index()]
+                                    : use == Use.WORDS
+                                            ? "it only copies from and to the region"
+                                            : "it does not access local memory of kind " + local);
+        }
+        return reason.toString();
+    }
+
+    private String obstacles() {
+        List<String> each = new ArrayList<>();
+        for (AttachPath path : paths) {
+            each.add(path.face().transport() + ": " + obstacles[path.index()]);
+        }
+        return String.join("; ", each);
+    }
+
+    private void giveUp(IntPredicate which) {
+        for (AttachPath path : paths) {
+            RemoteKey key = keys[path.index()];
+            if (key != null && which.test(path.index())) {
+                path.endpoint().detached(key);
+                keys[path.index()] = null;
+            }
+        }
+    }
+
+    /** What is presented over a path; null if that is not taken. */
+    @Nullable
+    RemoteKey key(int path) {
+        return keys[path];
+    }
+}

@@ -1,0 +1,222 @@
+package io.sluice.engine.transport.device;
+
+import io.sluice.engine.MemoryNotAccessibleException;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.TransportMetrics.PathState;
+import io.sluice.engine.TransportUnavailableException;
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.RegionAttachments;
+import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.WireCounter;
+import io.sluice.engine.transport.WorkRequest;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of a connection within the process. What is attached is entered in a table that both ends know; the initiator looks it up
+ * when it attaches, has the region check each request, and copies.
+ */
+final class DeviceEndpoint implements Endpoint, RegionAttachments {
+    /** The name of an engine whose device does not work, which shows only when it is to be used. */
+    static final String WITHOUT_DEVICE = "without-device";
+
+    private static final UUID PROCESS = UUID.randomUUID();
+    private static final int OFFER_BYTES = 16;
+    // after so much the loop looks at its other connections
+    private static final long BYTES_A_TURN = 16 << 20;
+
+    private static final AtomicLong NEXT = new AtomicLong();
+    private static final Map<Long, Entry> ATTACHED = new ConcurrentHashMap<>();
+
+    private final EndpointContext context;
+    private final Map<Long, Long> numbers = new HashMap<>();
+    private long bytesLeft = BYTES_A_TURN;
+    private boolean resting;
+    private volatile boolean open;
+
+    DeviceEndpoint(EndpointContext context) {
+        this.context = context;
+    }
+
+    /** A region that the peer has attached. */
+    private static final class Entry {
+        private final ExposedRegion region;
+        private volatile boolean ended;
+
+        Entry(ExposedRegion region) {
+            this.region = region;
+        }
+    }
+
+    private static final class Key extends RemoteKey {
+        private final Entry entry;
+
+        Key(long handle, RegionDescriptor descriptor, Entry entry) {
+            super(handle, descriptor.key(), descriptor.epoch());
+            this.entry = entry;
+        }
+    }
+
+    @Override
+    public byte[] offer() {
+        return ByteBuffer.allocate(OFFER_BYTES)
+                .putLong(PROCESS.getMostSignificantBits())
+                .putLong(PROCESS.getLeastSignificantBits())
+                .array();
+    }
+
+    @Override
+    public void begin(byte[] peerOffer) {
+        if (peerOffer.length != OFFER_BYTES || !ByteBuffer.wrap(peerOffer).equals(ByteBuffer.wrap(offer()))) {
+            context.failed(new TransportUnavailableException("the peer's devices are another process's"));
+            return;
+        }
+        if (WITHOUT_DEVICE.equals(context.options().name())) {
+            context.failed(new TransportUnavailableException("the device is asleep"));
+            return;
+        }
+        open = true;
+        context.established();
+    }
+
+    @Override
+    public byte @Nullable [] keysOf(long handle, ExposedRegion region) {
+        long number = NEXT.incrementAndGet();
+        ATTACHED.put(number, new Entry(region));
+        numbers.put(handle, number);
+        return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
+    }
+
+    @Override
+    public RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
+        if (keys.remaining() != Long.BYTES) {
+            throw new ProtocolException("the keys of a device's region are " + keys.remaining() + " bytes");
+        }
+        Entry entry = ATTACHED.get(keys.getLong());
+        if (entry == null) {
+            throw new MemoryNotAccessibleException("the region has gone from the device");
+        }
+        return new Key(handle, descriptor, entry);
+    }
+
+    @Override
+    public void exposureEnded(long handle) {
+        Long number = numbers.remove(handle);
+        Entry entry = number == null ? null : ATTACHED.remove(number);
+        if (entry != null) {
+            entry.ended = true;
+        }
+    }
+
+    @Override
+    public int post(WorkRequest[] batch, int from, int count) {
+        int done = 0;
+        while (done < count && open && !resting) {
+            WorkRequest request = batch[from + done++];
+            CompletionStatus status = carryOut(request);
+            if (status == CompletionStatus.SUCCESS) {
+                context.count(
+                        request.operation().changesRemote() ? WireCounter.SENT : WireCounter.RECEIVED,
+                        request.length());
+            }
+            bytesLeft -= request.length();
+            if (bytesLeft <= 0) {
+                rest();
+            }
+            context.completed(request, status);
+        }
+        return done;
+    }
+
+    private void rest() {
+        resting = true;
+        context.loop().execute(() -> {
+            resting = false;
+            bytesLeft = BYTES_A_TURN;
+            if (open) {
+                context.postable();
+            }
+        });
+    }
+
+    private static CompletionStatus carryOut(WorkRequest request) {
+        Key key = (Key) request.remote();
+        if (key.entry.ended) {
+            return CompletionStatus.UNKNOWN_REGION;
+        }
+        ExposedRegion region = key.entry.region;
+        CompletionStatus status = region.acquire(
+                request.operation(), key.key(), key.epoch(), request.remoteOffset(), request.length());
+        if (status != CompletionStatus.SUCCESS) {
+            return status;
+        }
+        try {
+            MemorySegment remote = at(region.memory().address() + request.remoteOffset(), request.length());
+            switch (request.operation()) {
+                case WRITE -> remote.copyFrom(at(request.localAddress(), request.length()));
+                case READ -> at(request.localAddress(), request.length()).copyFrom(remote);
+                case PUT -> put(remote, request.operand());
+                case SIGNAL, FETCH_ADD -> request.fetched(region.fetchAdd(request.remoteOffset(), request.operand()));
+                case COMPARE_AND_SWAP ->
+                    request.fetched(region.compareAndSwap(
+                            request.remoteOffset(), request.expected(), request.operand()));
+            }
+            return CompletionStatus.SUCCESS;
+        } finally {
+            region.release();
+        }
+    }
+
+    private static void put(MemorySegment remote, long value) {
+        for (long i = 0; i < remote.byteSize(); i++) {
+            remote.set(ValueLayout.JAVA_BYTE, i, (byte) (value >>> 8 * i));
+        }
+    }
+
+    private static MemorySegment at(long address, long bytes) {
+        return MemorySegment.ofAddress(address).reinterpret(bytes);
+    }
+
+    @Override
+    public int lanes(PathState state) {
+        return state == PathState.UP && open ? 1 : 0;
+    }
+
+    @Override
+    public void regionClosing() {
+        // nothing is leased beyond a call
+    }
+
+    @Override
+    public boolean holdsClosedLease() {
+        return false;
+    }
+
+    @Override
+    public @Nullable String stuckLane(long now, long timeoutNanos) {
+        return null;
+    }
+
+    @Override
+    public void close() {
+        open = false;
+        List.copyOf(numbers.keySet()).forEach(this::exposureEnded);
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        return true;
+    }
+}
