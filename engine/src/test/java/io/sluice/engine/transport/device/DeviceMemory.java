@@ -10,17 +10,39 @@ import io.sluice.engine.contract.ContractMemory;
 import io.sluice.engine.contract.OwnMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /** The device's memory as a test sees it: through the back door, as the device itself would. */
 final class DeviceMemory implements ContractMemory {
     static final String DEVICE = "GPU-8c7a1d2e-0000-0000-0000-000000000002";
 
+    private static final ConcurrentSkipListMap<Long, MemorySegment> MADE = new ConcurrentSkipListMap<>();
+
     static RegionOptions on(RegionOptions options) {
         return options.on(MemoryKind.CUDA, DEVICE);
     }
 
+    /** From now on a test can look into it. */
+    static void made(MemorySegment memory) {
+        MADE.put(memory.address(), memory);
+    }
+
+    static void freed(MemorySegment memory) {
+        MADE.remove(memory.address(), memory);
+    }
+
+    /** What a region of either kind of memory, or a slice of it, holds. */
     static MemorySegment contents(MemoryRegion region) {
-        return MemorySegment.ofAddress(region.memory().address()).reinterpret(region.length());
+        if (region.memory().isHost()) {
+            return region.segment();
+        }
+        long address = region.memory().address();
+        Map.Entry<Long, MemorySegment> whole = MADE.floorEntry(address);
+        if (whole == null || address - whole.getKey() >= whole.getValue().byteSize()) {
+            throw new IllegalStateException("the device's memory was freed");
+        }
+        return whole.getValue().asSlice(address - whole.getKey(), region.length());
     }
 
     @Override
@@ -36,7 +58,9 @@ final class DeviceMemory implements ContractMemory {
     @Override
     public OwnMemory own(long bytes, long alignment) {
         Arena arena = Arena.ofShared();
-        return new Own(arena, arena.allocate(bytes, alignment));
+        MemorySegment memory = arena.allocate(bytes, alignment);
+        made(memory);
+        return new Own(arena, memory);
     }
 
     @Override
@@ -64,6 +88,7 @@ final class DeviceMemory implements ContractMemory {
 
         @Override
         public void close() {
+            freed(segment);
             arena.close();
         }
     }

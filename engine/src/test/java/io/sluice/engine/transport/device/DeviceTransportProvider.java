@@ -11,6 +11,7 @@ import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.MappedSegment;
 import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.Transport;
@@ -19,7 +20,6 @@ import io.sluice.engine.transport.TransportProvider;
 import io.sluice.jni.Memory;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,7 +97,7 @@ public final class DeviceTransportProvider implements TransportProvider {
     }
 
     private static final class Mapped implements AllocatedMemory {
-        private final AtomicBoolean alive = new AtomicBoolean(true);
+        private final MappedSegment mapped;
         private final RegionMemory memory;
 
         Mapped(long bytes, String device) {
@@ -105,7 +105,10 @@ public final class DeviceTransportProvider implements TransportProvider {
             if (address < 0) {
                 throw new RegistrationException("the device has no " + bytes + " bytes");
             }
-            memory = RegionMemory.device(MemoryKind.CUDA, device, address, bytes, alive::get);
+            mapped = new MappedSegment(address, bytes, Memory::unmap);
+            memory = RegionMemory.device(
+                    MemoryKind.CUDA, device, address, bytes, mapped.segment().scope()::isAlive);
+            DeviceMemory.made(mapped.segment());
         }
 
         @Override
@@ -120,8 +123,8 @@ public final class DeviceTransportProvider implements TransportProvider {
 
         @Override
         public void close() {
-            alive.set(false);
-            Memory.unmap(memory.address(), memory.length());
+            DeviceMemory.freed(mapped.segment());
+            mapped.close();
         }
     }
 }

@@ -1,0 +1,75 @@
+package io.sluice.engine.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.Capabilities.CompletionLevel;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What follows writes goes when those of all paths are visible, where a path has them only acknowledged. */
+class VisibilityTest {
+    private final SteppedFlow.HeldRequests visible = new SteppedFlow.HeldRequests();
+    private final SteppedFlow.HeldRequests acknowledged = new SteppedFlow.HeldRequests();
+    private final WriteGroups groups = new WriteGroups(Visibility.between(List.of(
+            path(visible, CompletionLevel.VISIBLE), path(acknowledged, CompletionLevel.ACKNOWLEDGED))));
+    private int reached;
+
+    private static FlowPath path(SteppedFlow.HeldRequests endpoint, CompletionLevel completion) {
+        return new FlowPath(
+                0, new Capabilities(true, completion, 1 << 20, true), endpoint, ConnectionCounters.alone());
+    }
+
+    private WriteGroup followed() {
+        WriteGroup group = groups.enter();
+        assertThat(groups.close(() -> reached++)).isSameAs(group);
+        return group;
+    }
+
+    @Test
+    void followerGoesWhenTheWritesOfAllPathsAreVisible() {
+        acknowledged.holdsVisibility = true;
+        groups.leave(followed());
+        assertThat(reached).isZero();
+        groups.release();
+        assertThat(groups.followers()).hasSize(1);
+        acknowledged.makeAllVisible();
+        assertThat(reached).isOne();
+        assertThat(groups.followers()).isEmpty();
+    }
+
+    @Test
+    void answerOfAnEarlierUseOfAGroupMeansNothing() {
+        acknowledged.holdsVisibility = true;
+        WriteGroup group = followed();
+        int use = group.use();
+        groups.leave(group);
+        group.dropFollower();
+        groups.release();
+        group.becameVisible(use);
+        assertThat(group.isVisible()).isFalse();
+        group.becameVisible(group.use());
+        assertThat(group.isVisible()).isTrue();
+    }
+
+    @Test
+    void nothingIsWaitedForAfterTheEnd() {
+        acknowledged.holdsVisibility = true;
+        groups.leave(followed());
+        groups.connectionEnded();
+        groups.release();
+        assertThat(reached).isOne();
+    }
+
+    @Test
+    void aSignalRidesInNoWriteWhereOtherPathsMayBeBehind() {
+        WriteGroup group = groups.enter();
+        assertThat(groups.isNextAlone(group)).isFalse();
+        WriteGroups ofOnePath =
+                new WriteGroups(Visibility.between(List.of(path(acknowledged, CompletionLevel.ACKNOWLEDGED))));
+        assertThat(ofOnePath.isNextAlone(ofOnePath.enter())).isTrue();
+        WriteGroups ofVisible = new WriteGroups(Visibility.between(
+                List.of(path(visible, CompletionLevel.VISIBLE), path(visible, CompletionLevel.VISIBLE))));
+        assertThat(ofVisible.isNextAlone(ofVisible.enter())).isTrue();
+    }
+}
