@@ -1,6 +1,5 @@
 package io.sluice.samples.prefill;
 
-import io.sluice.engine.TransferElement;
 import java.util.List;
 import java.util.stream.IntStream;
 import reactor.core.publisher.Flux;
@@ -20,7 +19,7 @@ final class BurstWrite {
     }
 
     /** Pages that are filled, and wait to be written. */
-    private record Filled(PageBatch batch, StagingBuffer buffer, List<TransferElement> elements) {}
+    private record Filled(PageBatch batch, StagingBuffer buffer) {}
 
     /** Moves all pages of all layers; completes when the decode side has acknowledged them. */
     Mono<Void> run() {
@@ -44,7 +43,10 @@ final class BurstWrite {
                         batch -> request.staging
                                 .acquire()
                                 .publishOn(request.compute)
-                                .map(buffer -> new Filled(batch, buffer, batch.fill(buffer))),
+                                .map(buffer -> {
+                                    batch.fillOnly(buffer);
+                                    return new Filled(batch, buffer);
+                                }),
                         batches.size())
                 .collectList();
     }
@@ -53,11 +55,7 @@ final class BurstWrite {
         return Mono.defer(() -> {
             long begun = System.nanoTime();
             return Flux.fromIterable(burst)
-                    .flatMap(
-                            filled -> request.connection
-                                    .writeVectored(filled.elements())
-                                    .then(),
-                            burst.size())
+                    .flatMap(filled -> filled.batch().write(filled.buffer()), burst.size())
                     .then(Mono.fromRunnable(() -> {
                         request.wrote(System.nanoTime() - begun);
                         burst.forEach(this::moved);

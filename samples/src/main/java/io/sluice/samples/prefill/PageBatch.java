@@ -1,10 +1,12 @@
 package io.sluice.samples.prefill;
 
+import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.TransferElement;
 import io.sluice.samples.kvcache.PageSeal;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import reactor.core.publisher.Mono;
 
 /**
  * Some pages of one layer of a request, as many as one staging buffer holds at most.
@@ -38,6 +40,12 @@ record PageBatch(RequestWrite request, int layer, int start, int end) {
      * @return what is to be written: each element is a run of pages, or of seals, that are neighbours on the decode side
      */
     List<TransferElement> fill(StagingBuffer buffer) {
+        fillOnly(buffer);
+        return runs(buffer);
+    }
+
+    /** Fills its pages and seals, to be written by {@link #write}. */
+    void fillOnly(StagingBuffer buffer) {
         MovedPages pages = request.pages;
         MemorySegment memory = request.staging.region().segment();
         int pageBytes = request.target.geometry().pageBytes();
@@ -48,7 +56,27 @@ record PageBatch(RequestWrite request, int layer, int start, int end) {
             PageSeal.store(memory, buffer.sealsAt() + (long) (i - start) * PageSeal.BYTES, seal);
         }
         request.filled(layer, start, end);
-        return runs(buffer);
+    }
+
+    /** Writes its pages and seals, each as a list of pages; completes when the decode side has acknowledged them. */
+    Mono<Void> write(StagingBuffer buffer) {
+        DecodeMemory target = request.target;
+        MemoryRegion staged = request.staging.region();
+        int pageBytes = target.geometry().pageBytes();
+        long[] pagesFrom = new long[pages()];
+        long[] pagesTo = new long[pages()];
+        long[] sealsFrom = new long[pages()];
+        long[] sealsTo = new long[pages()];
+        for (int i = 0; i < pages(); i++) {
+            int pageId = request.pages.pageId(start + i);
+            pagesFrom[i] = buffer.pagesAt() + (long) i * pageBytes;
+            pagesTo[i] = target.geometry().offset(layer, pageId);
+            sealsFrom[i] = buffer.sealsAt() + (long) i * PageSeal.BYTES;
+            sealsTo[i] = target.sealTable().offset(layer, pageId);
+        }
+        return request.connection
+                .writePages(staged, pagesFrom, target.pages(), pagesTo, pageBytes)
+                .and(request.connection.writePages(staged, sealsFrom, target.seals(), sealsTo, PageSeal.BYTES));
     }
 
     private List<TransferElement> runs(StagingBuffer buffer) {
