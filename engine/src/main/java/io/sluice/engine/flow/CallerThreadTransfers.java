@@ -4,6 +4,7 @@ import io.sluice.engine.transport.InlineOperations;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Small transfers that the calling thread carries out itself, where the transport can and nothing waits before them: they

@@ -2,6 +2,7 @@ package io.sluice.engine.flow;
 
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 
 /** The work requests that are to be posted on one path, and what the path needs them to be. On the poller's thread. */

@@ -3,6 +3,7 @@ package io.sluice.engine.flow;
 import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StartEvent;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;

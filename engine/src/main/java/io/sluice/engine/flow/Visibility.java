@@ -1,16 +1,19 @@
 package io.sluice.engine.flow;
 
-import io.sluice.engine.transport.Capabilities.CompletionLevel;
-import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.WriteVisibility;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Makes what was written over all paths of a connection visible at the target. On the poller's thread. */
 final class Visibility {
-    private final Endpoint[] endpoints;
+    // of the paths whose completed writes are not visible yet
+    private final WriteVisibility[] acknowledging;
 
     private Visibility(List<FlowPath> paths) {
-        endpoints = paths.stream().map(FlowPath::endpoint).toArray(Endpoint[]::new);
+        acknowledging = paths.stream()
+                .map(FlowPath::endpoint)
+                .filter(WriteVisibility.class::isInstance)
+                .toArray(WriteVisibility[]::new);
     }
 
     /** Of all paths. */
@@ -25,22 +28,21 @@ final class Visibility {
      * @return null if nothing has to
      */
     static @Nullable Visibility between(List<FlowPath> paths) {
-        return paths.size() > 1
-                        && paths.stream()
-                                .anyMatch(path -> path.capabilities().completion() != CompletionLevel.VISIBLE)
-                ? new Visibility(paths)
-                : null;
+        Visibility all = new Visibility(paths);
+        return paths.size() > 1 && all.acknowledging.length > 0 ? all : null;
     }
 
     /** Runs what follows, perhaps inside the call, and never if an endpoint is closed before. */
     void make(Runnable done) {
-        if (endpoints.length == 1) {
-            endpoints[0].makeVisible(done);
-            return;
-        }
-        Countdown left = new Countdown(endpoints.length, done);
-        for (Endpoint endpoint : endpoints) {
-            endpoint.makeVisible(left);
+        if (acknowledging.length == 0) {
+            done.run();
+        } else if (acknowledging.length == 1) {
+            acknowledging[0].makeVisible(done);
+        } else {
+            Countdown left = new Countdown(acknowledging.length, done);
+            for (WriteVisibility endpoint : acknowledging) {
+                endpoint.makeVisible(left);
+            }
         }
     }
 

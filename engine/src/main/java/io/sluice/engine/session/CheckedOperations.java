@@ -290,8 +290,8 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             PageTable table,
             TransferOptions options,
             PageCallback callback) {
-        return checked(
-                transfers().pages(operation, LocalRegion.of(local), mine(remote).key(), table, options, callback));
+        LocalRegion region = LocalRegion.of(local);
+        return checked(transfers().pages(operation, region, mine(remote).key(region), table, options, callback));
     }
 
     // ---- checks ----

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
  * One side's end of a connection. Every method is called on the connection's event loop, unless it says otherwise.
  *
  * <p>What only some transports have is an interface of its own, which the endpoint implements as well: {@link SocketLanes}, {@link
- * RegionAttachments}, {@link TransportMessages}, {@link Notifications}, {@link InlineOperations}, {@link StreamOrder}. The engine looks once, when the
+ * RegionAttachments}, {@link TransportMessages}, {@link Notifications}, {@link InlineOperations}, {@link WriteVisibility}, {@link
+ * StreamOrder}. The engine looks once, when the
  * endpoint is made.
  */
 public interface Endpoint {
@@ -45,15 +46,6 @@ public interface Endpoint {
      */
     default boolean takesPages(RemoteKey remote) {
         return false;
-    }
-
-    /**
-     * Makes what has completed visible to the target's code.
-     *
-     * @param done to be run on the loop's thread when it is, perhaps inside the call; never if the endpoint is closed before
-     */
-    default void makeVisible(Runnable done) {
-        done.run();
     }
 
     /** A region of this engine is closing: leases for the peer should be ended as soon as possible. */

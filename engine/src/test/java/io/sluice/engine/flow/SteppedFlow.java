@@ -14,6 +14,7 @@ import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
+import io.sluice.engine.transport.WriteVisibility;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -36,7 +37,7 @@ final class SteppedFlow {
     private static final EngineOptions OPTIONS = PatientOptions.builder().build();
 
     final SteppedLoop loop = new SteppedLoop();
-    final HeldRequests endpoint = new HeldRequests();
+    final AcknowledgedRequests endpoint = new AcknowledgedRequests();
     final CountedLeases memory = new CountedLeases();
     final ConnectionCounters counters = ConnectionCounters.alone();
     final ConnectionFlow flow;
@@ -62,7 +63,7 @@ final class SteppedFlow {
     List<FlowPath> callerThreadPath() {
         return List.of(new FlowPath(
                 0,
-                new Capabilities(true, Capabilities.CompletionLevel.VISIBLE, BYTES, true, TRANSFER_BYTES),
+                new Capabilities(BYTES, true, TRANSFER_BYTES),
                 endpoint,
                 counters));
     }
@@ -132,15 +133,36 @@ final class SteppedFlow {
                 && !loop.hasDeadline();
     }
 
-    /** An endpoint that takes everything and lets it lie. */
-    static final class HeldRequests implements Endpoint, InlineOperations {
-        private final ArrayDeque<WorkRequest> held = new ArrayDeque<>();
+    /** One whose completed writes are acknowledged, and made visible when that is asked for. */
+    static final class AcknowledgedRequests extends HeldRequests implements WriteVisibility {
         private final ArrayDeque<Runnable> invisible = new ArrayDeque<>();
-        private boolean closed;
-        private boolean postedAfterTheEnd;
 
         /** Whether what has completed stays invisible at the target until {@link #makeAllVisible}. */
         boolean holdsVisibility;
+
+        /** Makes visible what was asked to be until now. */
+        void makeAllVisible() {
+            Runnable done;
+            while ((done = invisible.pollFirst()) != null) {
+                done.run();
+            }
+        }
+
+        @Override
+        public void makeVisible(Runnable done) {
+            if (holdsVisibility) {
+                invisible.addLast(done);
+            } else {
+                done.run();
+            }
+        }
+    }
+
+    /** An endpoint that takes everything and lets it lie. */
+    static class HeldRequests implements Endpoint, InlineOperations {
+        final ArrayDeque<WorkRequest> held = new ArrayDeque<>();
+        private boolean closed;
+        boolean postedAfterTheEnd;
 
         /** What a calling thread does that carries out its own transfer, and whether it can. */
         BooleanSupplier carriesOut = () -> false;
@@ -161,23 +183,6 @@ final class SteppedFlow {
                 held.addLast(batch[i]);
             }
             return count;
-        }
-
-        /** Makes visible what was asked to be until now. */
-        void makeAllVisible() {
-            Runnable done;
-            while ((done = invisible.pollFirst()) != null) {
-                done.run();
-            }
-        }
-
-        @Override
-        public void makeVisible(Runnable done) {
-            if (holdsVisibility) {
-                invisible.addLast(done);
-            } else {
-                done.run();
-            }
         }
 
         @Override

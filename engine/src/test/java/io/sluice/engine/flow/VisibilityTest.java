@@ -3,21 +3,20 @@ package io.sluice.engine.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.transport.Capabilities;
-import io.sluice.engine.transport.Capabilities.CompletionLevel;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What follows writes goes when those of all paths are visible, where a path has them only acknowledged. */
 class VisibilityTest {
     private final SteppedFlow.HeldRequests visible = new SteppedFlow.HeldRequests();
-    private final SteppedFlow.HeldRequests acknowledged = new SteppedFlow.HeldRequests();
+    private final SteppedFlow.AcknowledgedRequests acknowledged = new SteppedFlow.AcknowledgedRequests();
     private final WriteGroups groups = new WriteGroups(Visibility.between(List.of(
-            path(visible, CompletionLevel.VISIBLE), path(acknowledged, CompletionLevel.ACKNOWLEDGED))));
+            path(visible), path(acknowledged))));
     private int reached;
 
-    private static FlowPath path(SteppedFlow.HeldRequests endpoint, CompletionLevel completion) {
+    private static FlowPath path(SteppedFlow.HeldRequests endpoint) {
         return new FlowPath(
-                0, new Capabilities(true, completion, 1 << 20, true), endpoint, ConnectionCounters.alone());
+                0, new Capabilities(1 << 20, true), endpoint, ConnectionCounters.alone());
     }
 
     private WriteGroup followed() {
@@ -66,10 +65,10 @@ class VisibilityTest {
         WriteGroup group = groups.enter();
         assertThat(groups.isNextAlone(group)).isFalse();
         WriteGroups ofOnePath =
-                new WriteGroups(Visibility.between(List.of(path(acknowledged, CompletionLevel.ACKNOWLEDGED))));
+                new WriteGroups(Visibility.between(List.of(path(acknowledged))));
         assertThat(ofOnePath.isNextAlone(ofOnePath.enter())).isTrue();
         WriteGroups ofVisible = new WriteGroups(Visibility.between(
-                List.of(path(visible, CompletionLevel.VISIBLE), path(visible, CompletionLevel.VISIBLE))));
+                List.of(path(visible), path(visible))));
         assertThat(ofVisible.isNextAlone(ofVisible.enter())).isTrue();
     }
 }

@@ -163,7 +163,7 @@ class ControlMessagesFuzzTest {
     @Test
     void answersOverPaths() {
         RegionDescriptor descriptor = region.descriptor();
-        Endpoint endpoint = endpoint();
+        RegionAttachments endpoint = new RegionAttachments() {};
         Connection connection = connection();
         ParserFuzz.of("attach-answers-over-paths")
                 .valid(

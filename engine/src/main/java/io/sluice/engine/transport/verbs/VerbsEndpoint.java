@@ -18,6 +18,7 @@ import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
+import io.sluice.engine.transport.WriteVisibility;
 import io.sluice.engine.transport.verbs.ControlMessage.Fence;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedLane;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedRail;
@@ -32,7 +33,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One side of a connection: what its lanes are given to post, and what becomes of it when one breaks. */
-final class VerbsEndpoint implements Endpoint, RegionAttachments, TransportMessages, Notifications, LaneContext {
+final class VerbsEndpoint 
+        implements Endpoint, RegionAttachments, TransportMessages, Notifications, WriteVisibility, LaneContext {
     private final EndpointContext context;
     private final VerbsOptions options;
     private final List<Rail> rails;

@@ -141,11 +141,6 @@ final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, 
     }
 
     @Override
-    public void makeVisible(Runnable done) {
-        endpoint.makeVisible(done);
-    }
-
-    @Override
     public void regionClosing() {
         endpoint.regionClosing();
     }
