@@ -23,10 +23,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each artifact as others get it: by its published pom alone, outside this build, on the class path and as a module. */
 class PublishedArtifactsTest {
-    private static final List<String> PARENTS = List.of("", "reactive-api");
+    private static final List<String> PARENTS = List.of("", "engine", "reactive-api");
     private static final List<String> MODULES = List.of(
             "native",
-            "engine",
+            "engine/core",
+            "engine/testkit",
             "metrics",
             "reactive-api/reactor",
             "reactive-api/directory",
@@ -194,6 +195,6 @@ class PublishedArtifactsTest {
     }
 
     private static String artifact(String module) {
-        return "sluice-" + module.substring(module.lastIndexOf('/') + 1);
+        return module.equals("engine/core") ? "sluice-engine" : "sluice-" + module.substring(module.lastIndexOf('/') + 1);
     }
 }

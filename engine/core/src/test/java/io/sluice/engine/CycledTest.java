@@ -1,0 +1,52 @@
+package io.sluice.engine;
+
+import io.sluice.testkit.PatientOptions;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.testkit.Patience;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** Signs of life of the pollers. */
+class CycledTest {
+    @Test
+    void idlePollersAnswerEachTime() {
+        try (TransferEngine engine =
+                TransferEngine.open(PatientOptions.builder().pollers(3).build())) {
+            for (int i = 0; i < 3; i++) {
+                // long enough for them to park
+                Patience.pause(Duration.ofMillis(20));
+                Patience.await(engine.cycled());
+            }
+        }
+    }
+
+    @Test
+    void oneThatIsHeldUpKeepsTheAnswerBack() {
+        try (TransferEngine engine =
+                TransferEngine.open(PatientOptions.builder().build())) {
+            CountDownLatch release = new CountDownLatch(1);
+            CompletableFuture<Boolean> held = new CompletableFuture<>();
+            engine.onConnection(connection -> {
+                held.complete(true);
+                Patience.await(release);
+            });
+            engine.connect(engine.address());
+            Patience.await(held);
+            CompletableFuture<Void> cycled = engine.cycled();
+            Patience.pause(Duration.ofMillis(50));
+            assertThat(cycled).isNotDone();
+            release.countDown();
+            Patience.await(cycled);
+        }
+    }
+
+    @Test
+    void aClosedEngineSaysSo() {
+        TransferEngine engine = TransferEngine.open(PatientOptions.builder().build());
+        engine.close();
+        Patience.failure(engine.cycled(), ConnectionClosedException.class);
+    }
+}

@@ -1,0 +1,81 @@
+package io.sluice.engine.bootstrap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.AuthenticationException;
+import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.Connection;
+import io.sluice.testkit.PatientOptions;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.control.MessageType;
+import io.sluice.testkit.Patience;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** A transport that turns out to be of no use between two engines: the initiator connects once more, without it. */
+class SecondAttemptTest {
+    private static TransferEngine engine(String... transports) {
+        return TransferEngine.open(
+                PatientOptions.builder().transports(List.of(transports)).build());
+    }
+
+    private static void reject(MessageSocket control, int code) {
+        control.send(MessageType.REJECT, Rejection.write(code, "not with you"));
+    }
+
+    @Test
+    void nextTransportIsTaken() {
+        try (TransferEngine engine = engine("shm", "tcp");
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+            MessageSocket first = acceptor.choose("shm");
+            assertThat(acceptor.offered()).containsExactly("shm", "tcp");
+            reject(first, Rejection.UNABLE);
+
+            MessageSocket second = acceptor.bootstrap();
+            assertThat(acceptor.offered()).containsExactly("tcp");
+            acceptor.acceptLane();
+            second.receive(MessageType.READY);
+            assertThat(Patience.await(connecting).transport()).isEqualTo("tcp");
+        }
+    }
+
+    /** It would take a path beside shm for part of its messages, and has none. */
+    @Test
+    void earlierVersionTakesWhatNeedsNoOtherPath() {
+        try (TransferEngine engine = engine("shm", "tcp");
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+            acceptor.welcome("shm", 0);
+            MessageSocket second = acceptor.bootstrap();
+            assertThat(acceptor.offered()).containsExactly("tcp");
+            acceptor.acceptLane();
+            second.receive(MessageType.READY);
+            Connection connection = Patience.await(connecting);
+            assertThat(connection.transport()).isEqualTo("tcp");
+            assertThat(connection.paths()).hasSize(1);
+        }
+    }
+
+    @Test
+    void lastTransportIsNotTriedAgain() {
+        try (TransferEngine engine = engine("shm", "tcp");
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+            reject(acceptor.choose("shm"), Rejection.UNABLE);
+            reject(acceptor.choose("tcp"), Rejection.UNABLE);
+            Patience.failure(connecting, ConnectFailedException.class);
+        }
+    }
+
+    @Test
+    void anotherReasonIsFinal() {
+        try (TransferEngine engine = engine("shm", "tcp");
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+            reject(acceptor.choose("shm"), Rejection.AUTHENTICATION);
+            Patience.failure(connecting, AuthenticationException.class);
+        }
+    }
+}

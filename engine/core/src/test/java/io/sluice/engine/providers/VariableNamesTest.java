@@ -1,0 +1,97 @@
+package io.sluice.engine.providers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.CapturedLog;
+import io.sluice.engine.EngineOptions;
+import io.sluice.testkit.PatientOptions;
+import io.sluice.engine.TransferEngine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A variable that nothing reads is a slip of the pen, and the log says which was meant. */
+class VariableNamesTest {
+    private static final Path SOURCES = Path.of("src/main/java");
+    private static final Pattern WHOLE = Pattern.compile("\"(SLUICE_[A-Z_]*[A-Z])\"");
+    private static final Pattern IN_TRANSPORT = Pattern.compile("VARIABLES \\+ \"([A-Z_]+)\"");
+
+    @Test
+    void anEngineThatOpensWarnsOnceOfWhatIsMisspelt() {
+        EngineOptions options = PatientOptions.builder()
+                .listenNowhere()
+                .environment(Map.of(
+                        "SLUICE_WINDOW_BYTE", "1MiB",
+                        "SLUICE_QUITE_ANOTHER_THING", "secret value",
+                        "SLUICE_LOG_LEVEL", "INFO",
+                        "SLUICE_AOT", "1",
+                        "SLUICE_VERBS_DEVICES", "auto",
+                        "SLUICE_DECODE_SERVICE_HOST", "10.0.0.1",
+                        "SLUICE_DECODE_PORT_7000_TCP_ADDR", "10.0.0.1",
+                        "SLUICE_FAULTY_SEED", "1"))
+                .build();
+        try (CapturedLog log = CapturedLog.warnings()) {
+            for (int i = 0; i < 2; i++) {
+                TransferEngine.open(options).close();
+            }
+            List<String> told = log.lines().stream()
+                    .filter(line -> line.contains("SLUICE_"))
+                    .toList();
+            assertThat(told)
+                    .containsExactlyInAnyOrder(
+                            "WARN the environment variable SLUICE_WINDOW_BYTE is not known, and has no effect: is it meant"
+                                    + " to be SLUICE_WINDOW_BYTES?",
+                            "WARN the environment variable SLUICE_QUITE_ANOTHER_THING is not known, and has no effect");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "SLUICE_TRANSPORT, SLUICE_TRANSPORTS",
+        "SLUICE_LIVENES_TIMEOUT, SLUICE_LIVENESS_TIMEOUT",
+        "SLUICE_TLS_CERTS, SLUICE_TLS_CERT",
+        "SLUICE_LOGLEVEL, SLUICE_LOG_LEVEL",
+        "SLUICE_SHM_DIR, SLUICE_SHM_DIRECTORY",
+        "SLUICE_lanes, SLUICE_LANES"
+    })
+    void theNearestIsNamed(String misspelt, String meant) {
+        assertThat(VariableNames.isUnknown(misspelt)).isTrue();
+        assertThat(VariableNames.nearest(misspelt)).contains(meant);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"SLUICE_SERVICE_HOST", "SLUICE_SERVICE_PORT_HTTP", "SLUICE_PORT", "SLUICE_A_PORT_80_UDP"})
+    void whatKubernetesSetsIsNoSlip(String name) {
+        assertThat(VariableNames.isUnknown(name)).isFalse();
+    }
+
+    @Test
+    void allThatIsReadIsKnown() throws IOException {
+        Set<String> read = new TreeSet<>();
+        try (Stream<Path> files = Files.walk(SOURCES)) {
+            for (Path file :
+                    files.filter(each -> each.toString().endsWith(".java")).toList()) {
+                String source = Files.readString(file);
+                names(WHOLE, source).forEach(read::add);
+                String prefix = file.toString().contains("/shm/") ? "SLUICE_SHM_" : "SLUICE_VERBS_";
+                names(IN_TRANSPORT, source).map(prefix::concat).forEach(read::add);
+            }
+        }
+        assertThat(VariableNames.OF_ENGINE).containsExactlyInAnyOrderElementsOf(read);
+    }
+
+    private static Stream<String> names(Pattern pattern, String source) {
+        return pattern.matcher(source).results().map((MatchResult match) -> match.group(1));
+    }
+}

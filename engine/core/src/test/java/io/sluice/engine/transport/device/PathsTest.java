@@ -1,0 +1,339 @@
+package io.sluice.engine.transport.device;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sluice.engine.CapturedLog;
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionPath;
+import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryNotAccessibleException;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.NotificationListener;
+import io.sluice.engine.PathPolicy;
+import io.sluice.testkit.PatientOptions;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransportMetrics;
+import io.sluice.engine.TransportMetrics.PathState;
+
+import io.sluice.engine.transport.shm.ShmOptions;
+import io.sluice.testkit.Patience;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A connection has paths of several transports, and which one carries a transfer is settled when a region is attached. */
+class PathsTest {
+    private static final long BYTES = 1 << 20;
+    private static final TransferOptions NO_DEADLINE = TransferOptions.defaults();
+
+    private final List<TransferEngine> engines = new ArrayList<>();
+    private final Arena arena = Arena.ofShared();
+
+    @AfterEach
+    void close() {
+        engines.forEach(engine -> Patience.await(engine.closeAsync()));
+        arena.close();
+    }
+
+    private TransferEngine engine(List<String> transports, Consumer<EngineOptions.Builder> more) {
+        EngineOptions.Builder options = PatientOptions.builder().transports(transports);
+        more.accept(options);
+        TransferEngine engine = TransferEngine.open(options.build());
+        engines.add(engine);
+        return engine;
+    }
+
+    private TransferEngine engine(String... transports) {
+        return engine(List.of(transports), options -> {});
+    }
+
+    private TransferEngine all() {
+        return engine("shm", "tcp", "device");
+    }
+
+    private static List<String> names(Connection connection) {
+        return connection.paths().stream().map(ConnectionPath::transport).toList();
+    }
+
+    private static TransportMetrics figures(TransferEngine engine, String transport) {
+        return engine.metrics().transports().stream()
+                .filter(each -> each.name().equals(transport))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static void write(MemoryRegion local, RemoteRegion remote) {
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        remote.connection()
+                .write(local, 0, remote, 0, BYTES, NO_DEADLINE, (transfer, error) -> complete(end, error));
+        Patience.await(end);
+    }
+
+    private static void read(MemoryRegion local, RemoteRegion remote) {
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        remote.connection().read(local, 0, remote, 0, BYTES, NO_DEADLINE, (transfer, error) -> complete(end, error));
+        Patience.await(end);
+    }
+
+    private static void complete(CompletableFuture<Void> end, @Nullable SluiceException error) {
+        if (error == null) {
+            end.complete(null);
+        } else {
+            end.completeExceptionally(error);
+        }
+    }
+
+    private static void fill(MemorySegment segment, long first) {
+        for (long i = 0; i < segment.byteSize() / Long.BYTES; i++) {
+            segment.setAtIndex(ValueLayout.JAVA_LONG_UNALIGNED, i, first + 31 * i);
+        }
+    }
+
+    private static void assertSame(MemoryRegion one, MemoryRegion other) {
+        assertThat(DeviceMemory.contents(one).mismatch(DeviceMemory.contents(other)))
+                .isEqualTo(-1);
+    }
+
+    /** Writes and reads back, and says what each transport has carried of it. */
+    private static void assertCarriedBy(
+            String transport, TransferEngine initiator, MemoryRegion local, MemoryRegion target, RemoteRegion remote) {
+        List<String> others = new ArrayList<>(names(remote.connection()));
+        others.remove(transport);
+        long[] before = others.stream()
+                .mapToLong(other -> figures(initiator, other).wireBytesSent())
+                .toArray();
+        long sent = figures(initiator, transport).wireBytesSent();
+        long received = figures(initiator, transport).wireBytesReceived();
+        fill(DeviceMemory.contents(local), sent + 7);
+        write(local, remote);
+        assertSame(local, target);
+        fill(DeviceMemory.contents(target), received + 8);
+        read(local, remote);
+        assertSame(local, target);
+        assertThat(figures(initiator, transport).wireBytesSent()).isGreaterThanOrEqualTo(sent + BYTES);
+        assertThat(figures(initiator, transport).wireBytesReceived()).isGreaterThanOrEqualTo(received + BYTES);
+        for (int i = 0; i < before.length; i++) {
+            assertThat(figures(initiator, others.get(i)).wireBytesSent() - before[i])
+                    .as(others.get(i))
+                    .isLessThan(BYTES);
+        }
+    }
+
+    @Test
+    void eachMemoryGoesByThePathThatReachesIt() {
+        TransferEngine initiator = all();
+        TransferEngine target = all();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        assertThat(connection.transport()).isEqualTo("shm");
+        assertThat(names(connection)).containsExactly("shm", "tcp", "device");
+        assertThat(connection.paths())
+                .allSatisfy(path -> assertThat(path.lanes(PathState.UP)).isPositive());
+        assertThat(connection.paths().getLast().memory()).containsExactly(MemoryKind.HOST, MemoryKind.CUDA);
+        assertThat(connection.paths().getLast().reason()).contains("shm, tcp");
+        assertThat(figures(initiator, "tcp").lanes(PathState.UP)).isPositive();
+        assertThat(figures(initiator, "tcp").connections()).isZero();
+        assertThat(figures(initiator, "shm").connections()).isOne();
+
+        MemoryRegion host = initiator.allocate(BYTES, RegionOptions.local());
+        MemoryRegion device = initiator.allocate(BYTES, DeviceMemory.on(RegionOptions.local()));
+        MemoryRegion allocated = target.allocate(BYTES, RegionOptions.readWrite());
+        MemoryRegion registered = target.register(arena.allocate(BYTES, 8), RegionOptions.readWrite());
+        MemoryRegion ofDevice = target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite()));
+        List<RemoteRegion> remote = Patience.await(connection.attach(
+                List.of(allocated.descriptor(), registered.descriptor(), ofDevice.descriptor())));
+        assertThat(remote).extracting(region -> region.path().transport()).containsExactly("shm", "tcp", "device");
+        assertThat(remote)
+                .extracting(region -> region.path(MemoryKind.CUDA).transport())
+                .containsOnly("device");
+        assertThat(remote).extracting(region -> region.wordPath().transport()).containsExactly("shm", "tcp", "device");
+        assertThat(remote.get(1).path().reason()).contains("shm");
+
+        assertCarriedBy("shm", initiator, host, allocated, remote.get(0));
+        assertCarriedBy("tcp", initiator, host, registered, remote.get(1));
+        assertCarriedBy("device", initiator, host, ofDevice, remote.get(2));
+        assertCarriedBy("device", initiator, device, allocated, remote.get(0));
+        assertCarriedBy("device", initiator, device, registered, remote.get(1));
+        assertCarriedBy("device", initiator, device, ofDevice, remote.get(2));
+        for (MemoryRegion region : List.of(allocated, registered, ofDevice)) {
+            Patience.await(region.close());
+        }
+    }
+
+    /** The bytes and the signal of one write go over two paths, as do the writes before a notification. */
+    @Test
+    void whatFollowsWritesComesAfterThoseOfAllPaths() {
+        TransferEngine initiator = all();
+        TransferEngine target = all();
+        CompletableFuture<Connection> accepted = new CompletableFuture<>();
+        target.onConnection(accepted::complete);
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion host = initiator.allocate(BYTES, RegionOptions.local());
+        MemoryRegion ofDevice = target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite()));
+        MemoryRegion words = target.register(arena.allocate(64, 8), RegionOptions.readWrite());
+        RemoteRegion remote = Patience.await(connection.attach(ofDevice.descriptor()));
+        RemoteRegion remoteWords = Patience.await(connection.attach(words.descriptor()));
+        MemorySegment bytes = DeviceMemory.contents(ofDevice);
+        for (long round = 1; round <= 50; round++) {
+            fill(host.segment(), round);
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            RemoteSignal signal = new RemoteSignal(remoteWords, 0);
+            connection.writeWithSignal(
+                    host,
+                    0,
+                    remote,
+                    0,
+                    BYTES,
+                    round % 2 == 0 ? signal.strong() : signal.weak(),
+                    NO_DEADLINE,
+                    (transfer, error) -> complete(end, error));
+            Patience.await(words.signal(0).awaitAtLeast(round));
+            assertThat(bytes.mismatch(host.segment())).isEqualTo(-1);
+            Patience.await(end);
+        }
+        List<Long> seen = new ArrayList<>();
+        CompletableFuture<Void> all = new CompletableFuture<>();
+        Patience.await(accepted)
+                .subscribe(new NotificationListener() {
+                    @Override
+                    public void notification(byte[] payload) {
+                        seen.add(bytes.get(ValueLayout.JAVA_LONG_UNALIGNED, BYTES - Long.BYTES));
+                        all.complete(null);
+                    }
+
+                    @Override
+                    public void ended(@Nullable SluiceException error) {}
+                })
+                .request(1);
+        fill(host.segment(), 1000);
+        connection.write(host, 0, remote, 0, BYTES, NO_DEADLINE, (transfer, error) -> {});
+        connection.notify(new byte[1], NO_DEADLINE, (transfer, error) -> {});
+        Patience.await(all);
+        assertThat(seen)
+                .containsExactly(host.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, BYTES - Long.BYTES));
+        Patience.await(connection.quiet());
+        Patience.await(connection.flush());
+    }
+
+    @Test
+    void crossMemoryCopiesGoByShmAndWordsByTcp() {
+        Consumer<EngineOptions.Builder> crossing = options ->
+                options.transport(ShmOptions.builder().crossMemoryAttach(true).build());
+        TransferEngine initiator = engine(List.of("shm"), crossing);
+        TransferEngine target = engine(List.of("shm"), crossing);
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        assertThat(names(connection)).containsExactly("shm", "tcp");
+        MemoryRegion registered = target.register(arena.allocate(BYTES, 8), RegionOptions.readWrite());
+        RemoteRegion remote = Patience.await(connection.attach(registered.descriptor()));
+        assertThat(remote.path().transport()).isEqualTo("shm");
+        assertThat(remote.wordPath().transport()).isEqualTo("tcp");
+        assertThat(remote.wordPath().reason()).contains("shm").contains("copies");
+        assertCarriedBy("shm", initiator, initiator.allocate(BYTES, RegionOptions.local()), registered, remote);
+    }
+
+    @Test
+    void aPolicyOfTheUsersSettlesIt() {
+        List<PathPolicy.Question> asked = new ArrayList<>();
+        TransferEngine initiator = engine(
+                List.of("shm", "tcp", "device"),
+                options -> options.pathPolicy(question -> {
+                    asked.add(question);
+                    return question.candidates().getLast();
+                }));
+        TransferEngine target = all();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion allocated = target.allocate(BYTES, RegionOptions.readWrite());
+        MemoryRegion ofDevice = target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite()));
+        RemoteRegion remote = Patience.await(connection.attach(allocated.descriptor()));
+        assertThat(remote.path().transport()).isEqualTo("device");
+        assertThat(remote.path().reason()).contains("policy").contains("shm");
+        assertCarriedBy("device", initiator, initiator.allocate(BYTES, RegionOptions.local()), allocated, remote);
+        assertThat(asked).extracting(PathPolicy.Question::device).containsOnlyNulls();
+        asked.clear();
+        Patience.await(connection.attach(ofDevice.descriptor()));
+        assertThat(asked).extracting(PathPolicy.Question::device).containsOnly(DeviceMemory.DEVICE);
+        Patience.await(allocated.close());
+    }
+
+    @Test
+    void aPolicyThatFailsFailsTheAttachAlone() {
+        TransferEngine initiator = engine(
+                List.of("tcp"),
+                options -> options.pathPolicy(question -> {
+                    throw new IllegalStateException("as the test wants it");
+                }));
+        TransferEngine target = engine("tcp");
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion region = target.allocate(BYTES, RegionOptions.readWrite());
+        assertThat(Patience.failure(connection.attach(region.descriptor()), SluiceException.class))
+                .hasMessageContaining("policy")
+                .hasMessageContaining("as the test wants it");
+        assertThat(Patience.await(connection.lookup(target.allocate(8, RegionOptions.readWrite().named("x")).name())))
+                .isNotNull();
+    }
+
+    @Test
+    void oneThatReachesEverythingHasNoOtherBeside() {
+        TransferEngine initiator = engine("tcp", "shm");
+        TransferEngine target = engine("tcp", "shm");
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        assertThat(names(connection)).containsExactly("tcp");
+    }
+
+    @Test
+    void whatCannotBeSetUpBesideIsDoneWithout() {
+        try (CapturedLog log = CapturedLog.everything()) {
+            TransferEngine initiator =
+                    engine(List.of("shm", "tcp", "device"), options -> options.name(DeviceEndpoint.WITHOUT_DEVICE));
+            TransferEngine target = all();
+            Connection there = Patience.await(initiator.connect(target.address()));
+            assertThat(names(there)).containsExactly("shm", "tcp");
+            assertThat(log.lines())
+                    .anySatisfy(line -> assertThat(line).contains("device").contains("the device is asleep"));
+            Connection back = Patience.await(target.connect(initiator.address()));
+            assertThat(names(back)).containsExactly("shm", "tcp");
+            MemoryRegion ofDevice = target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite()));
+            Patience.failure(there.attach(ofDevice.descriptor()), MemoryNotAccessibleException.class);
+        }
+    }
+
+    @Test
+    void memoryThatOneTransportRefusesIsReachedByTheOthers() {
+        try (CapturedLog log = CapturedLog.warnings()) {
+            TransferEngine initiator = all();
+            TransferEngine target = all();
+            MemoryRegion refused = target.allocate(DeviceTransportProvider.REFUSED_BYTES, RegionOptions.readWrite());
+            target.allocate(DeviceTransportProvider.REFUSED_BYTES, RegionOptions.readWrite());
+            assertThat(log.lines()).filteredOn(line -> line.contains("unlucky")).hasSize(1);
+            Connection connection = Patience.await(initiator.connect(target.address()));
+            RemoteRegion remote = Patience.await(connection.attach(refused.descriptor()));
+            assertThat(remote.path().transport()).isEqualTo("shm");
+            assertThatThrownBy(() -> remote.path(MemoryKind.CUDA)).isInstanceOf(MemoryNotAccessibleException.class);
+            MemoryRegion device = initiator.allocate(8, DeviceMemory.on(RegionOptions.local()));
+            assertThatThrownBy(() -> connection.write(device, 0, remote, 0, 8, NO_DEADLINE, (transfer, error) -> {}))
+                    .isInstanceOf(MemoryNotAccessibleException.class);
+            MemoryRegion source = initiator.allocate(DeviceTransportProvider.REFUSED_BYTES, RegionOptions.local());
+            RemoteRegion ofDevice = Patience.await(connection.attach(
+                    target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite())).descriptor()));
+            assertThatThrownBy(() -> connection.write(source, 0, ofDevice, 0, 8, NO_DEADLINE, (transfer, error) -> {}))
+                    .isInstanceOf(MemoryNotAccessibleException.class)
+                    .hasMessageContaining("unlucky");
+        }
+        TransferEngine alone = engine("device");
+        assertThatThrownBy(() -> alone.allocate(DeviceTransportProvider.REFUSED_BYTES, RegionOptions.local()))
+                .hasMessageContaining("unlucky");
+    }
+}

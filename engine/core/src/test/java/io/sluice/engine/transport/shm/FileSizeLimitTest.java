@@ -1,0 +1,95 @@
+package io.sluice.engine.transport.shm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.engine.Connection;
+import io.sluice.testkit.ForkedJava;
+import io.sluice.testkit.PatientOptions;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.Patience;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A process whose files may not be as large as a region, or as the memory of a connection: both are files. */
+class FileSizeLimitTest {
+    private static final int BYTES = 8 << 20;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void aRegionLargerThanAFileMayBeIsRefusedAndTheLimitIsNamed() throws IOException, InterruptedException {
+        assertThat(run(1024))
+                .contains("large: RegistrationException: cannot allocate " + BYTES + " bytes")
+                .contains("ulimit -f")
+                .contains("small: allocated")
+                .contains("connected: shm");
+    }
+
+    @Test
+    void aConnectionWhoseMemoryIsTooLargeGoesOverTcp() throws IOException, InterruptedException {
+        // Less than the memory of a connection, and more than the native library, which is a file as well.
+        assertThat(run(120)).contains("connected: tcp");
+    }
+
+    /** What a process prints whose files may have so many KiB. */
+    private String run(int limit) throws IOException, InterruptedException {
+        Path output = folder.resolve("output.txt");
+        List<String> command = new ArrayList<>(List.of(
+                "bash",
+                "-c",
+                // A file that it writes to itself would be bounded, too.
+                "ulimit -f " + limit + " && \"$@\" 2>&1 | cat",
+                "bash",
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-Xmx64m",
+                "-XX:+UseSerialGC",
+                "-XX:-UsePerfData",
+                "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(ForkedJava.startOptions());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Limited.class.getName()));
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            assertThat(process.waitFor(Patience.BOUND.toSeconds(), TimeUnit.SECONDS))
+                    .isTrue();
+        } finally {
+            process.destroyForcibly();
+        }
+        return Files.readString(output);
+    }
+
+    /** Runs in that process. */
+    static final class Limited {
+        private Limited() {}
+
+        public static void main(String[] arguments) {
+            try (TransferEngine engine = TransferEngine.open(
+                    PatientOptions.builder().transports(List.of("shm", "tcp")).build())) {
+                try {
+                    engine.allocate(BYTES, RegionOptions.readWrite());
+                    System.out.println("large: allocated");
+                } catch (RegistrationException e) {
+                    System.out.println("large: " + e.getClass().getSimpleName() + ": " + e.getMessage());
+                }
+                engine.allocate(4096, RegionOptions.readWrite());
+                System.out.println("small: allocated");
+                Connection connection = Patience.await(engine.connect(engine.address()));
+                System.out.println("connected: " + connection.transport() + ", " + connection.transportReason());
+            } catch (SluiceException e) {
+                System.out.println("ended: " + e);
+            }
+        }
+    }
+}

@@ -1,0 +1,386 @@
+# shellcheck shell=bash
+# The launcher's `test` command; ../../../sluice sources it, and has said what root, state and the STATUS_ words are.
+
+# The tests on a real RDMA driver, and their reports.
+readonly softroce=$root/samples/src/test/softroce softroce_results=$root/target/softroce
+# The modules with tests, in the order of their layers.
+readonly MODULES=(native engine/{core,testkit} metrics reactive-api/{reactor,directory,directory-contract,directory-etcd,directory-redis,directory-vertx,vertx} samples)
+readonly REPEATS_FOLDER=$root/target/repeat
+
+print_test_usage() {
+  cat << 'USAGE'
+Usage: ./sluice test [OPTION...] [MAVEN ARGUMENT...]
+
+Checks the format, runs the tests of all modules and those on a real RDMA driver, and counts them. Needs no network but
+for what is not here yet: Maven's artifacts and Debian's packages.
+
+  --only NAME       only the test classes of this name, which may have wildcards: Class, '*Contract*', 'A,B';
+                    Class#method is one test. softroce is what runs on a real RDMA driver, in virtual machines: it ends
+                    with status 75 where there can be none
+  --soak            also the tests that run for minutes, with large extents
+  --changed [BASE]  only the modules that differ from the commit BASE, and those that depend on them. Without BASE: from
+                    the upstream branch, or else from the last commit
+  --repeat N        runs the tests of --only N times, each in a new JVM, and says how many runs have failed
+  --coverage        also writes each module's coverage to its target/site/jacoco
+  -h, --help        shows this
+
+Examples:
+  ./sluice test --changed main
+  ./sluice test --only LaneFailoverTest --repeat 20
+  ./sluice test --only 'ChunkerTest#splits*'
+  ./sluice test --soak --only TcpGuardPagesContractTest
+USAGE
+}
+
+# ---- What the tests need, apart from the build's tools
+
+# bring FOLDER COMMANDS PACKAGE...: puts the commands of Debian's packages on the path, where they are missing. The packages
+# are only unpacked, with the libraries that they need: to install them would start services. Where they cannot be had, the
+# tests that need them say so and are skipped.
+bring() {
+  local unpacked=$state/$1 commands=$2 command package missing=''
+  shift 2
+  for command in $commands; do
+    command -v "$command" > /dev/null || missing=yes
+  done
+  [[ -n $missing ]] || return 0
+  if [[ ! -x $unpacked/bin/${commands%% *} ]]; then
+    if ! command -v apt-get > /dev/null || [[ ${SLUICE_NO_INSTALL:-} == 1 ]]; then
+      return 0
+    fi
+    say "downloading the Debian packages $* to $unpacked"
+    rm -rf -- "$unpacked.new"
+    mkdir -p "$unpacked.new/bin"
+    for package in "$@"; do
+      if ! unpack_package "$package" "$unpacked.new"; then
+        say "that failed; the log is $state/install.log"
+        return 0
+      fi
+    done
+    for command in $commands; do
+      cat > "$unpacked.new/bin/$command" << 'SCRIPT'
+#!/bin/sh
+# The libraries of this program are unpacked, and not installed.
+here=$(dirname -- "$(readlink -f -- "$0")")/..
+for folder in "$here"/usr/lib/*-linux-gnu*; do
+  LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+done
+export LD_LIBRARY_PATH
+exec "$here/usr/bin/${0##*/}" "$@"
+SCRIPT
+      chmod +x "$unpacked.new/bin/$command"
+    done
+    rm -rf -- "$unpacked"
+    mv -T -- "$unpacked.new" "$unpacked"
+  fi
+  export PATH=$unpacked/bin:$PATH
+}
+
+# Downloads the package $1 and unpacks it into the folder $2. Only root can renew the lists of packages.
+unpack_package() {
+  (
+    cd -- "$2" &&
+      { apt-get download "$1" || { apt-get update && apt-get download "$1"; }; } &&
+      dpkg-deb --extract "$1"_*.deb .
+  ) >> "$state/install.log" 2>&1 < /dev/null
+}
+
+# Installs Debian packages that cannot be used unpacked, where that is allowed.
+try_install() {
+  local package
+  may_install "apt-get install -y --no-install-recommends $*" || return 0
+  mkdir -p "$state"
+  say "installing the Debian packages $*"
+  # The lists of packages may be missing or old. One that cannot be had does not keep the others away.
+  if ! install_package "$@"; then
+    apt-get update >> "$state/install.log" 2>&1 || true
+    for package in "$@"; do
+      install_package "$package" || say "apt-get install $package failed; the log is $state/install.log"
+    done
+  fi
+}
+
+# Brings the programs and libraries that tests use. Tests say themselves what is missing.
+bring_tools() {
+  local packages=() ucx=''
+  bring prometheus 'prometheus promtool' prometheus
+  bring etcd etcd etcd-server
+  bring redis redis-server redis-server redis-tools libjemalloc2 liblzf1 libatomic1
+  bring wrk wrk wrk libluajit-5.1-2 libluajit-5.1-common libssl3
+  command -v chromium > /dev/null || packages+=(chromium)
+  # In the list of libraries, and not in a folder: its place differs by distribution.
+  ucx=$(ldconfig -p 2> /dev/null || /sbin/ldconfig -p 2> /dev/null || true)
+  [[ $(uname -m) != x86_64 || $ucx == *libucp.so.0* ]] || packages+=(libucx0)
+  command -v ip > /dev/null || packages+=(iproute2)
+  command -v python3 > /dev/null || packages+=(python3-minimal)
+  compgen -G '/usr/share/fonts/*/*' > /dev/null || packages+=(fontconfig fonts-dejavu-core)
+  ((${#packages[@]} == 0)) || try_install "${packages[@]}"
+}
+
+bring_qemu() {
+  if [[ $(uname -m) == x86_64 ]] && ! command -v qemu-system-x86_64 > /dev/null; then
+    try_install qemu-system-x86
+  fi
+}
+
+# ---- Which modules
+
+# Prints what Maven calls the module in the folder $1.
+artifact_of() {
+  sed -n 's:.*<artifactId>\(sluice-[a-z-]*\)</artifactId>.*:\1:p' "$root/$1/pom.xml" | sed -n 2p
+}
+
+# Prints the modules that differ from a commit, and those that depend on them; all, where a file of no module differs.
+changed_modules() {
+  local base=$1 files file module candidate artifact grown affected=' '
+  files=$(git -C "$root" diff --no-renames --name-only "$base" -- && git -C "$root" ls-files --others --exclude-standard) ||
+    fail "$STATUS_USAGE" "--changed: git knows no difference to $base"
+  while IFS= read -r file; do
+    [[ -n $file ]] || continue
+    module=''
+    for candidate in "${MODULES[@]}"; do
+      [[ $file != "$candidate"/* ]] || module=$candidate
+    done
+    if [[ -z $module ]]; then
+      printf '%s\n' "${MODULES[@]}"
+      return
+    fi
+    [[ $affected == *" $module "* ]] || affected+="$module "
+  done <<< "$files"
+  # What depends on an affected module is affected, until nothing more is.
+  grown=yes
+  while [[ -n $grown ]]; do
+    grown=''
+    for module in "${MODULES[@]}"; do
+      [[ $affected != *" $module "* ]] || continue
+      for artifact in $affected; do
+        if grep -q "<artifactId>$(artifact_of "$artifact")</artifactId>" "$root/$module/pom.xml"; then
+          affected+="$module "
+          grown=yes
+          break
+        fi
+      done
+    done
+  done
+  for module in "${MODULES[@]}"; do
+    [[ $affected != *" $module "* ]] || printf '%s\n' "$module"
+  done
+}
+
+# The commit that --changed compares with when none is named.
+default_base() {
+  git -C "$root" merge-base HEAD '@{upstream}' 2> /dev/null || echo HEAD
+}
+
+# ---- The same tests again and again
+
+# pom_property NAME MODULE: the value of a property in a module's pom, or in the root's, with those that it names.
+pom_property() {
+  local value file
+  for file in "$root/$2/pom.xml" "$root/pom.xml"; do
+    value=$(sed -n "s:^ *<$1>\(.*\)</$1>\$:=\1:p; s:^ *<$1/>\$:=:p" "$file" | head -n 1)
+    [[ -z $value ]] || break
+  done
+  value=${value#=}
+  while [[ $value =~ \$\{([a-z.-]+)\} ]]; do
+    value=${value/"${BASH_REMATCH[0]}"/"$(pom_property "${BASH_REMATCH[1]}" "$2")"}
+  done
+  printf '%s\n' "$value"
+}
+
+# repeat_tests COUNT NAME: runs the tests of that name, of all modules, COUNT times; they are compiled.
+repeat_tests() {
+  local count=$1 names=() name class method module pattern run failed=0 runs=0 options
+  local -a java
+  IFS=, read -r -a names <<< "$2"
+  rm -rf -- "$REPEATS_FOLDER"
+  for name in "${names[@]}"; do
+    class=${name%%#*} method=''
+    [[ $name != *#* ]] || method=${name#*#}
+    # A name may have its package, and wildcards as Maven has them.
+    pattern=${class//./\\.} pattern=${pattern//$/\\$}
+    for module in "${MODULES[@]}"; do
+      [[ -n $(find "$root/$module/target/test-classes" -name "${class##*.}.class" -print -quit 2> /dev/null || true) ]] || continue
+      read -r -a options <<< "$(pom_property sluice.test.options "$module")"
+      java=("$jdk/bin/java" "${options[@]}"
+        -cp "$root/$module/target/test-classes:$root/$module/target/classes:$(< "$root/$module/target/test-class-path")"
+        org.junit.platform.console.ConsoleLauncher execute
+        "--scan-classpath=$root/$module/target/test-classes" "--include-classname=(.*\.)?${pattern//\*/[^.]*}"
+        --disable-banner --disable-ansi-colors --details=tree
+        "--config=junit.jupiter.execution.timeout.default=$(pom_property sluice.test.timeout "$module")")
+      [[ -z $method ]] || java+=("--include-methodname=.*#(${method//\*/.*})")
+      if [[ -n $soak ]]; then
+        java=("${java[0]}" "$soak" "${java[@]:1}")
+      else
+        java+=(--exclude-tag=soak "--exclude-tag=variant & process")
+      fi
+      for ((run = 1; run <= count; run++)); do
+        repeat_once "$module" "$class" "$run" || failed=$((failed + 1))
+        runs=$((runs + 1))
+      done
+    done
+  done
+  ((runs > 0)) || fail "$STATUS_USAGE" "--repeat: no test class is called $2"
+  printf '%d of %d runs have failed; their output is in %s\n' "$failed" "$runs" "$REPEATS_FOLDER"
+  ((failed == 0))
+}
+
+# One run: the tests for the software adapter in a process of their own, as in the build. A run without a test has failed.
+repeat_once() {
+  local module=$1 class=$2 run=$3 folder=$REPEATS_FOLDER/$2 status=0 verbs_status=0 began=$SECONDS counts
+  mkdir -p -- "$folder"
+  {
+    run_child env -C "$root/$module" "${java[@]}" --exclude-tag=verbs --exclude-tag=softroce --exclude-tag=softroce-netem \
+      "--reports-dir=$folder/$run" || status=$?
+    if [[ $module == engine/core ]]; then
+      run_child env -C "$root/$module" SOFT_ADAPTER_DEVICES=4 SOFT_ADAPTER_DELAY_NANOS=20000 "${java[0]}" \
+        "-Dsluice.verbs.library=$root/native/target/native-objects/libsoftadapter.so" \
+        ${soak:--Dsluice.test.profile=small} "${java[@]:1}" --include-tag=verbs "--reports-dir=$folder/$run/verbs" ||
+        verbs_status=$?
+    fi
+  } > "$folder/$run.log" 2>&1
+  counts=$(awk '/tests successful/ { passed += $2 } /tests failed/ { failed += $2 } /tests skipped/ { skipped += $2 }
+    END { printf "%d passed, %d failed, %d skipped", passed, failed, skipped }' "$folder/$run.log")
+  if ((status == 0 && verbs_status == 0)) && [[ $counts != '0 passed, 0 failed'* ]]; then
+    printf '%s, run %d: %s in %d s\n' "$class" "$run" "$counts" "$((SECONDS - began))"
+  else
+    printf '%s, run %d: FAILED, %s in %d s; see %s\n' "$class" "$run" "$counts" "$((SECONDS - began))" "$folder/$run.log"
+    return 1
+  fi
+}
+
+# ---- The command
+
+run_tests() {
+  local arguments=() only='' own=yes formatted=yes status=0 report_status=0 softroce_status=0 extent=brief
+  local changed='' base='' differing='' repeat='' soak='' modules=() module report=() began=$SECONDS
+  while (($# > 0)); do
+    case $1 in
+      --soak)
+        arguments+=(-Psoak)
+        extent=whole
+        soak=-Dsluice.test.profile=soak
+        ;;
+      --only)
+        (($# > 1)) || fail "$STATUS_USAGE" "--only needs the name of a test class"
+        only=$2
+        shift
+        ;;
+      --only=*) only=${1#--only=} ;;
+      --changed)
+        changed=yes
+        if (($# > 1)) && [[ $2 != -* ]]; then
+          base=$2
+          shift
+        fi
+        ;;
+      --changed=*) changed=yes base=${1#--changed=} ;;
+      --repeat=*)
+        set -- --repeat "${1#--repeat=}" "${@:2}"
+        continue
+        ;;
+      --repeat)
+        [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail "$STATUS_USAGE" "--repeat needs a number of runs"
+        repeat=$2
+        shift
+        ;;
+      --coverage) arguments+=(-Pcoverage) ;;
+      -h | --help)
+        print_test_usage
+        return
+        ;;
+      *)
+        arguments+=("$1")
+        own=''
+        ;;
+    esac
+    shift
+  done
+  [[ -z $repeat || (-n $only && $only != softroce) ]] || fail "$STATUS_USAGE" "--repeat needs --only and the name of a test class"
+  [[ -z $changed || -z $only ]] || fail "$STATUS_USAGE" "--changed and --only exclude each other"
+  if [[ -n $changed ]]; then
+    base=${base:-$(default_base)}
+    git -C "$root" rev-parse --quiet --verify "$base^{commit}" > /dev/null || fail "$STATUS_USAGE" "--changed: there is no commit $base"
+    differing=$(changed_modules "$base") || exit
+    [[ -z $differing ]] || mapfile -t modules <<< "$differing"
+    if [[ -z $differing ]]; then
+      say "nothing differs from $base"
+      echo '0 passed, 0 failed, 0 skipped'
+      return
+    fi
+    say "testing what differs from $base, and what depends on it: ${modules[*]}"
+    for module in "${MODULES[@]}"; do
+      [[ " ${modules[*]} " == *" $module "* ]] || arguments+=("-Dsluice.untested.${module##*/}=true")
+    done
+  fi
+  if [[ $only == softroce || -n $repeat ]]; then
+    [[ $only != softroce ]] || extent=whole
+    arguments+=(-DskipTests)
+  elif [[ -n $only ]]; then
+    arguments+=("-Dtest=$only" -Dsurefire.failIfNoSpecifiedTests=false)
+  fi
+
+  take_lock
+  require_tools
+  if [[ $only != softroce ]]; then
+    bring_tools
+  fi
+  if [[ $only == softroce || (-z $only && -n $own) ]]; then
+    # What may be asked is asked now, not after all of Maven's tests.
+    bring_qemu
+  fi
+  begin_build
+  # The format is checked once, before and apart from the tests: neither hides what the other has to say.
+  if [[ -z $only ]]; then
+    run_maven -q -T 2 --fail-at-end com.diffplug.spotless:spotless-maven-plugin:check || formatted=''
+  fi
+  find "$root" -type d -path '*/target/surefire-reports' -prune -exec rm -rf -- {} +
+  rm -rf -- "$softroce_results"
+  # Three modules at a time, where none needs another: compilers and waits then fill two processors. The tests on a
+  # real RDMA driver, and those that are repeated, run without Maven and need its class path.
+  run_maven -T 3 --fail-at-end -Dspotless.check.skip=true verify dependency:build-classpath -Dmdep.includeScope=test \
+    -DexcludeTypes=pom -Dmdep.outputFile=target/test-class-path ${arguments[@]+"${arguments[@]}"} || status=$?
+  if ((status == 0)) && [[ -n $own ]]; then
+    end_build packaged
+  else
+    end_build failed
+  fi
+  if [[ -n $repeat ]]; then
+    ((status == 0)) || return "$status"
+    repeat_tests "$repeat" "$only"
+    return
+  fi
+  if [[ $only == softroce || (-z $only && -n $own && (-z $changed || " ${modules[*]} " == *' engine/core '* || -n $(git -C "$root" status --porcelain -- "$softroce") ||
+    -n $(git -C "$root" diff --no-renames --name-only "$base" -- "$softroce"))) ]]; then
+    if ((status == 0)); then
+      JAVA_HOME=$jdk run_child bash "$softroce/suite/test" "$root" "$softroce_results" "$extent" || softroce_status=$?
+    else
+      echo 'Without a whole build the tests on a real RDMA driver do not run, and are not counted.'
+    fi
+  fi
+  # Only in a guest has verbs been seen with a peer in another process.
+  if [[ -z $only && -z $changed && -n $own ]] && ((status == 0)); then
+    report=(--contract=tcp,shm)
+    ((softroce_status != 0)) || report=(--contract=tcp,shm,verbs)
+  fi
+  release_lock
+
+  echo
+  if [[ -z $formatted ]]; then
+    echo 'The format is not right: ./sluice format mends it.'
+  fi
+  if ((status != 0)); then
+    echo "The build failed, with Maven's status $status: what it skipped is not counted."
+  fi
+  if ((softroce_status == STATUS_SKIPPED)); then
+    echo 'The tests on a real RDMA driver were SKIPPED; the reason stands above.'
+    [[ $only != softroce ]] || status=$STATUS_SKIPPED
+  elif ((softroce_status != 0)); then
+    echo 'Of the tests on a real RDMA driver not all have passed.'
+    status=$softroce_status
+  fi
+  printf 'This took %d min %02d s.\n' "$(((SECONDS - began) / 60))" "$(((SECONDS - began) % 60))"
+  "$jdk/bin/java" "$root/engine/testkit/launcher/TestReport.java" ${report[@]+"${report[@]}"} "$root" || report_status=$?
+  ((status == 0)) || return "$status"
+  ((report_status == 0)) && [[ -n $formatted ]]
+}

@@ -1,0 +1,39 @@
+package io.sluice.testkit;
+
+import java.util.Locale;
+import java.util.Random;
+
+/** The same damage at every run, its seed in the log, and as much of it as the profile wants. */
+public final class FuzzSeed {
+    private static final long DEFAULT = 20_240_229L;
+
+    private final long seed;
+
+    private FuzzSeed(long seed) {
+        this.seed = seed;
+    }
+
+    public static FuzzSeed of(String test) {
+        long seed = Long.getLong("sluice.test.seed", DEFAULT);
+        System.out.println(test + ": -Dsluice.test.seed=" + seed);
+        return new FuzzSeed(seed);
+    }
+
+    public Random random() {
+        return new Random(seed);
+    }
+
+    public Random random(int number) {
+        return new Random(seed + 31L * number);
+    }
+
+    /** How often to do what the standard profile does so many times. */
+    public int scaled(int standard) {
+        String profile = System.getProperty("sluice.test.profile", "standard").strip();
+        return switch (profile.toLowerCase(Locale.ROOT)) {
+            case "small" -> Math.max(1, standard / 10);
+            case "large", "soak" -> standard * 10;
+            default -> standard;
+        };
+    }
+}
