@@ -1,9 +1,9 @@
 package io.sluice.engine;
 
-import io.sluice.testkit.PatientOptions;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;

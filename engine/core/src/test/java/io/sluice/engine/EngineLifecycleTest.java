@@ -1,10 +1,10 @@
 package io.sluice.engine;
 
-import io.sluice.testkit.PatientOptions;
-import io.sluice.testkit.OpenDescriptors;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.testkit.OpenDescriptors;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;

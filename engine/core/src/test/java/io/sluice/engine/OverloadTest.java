@@ -1,9 +1,9 @@
 package io.sluice.engine;
 
-import io.sluice.testkit.PatientOptions;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

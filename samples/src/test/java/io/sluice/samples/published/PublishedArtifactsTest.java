@@ -195,6 +195,8 @@ class PublishedArtifactsTest {
     }
 
     private static String artifact(String module) {
-        return module.equals("engine/core") ? "sluice-engine" : "sluice-" + module.substring(module.lastIndexOf('/') + 1);
+        return module.equals("engine/core")
+                ? "sluice-engine"
+                : "sluice-" + module.substring(module.lastIndexOf('/') + 1);
     }
 }

@@ -283,8 +283,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
         if (agreed.size() > 1) {
             answer.put(
-                    Tag.PATHS,
-                    agreed.stream().skip(1).map(OpenTransport::name).collect(Collectors.joining(",")));
+                    Tag.PATHS, agreed.stream().skip(1).map(OpenTransport::name).collect(Collectors.joining(",")));
         }
         byte[] unproven = Welcome.unproven(new FieldReader(ByteBuffer.wrap(answer.toBytes())));
         SessionSecret derived =

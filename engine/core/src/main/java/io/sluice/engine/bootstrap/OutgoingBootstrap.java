@@ -264,8 +264,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         paths = agreed.size();
         socket().send(
                         MessageType.AUTHENTICATE,
-                        PathOffers.write(
-                                        new FieldWriter().put(Tag.PROOF, secret.initiatorProof()), begun.offers())
+                        PathOffers.write(new FieldWriter().put(Tag.PROOF, secret.initiatorProof()), begun.offers())
                                 .toBytes());
     }
 

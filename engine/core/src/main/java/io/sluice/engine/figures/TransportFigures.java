@@ -209,12 +209,16 @@ final class TransportFigures implements TransportMetrics {
 
     @Override
     public int lanes(PathState state) {
-        return sessions.stream().mapToInt(session -> session.lanes(transport, state)).sum();
+        return sessions.stream()
+                .mapToInt(session -> session.lanes(transport, state))
+                .sum();
     }
 
     @Override
     public int rails(PathState state) {
-        return sessions.stream().mapToInt(session -> session.rails(transport, state)).sum();
+        return sessions.stream()
+                .mapToInt(session -> session.rails(transport, state))
+                .sum();
     }
 
     @Override

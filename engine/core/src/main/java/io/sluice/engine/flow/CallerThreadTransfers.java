@@ -23,8 +23,8 @@ final class CallerThreadTransfers {
         this.mailbox = mailbox;
         this.endpoints = paths.stream().map(FlowPath::inline).toArray(InlineOperations[]::new);
         this.mostBytes = paths.stream()
-                .mapToLong(path ->
-                        path.inline() == null ? 0 : path.capabilities().callerThreadBytes())
+                .mapToLong(
+                        path -> path.inline() == null ? 0 : path.capabilities().callerThreadBytes())
                 .toArray();
         this.window = window;
     }

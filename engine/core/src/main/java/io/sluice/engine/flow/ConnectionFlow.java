@@ -14,7 +14,6 @@ import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.InlineOperations;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.StreamOrder;
 import io.sluice.engine.transport.WorkRequest;
@@ -96,8 +95,8 @@ public final class ConnectionFlow extends OwningFlow {
         this.inquiries = new Inquiries(Visibility.of(paths), groups, quiescence, ends);
         this.queue = new SendQueue(loop, figures, ends, mailbox, options, engineWindow, paths, groups);
         this.callerThread = paths.stream()
-                        .allMatch(path -> path.inline() == null
-                                || path.capabilities().callerThreadBytes() == 0)
+                        .allMatch(path ->
+                                path.inline() == null || path.capabilities().callerThreadBytes() == 0)
                 ? null
                 : new CallerThreadTransfers(figures, mailbox, paths, queue.window());
         this.notifications = new NotificationQueue(loop, mailbox, ends, notificationSender, notificationCredits);

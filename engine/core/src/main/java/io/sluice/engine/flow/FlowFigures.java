@@ -29,8 +29,7 @@ final class FlowFigures {
         this.connection = connection;
         this.loop = loop;
         ConnectionCounters first = paths.getFirst().counters();
-        this.counters =
-                paths.stream().map(path -> path.counters().transport()).toArray(FlowCounters[]::new);
+        this.counters = paths.stream().map(path -> path.counters().transport()).toArray(FlowCounters[]::new);
         this.refused = paths.stream().map(path -> path.counters().refused()).toArray(RefusedSubmissions[]::new);
         this.overflows = first.overflows();
         this.observers = Observers.of(options);

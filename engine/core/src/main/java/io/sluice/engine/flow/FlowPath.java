@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param endpoint where to post
  * @param counters what is counted of it; the peer's and the overflows are the same for all paths of a connection
  */
-public record FlowPath(
-        int transport, Capabilities capabilities, Endpoint endpoint, ConnectionCounters counters) {
+public record FlowPath(int transport, Capabilities capabilities, Endpoint endpoint, ConnectionCounters counters) {
     /** What carries small work out at once; null if nothing does. */
     @Nullable
     InlineOperations inline() {

@@ -6,7 +6,6 @@ import io.sluice.engine.PagesFailedException;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferOptions;
-import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;

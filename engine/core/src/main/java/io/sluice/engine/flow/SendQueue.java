@@ -188,9 +188,8 @@ final class SendQueue {
         long position = transfer.position();
         long length = transfer.length(element);
         PageTransfer pages = transfer instanceof PageTransfer paged ? paged : null;
-        long bytes = pages == null
-                ? Math.min(length - position, path.chunk(length))
-                : pages.chunk(element, position, path);
+        long bytes =
+                pages == null ? Math.min(length - position, path.chunk(length)) : pages.chunk(element, position, path);
         boolean hasBytes = false;
         if (operation == null) {
             hasBytes = acquireBoth(bytes);

@@ -45,12 +45,13 @@ public final class AttachPaths {
     /** Whether memory of a kind may be reached over one of them. */
     boolean register(MemoryKind kind) {
         return paths.stream()
-                .anyMatch(path ->
-                        path.transport().transport().memory().register().contains(kind));
+                .anyMatch(
+                        path -> path.transport().transport().memory().register().contains(kind));
     }
 
     /** What the peer reaches of a region, by path; null if it reaches it by none. */
-    @Nullable Exposure @Nullable [] expose(LocalRegion region, RegionDescriptor descriptor) {
+    @Nullable
+    Exposure @Nullable [] expose(LocalRegion region, RegionDescriptor descriptor) {
         @Nullable Exposure[] byPath = new @Nullable Exposure[paths.size()];
         boolean some = false;
         for (AttachPath path : paths) {
@@ -76,7 +77,8 @@ public final class AttachPaths {
             int length = Math.min(text.length, MOST_DEVICE_BYTES);
             answer.write(length);
             answer.write(text, 0, length);
-            answer.write((int) Arrays.stream(byPath).filter(each -> each != null).count());
+            answer.write(
+                    (int) Arrays.stream(byPath).filter(each -> each != null).count());
         }
         for (AttachPath path : paths) {
             Exposure exposure = byPath[path.index()];

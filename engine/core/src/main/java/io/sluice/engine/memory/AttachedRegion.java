@@ -80,8 +80,8 @@ public final class AttachedRegion implements RemoteRegion {
         }
         RegistrationException refusal = local.refusal(path.path().transport().index());
         if (refusal != null) {
-            throw new MemoryNotAccessibleException("transport " + path.transport() + " has not taken " + local + ": "
-                    + refusal.getMessage());
+            throw new MemoryNotAccessibleException(
+                    "transport " + path.transport() + " has not taken " + local + ": " + refusal.getMessage());
         }
         return path.key();
     }

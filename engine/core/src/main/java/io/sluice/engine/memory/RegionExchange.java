@@ -15,7 +15,6 @@ import io.sluice.engine.StaleDescriptorException;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.RegionAttachments;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

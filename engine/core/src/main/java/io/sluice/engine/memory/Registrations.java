@@ -76,12 +76,14 @@ final class Registrations implements AutoCloseable {
     }
 
     private void checkTaken(Collection<OpenTransport> transports, RegionMemory memory, Set<String> said) {
-        List<OpenTransport> refusing =
-                transports.stream().filter(each -> refusals[each.index()] != null).toList();
+        List<OpenTransport> refusing = transports.stream()
+                .filter(each -> refusals[each.index()] != null)
+                .toList();
         if (refusing.isEmpty()) {
             return;
         }
-        RegistrationException first = Objects.requireNonNull(refusals[refusing.getFirst().index()]);
+        RegistrationException first =
+                Objects.requireNonNull(refusals[refusing.getFirst().index()]);
         for (boolean one : taken) {
             if (one) {
                 refusing.forEach(each -> say(each, memory, said));
@@ -111,8 +113,7 @@ final class Registrations implements AutoCloseable {
     }
 
     private String message(OpenTransport refusing) {
-        return String.valueOf(
-                Objects.requireNonNull(refusals[refusing.index()]).getMessage());
+        return String.valueOf(Objects.requireNonNull(refusals[refusing.index()]).getMessage());
     }
 
     /** Whether a transport has taken the memory. */

@@ -7,7 +7,6 @@ import io.sluice.engine.control.CycleBudget;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.RegionAttachments;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -112,9 +111,7 @@ final class ServedAttach {
         if (!rights.of(region.name(), descriptor.access()).containsAll(descriptor.access())) {
             return AttachMessage.NOT_AUTHORIZED;
         }
-        return paths.register(region.kind())
-                ? AttachMessage.OK
-                : AttachMessage.UNSUPPORTED_MEMORY;
+        return paths.register(region.kind()) ? AttachMessage.OK : AttachMessage.UNSUPPORTED_MEMORY;
     }
 
     private void answer(@Nullable RegionDescriptor[] asked) {

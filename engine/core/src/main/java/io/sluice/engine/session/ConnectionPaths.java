@@ -80,10 +80,13 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
                 String reason = index == 0
                         ? terms.transportReason()
                         : "it reaches memory that "
-                                + String.join(", ", paths.stream().map(EndpointAdapter::transport).toList())
+                                + String.join(
+                                        ", ",
+                                        paths.stream()
+                                                .map(EndpointAdapter::transport)
+                                                .toList())
                                 + " does not reach";
-                paths.add(new EndpointAdapter(
-                        engine, loop, control, terms, transport, index, reason, exposures, this));
+                paths.add(new EndpointAdapter(engine, loop, control, terms, transport, index, reason, exposures, this));
             }
         } catch (RuntimeException | Error e) {
             close();
@@ -193,16 +196,16 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
     byte @Nullable [] rejection(ConnectionEnd why) {
         int path = 0;
         if (why.cause() instanceof PathUnavailableException unavailable) {
-            path = paths.stream()
-                    .map(EndpointAdapter::transport)
-                    .toList()
-                    .indexOf(unavailable.transport());
+            path = paths.stream().map(EndpointAdapter::transport).toList().indexOf(unavailable.transport());
         } else if (!(why.cause() instanceof TransportUnavailableException)) {
             return null;
         }
         byte[] text = PeerText.write(why.reason());
         return terms.knowsPaths()
-                ? ByteBuffer.allocate(1 + text.length).put((byte) path).put(text).array()
+                ? ByteBuffer.allocate(1 + text.length)
+                        .put((byte) path)
+                        .put(text)
+                        .array()
                 : text;
     }
 

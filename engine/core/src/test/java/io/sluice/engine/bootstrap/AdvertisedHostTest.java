@@ -5,9 +5,9 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.util.Arrays;

@@ -2,10 +2,10 @@ package io.sluice.engine.bootstrap;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.control.MessageType;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,9 +38,7 @@ class PathAgreementTest {
         try (RawPeer peer = new RawPeer(engine.address())) {
             FieldReader welcome = welcome(
                     peer,
-                    peer.helloFields("shm,tcp")
-                            .put(Tag.TRANSPORTS_REACH, reach)
-                            .put(Tag.FEATURES, Features.DRAIN));
+                    peer.helloFields("shm,tcp").put(Tag.TRANSPORTS_REACH, reach).put(Tag.FEATURES, Features.DRAIN));
             assertThat(welcome.text(Tag.TRANSPORT)).isEqualTo("tcp");
             assertThat(welcome.optional(Tag.PATHS)).isNull();
         }

@@ -3,10 +3,10 @@ package io.sluice.engine.bootstrap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineAddress;
-import io.sluice.testkit.ForkedJava;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.control.MessageType;
 import io.sluice.engine.session.LinkedEngines;
+import io.sluice.testkit.ForkedJava;
 import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.ForkedJava;
 import io.sluice.engine.LimitExceededException;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.ForkedJava;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package io.sluice.engine.bootstrap;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TlsOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.session.LocalEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.BufferPoolMXBean;

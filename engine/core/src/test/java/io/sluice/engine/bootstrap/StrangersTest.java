@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.Token;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.control.MessageType;
 import io.sluice.engine.session.LocalEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;

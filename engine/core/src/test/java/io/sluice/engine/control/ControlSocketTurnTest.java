@@ -2,9 +2,9 @@ package io.sluice.engine.control;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.progress.Poller;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -3,8 +3,6 @@ package io.sluice.engine.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionClosedException;
-import io.sluice.testkit.EveryOrder;
-import io.sluice.testkit.EveryOrder.Actor;
 import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
@@ -13,6 +11,8 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
+import io.sluice.testkit.EveryOrder;
+import io.sluice.testkit.EveryOrder.Actor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.OutcomeUnknownException;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.PreparedTransfer;
 import io.sluice.engine.SignalOrder;
 import io.sluice.engine.SluiceException;
@@ -15,6 +14,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

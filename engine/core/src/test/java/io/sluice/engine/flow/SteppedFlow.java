@@ -1,7 +1,6 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
@@ -15,6 +14,7 @@ import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.WriteVisibility;
+import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -61,11 +61,7 @@ final class SteppedFlow {
 
     /** The flow's path, if callers carried out one transfer of it at a time. */
     List<FlowPath> callerThreadPath() {
-        return List.of(new FlowPath(
-                0,
-                new Capabilities(BYTES, true, TRANSFER_BYTES),
-                endpoint,
-                counters));
+        return List.of(new FlowPath(0, new Capabilities(BYTES, true, TRANSFER_BYTES), endpoint, counters));
     }
 
     /** A write of a few bytes, not started. */

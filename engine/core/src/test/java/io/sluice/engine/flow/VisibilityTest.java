@@ -10,13 +10,11 @@ import org.junit.jupiter.api.Test;
 class VisibilityTest {
     private final SteppedFlow.HeldRequests visible = new SteppedFlow.HeldRequests();
     private final SteppedFlow.AcknowledgedRequests acknowledged = new SteppedFlow.AcknowledgedRequests();
-    private final WriteGroups groups = new WriteGroups(Visibility.between(List.of(
-            path(visible), path(acknowledged))));
+    private final WriteGroups groups = new WriteGroups(Visibility.between(List.of(path(visible), path(acknowledged))));
     private int reached;
 
     private static FlowPath path(SteppedFlow.HeldRequests endpoint) {
-        return new FlowPath(
-                0, new Capabilities(1 << 20, true), endpoint, ConnectionCounters.alone());
+        return new FlowPath(0, new Capabilities(1 << 20, true), endpoint, ConnectionCounters.alone());
     }
 
     private WriteGroup followed() {
@@ -64,11 +62,9 @@ class VisibilityTest {
     void aSignalRidesInNoWriteWhereOtherPathsMayBeBehind() {
         WriteGroup group = groups.enter();
         assertThat(groups.isNextAlone(group)).isFalse();
-        WriteGroups ofOnePath =
-                new WriteGroups(Visibility.between(List.of(path(acknowledged))));
+        WriteGroups ofOnePath = new WriteGroups(Visibility.between(List.of(path(acknowledged))));
         assertThat(ofOnePath.isNextAlone(ofOnePath.enter())).isTrue();
-        WriteGroups ofVisible = new WriteGroups(Visibility.between(
-                List.of(path(visible), path(visible))));
+        WriteGroups ofVisible = new WriteGroups(Visibility.between(List.of(path(visible), path(visible))));
         assertThat(ofVisible.isNextAlone(ofVisible.enter())).isTrue();
     }
 }

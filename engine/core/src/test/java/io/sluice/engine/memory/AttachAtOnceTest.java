@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.EngineSums;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportMetrics;
+import io.sluice.testkit.EngineSums;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

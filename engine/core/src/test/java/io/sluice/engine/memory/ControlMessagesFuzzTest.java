@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Test;
 class ControlMessagesFuzzTest {
     private static final int ASKED = 2;
 
-    private final RegionRegistry regions =
-            new RegionRegistry(List.of(TRANSPORT), new DescriptorKeys(EngineId.random(), 1), closing -> {}, null, Runnable::run);
+    private final RegionRegistry regions = new RegionRegistry(
+            List.of(TRANSPORT), new DescriptorKeys(EngineId.random(), 1), closing -> {}, null, Runnable::run);
     private final MemoryRegion region = regions.allocate(4096, RegionOptions.readWrite());
 
     @AfterEach

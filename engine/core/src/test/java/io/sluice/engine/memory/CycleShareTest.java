@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.PeerAuthorizer;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.RegionDescriptor;
@@ -15,6 +14,7 @@ import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

@@ -2,14 +2,14 @@ package io.sluice.engine.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.testkit.EveryOrder;
-import io.sluice.testkit.EveryOrder.Actor;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.Signal;
 import io.sluice.engine.SignalWait;
 import io.sluice.engine.SluiceException;
+import io.sluice.testkit.EveryOrder;
+import io.sluice.testkit.EveryOrder.Actor;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

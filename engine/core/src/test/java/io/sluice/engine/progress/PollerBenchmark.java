@@ -1,8 +1,8 @@
 package io.sluice.engine.progress;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;

@@ -6,15 +6,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.OpenDescriptors;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.jni.EventDescriptor;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.OpenDescriptors;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.ArrayList;

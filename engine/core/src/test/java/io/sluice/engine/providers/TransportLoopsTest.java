@@ -2,7 +2,6 @@ package io.sluice.engine.providers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Endpoint;
@@ -11,6 +10,7 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportLoop;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

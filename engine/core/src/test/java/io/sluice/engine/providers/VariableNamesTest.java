@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

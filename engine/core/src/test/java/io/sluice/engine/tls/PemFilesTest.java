@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TlsOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

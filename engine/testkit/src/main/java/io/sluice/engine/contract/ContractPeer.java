@@ -2,7 +2,6 @@ package io.sluice.engine.contract;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
@@ -14,6 +13,7 @@ import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
+import io.sluice.testkit.EngineSums;
 import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;

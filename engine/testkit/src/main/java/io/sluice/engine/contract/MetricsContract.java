@@ -13,7 +13,6 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.EngineMetrics.Outcome;
-import io.sluice.testkit.EngineSums;
 import io.sluice.engine.ErrorKind;
 import io.sluice.engine.LatencyHistogram;
 import io.sluice.engine.MemoryRegion;
@@ -31,6 +30,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.TransportMetrics.PathState;
+import io.sluice.testkit.EngineSums;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
@@ -169,7 +169,9 @@ interface MetricsContract extends Contract {
             add(byTransport, ofWords, Operation.COMPARE_AND_SWAP, new Tally(1, 8));
             add(byTransport, pair.connection().transport(), Operation.NOTIFY, new Tally(1, 5));
             Map<Operation, Tally> expected = new EnumMap<>(Operation.class);
-            byTransport.values().forEach(each -> each.forEach((kind, tally) -> expected.merge(kind, tally, Tally::plus)));
+            byTransport
+                    .values()
+                    .forEach(each -> each.forEach((kind, tally) -> expected.merge(kind, tally, Tally::plus)));
             EngineMetrics metrics = pair.initiator().metrics();
             TransportMetrics figures = figures(pair);
             metrics.transports()

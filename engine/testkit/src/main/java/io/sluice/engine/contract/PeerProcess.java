@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import io.sluice.engine.EngineAddress;
-import io.sluice.testkit.ForkedJava;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.testkit.ForkedJava;
 import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;

@@ -5,7 +5,6 @@ import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
-import io.sluice.testkit.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PollerMetrics;
 import io.sluice.engine.RegionOptions;
@@ -16,6 +15,7 @@ import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.EngineSums;
 import io.sluice.testkit.Patience;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -33,12 +33,7 @@ import org.slf4j.LoggerFactory;
  * thread.
  */
 final class ShmEndpoint
-        implements Endpoint,
-                RegionAttachments,
-                TransportMessages,
-                Notifications,
-                InlineOperations,
-                NotificationSender {
+        implements Endpoint, RegionAttachments, TransportMessages, Notifications, InlineOperations, NotificationSender {
     private static final Logger LOG = LoggerFactory.getLogger(ShmEndpoint.class);
     // after so much the loop looks at its other connections; each turn fetches what completes its copies from memory
     // again, which is to be little beside them
@@ -68,12 +63,7 @@ final class ShmEndpoint
     private boolean peerStopped;
     private boolean stoppedUnsaid;
 
-    ShmEndpoint(
-            EndpointContext context,
-            ShmOptions options,
-            Host host,
-            SecretSource secrets,
-            CrossMemoryProbe probe) {
+    ShmEndpoint(EndpointContext context, ShmOptions options, Host host, SecretSource secrets, CrossMemoryProbe probe) {
         this.context = context;
         this.options = options;
         this.probe = probe;

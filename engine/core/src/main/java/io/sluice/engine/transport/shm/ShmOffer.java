@@ -27,14 +27,7 @@ record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddre
     byte[] toBytes() {
         byte[] hostText = text(host);
         byte[] meetingText = text(meetingPoint);
-        return ByteBuffer.allocate(1
-                        + 1
-                        + hostText.length
-                        + 1
-                        + meetingText.length
-                        + SECRET_BYTES
-                        + 8
-                        + PROBE_BYTES)
+        return ByteBuffer.allocate(1 + 1 + hostText.length + 1 + meetingText.length + SECRET_BYTES + 8 + PROBE_BYTES)
                 .put(VERSION)
                 .put((byte) hostText.length)
                 .put(hostText)

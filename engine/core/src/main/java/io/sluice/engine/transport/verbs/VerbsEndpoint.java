@@ -33,7 +33,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One side of a connection: what its lanes are given to post, and what becomes of it when one breaks. */
-final class VerbsEndpoint 
+final class VerbsEndpoint
         implements Endpoint, RegionAttachments, TransportMessages, Notifications, WriteVisibility, LaneContext {
     private final EndpointContext context;
     private final VerbsOptions options;

@@ -157,8 +157,8 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
             return CompletionStatus.UNKNOWN_REGION;
         }
         ExposedRegion region = key.entry.region;
-        CompletionStatus status = region.acquire(
-                request.operation(), key.key(), key.epoch(), request.remoteOffset(), request.length());
+        CompletionStatus status =
+                region.acquire(request.operation(), key.key(), key.epoch(), request.remoteOffset(), request.length());
         if (status != CompletionStatus.SUCCESS) {
             return status;
         }
@@ -170,8 +170,8 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
                 case PUT -> put(remote, request.operand());
                 case SIGNAL, FETCH_ADD -> request.fetched(region.fetchAdd(request.remoteOffset(), request.operand()));
                 case COMPARE_AND_SWAP ->
-                    request.fetched(region.compareAndSwap(
-                            request.remoteOffset(), request.expected(), request.operand()));
+                    request.fetched(
+                            region.compareAndSwap(request.remoteOffset(), request.expected(), request.operand()));
             }
             return CompletionStatus.SUCCESS;
         } finally {

@@ -78,11 +78,7 @@ final class DeviceMemory implements ContractMemory {
         public MemoryRegion register(TransferEngine engine, RegionOptions options) {
             return engine.register(
                     RegionMemory.device(
-                            MemoryKind.CUDA,
-                            DEVICE,
-                            segment.address(),
-                            segment.byteSize(),
-                            segment.scope()::isAlive),
+                            MemoryKind.CUDA, DEVICE, segment.address(), segment.byteSize(), segment.scope()::isAlive),
                     on(options));
         }
 

@@ -58,8 +58,7 @@ public final class DeviceTransportProvider implements TransportProvider {
     }
 
     private static final class DeviceTransport implements Transport {
-        private static final Capabilities CAPABILITIES =
-                new Capabilities(1L << 30, false);
+        private static final Capabilities CAPABILITIES = new Capabilities(1L << 30, false);
         private static final MemorySupport MEMORY = new MemorySupport(BOTH, Set.of(MemoryKind.CUDA), BOTH, BOTH);
 
         @Override

@@ -12,7 +12,6 @@ import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.PathPolicy;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.RemoteSignal;
@@ -21,9 +20,9 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.TransportMetrics.PathState;
-
 import io.sluice.engine.transport.shm.ShmOptions;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -78,8 +77,7 @@ class PathsTest {
 
     private static void write(MemoryRegion local, RemoteRegion remote) {
         CompletableFuture<Void> end = new CompletableFuture<>();
-        remote.connection()
-                .write(local, 0, remote, 0, BYTES, NO_DEADLINE, (transfer, error) -> complete(end, error));
+        remote.connection().write(local, 0, remote, 0, BYTES, NO_DEADLINE, (transfer, error) -> complete(end, error));
         Patience.await(end);
     }
 
@@ -153,8 +151,8 @@ class PathsTest {
         MemoryRegion allocated = target.allocate(BYTES, RegionOptions.readWrite());
         MemoryRegion registered = target.register(arena.allocate(BYTES, 8), RegionOptions.readWrite());
         MemoryRegion ofDevice = target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite()));
-        List<RemoteRegion> remote = Patience.await(connection.attach(
-                List.of(allocated.descriptor(), registered.descriptor(), ofDevice.descriptor())));
+        List<RemoteRegion> remote = Patience.await(
+                connection.attach(List.of(allocated.descriptor(), registered.descriptor(), ofDevice.descriptor())));
         assertThat(remote).extracting(region -> region.path().transport()).containsExactly("shm", "tcp", "device");
         assertThat(remote)
                 .extracting(region -> region.path(MemoryKind.CUDA).transport())
@@ -222,8 +220,7 @@ class PathsTest {
         connection.write(host, 0, remote, 0, BYTES, NO_DEADLINE, (transfer, error) -> {});
         connection.notify(new byte[1], NO_DEADLINE, (transfer, error) -> {});
         Patience.await(all);
-        assertThat(seen)
-                .containsExactly(host.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, BYTES - Long.BYTES));
+        assertThat(seen).containsExactly(host.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, BYTES - Long.BYTES));
         Patience.await(connection.quiet());
         Patience.await(connection.flush());
     }
@@ -281,7 +278,8 @@ class PathsTest {
         assertThat(Patience.failure(connection.attach(region.descriptor()), SluiceException.class))
                 .hasMessageContaining("policy")
                 .hasMessageContaining("as the test wants it");
-        assertThat(Patience.await(connection.lookup(target.allocate(8, RegionOptions.readWrite().named("x")).name())))
+        assertThat(Patience.await(connection.lookup(
+                        target.allocate(8, RegionOptions.readWrite().named("x")).name())))
                 .isNotNull();
     }
 
@@ -326,8 +324,9 @@ class PathsTest {
             assertThatThrownBy(() -> connection.write(device, 0, remote, 0, 8, NO_DEADLINE, (transfer, error) -> {}))
                     .isInstanceOf(MemoryNotAccessibleException.class);
             MemoryRegion source = initiator.allocate(DeviceTransportProvider.REFUSED_BYTES, RegionOptions.local());
-            RemoteRegion ofDevice = Patience.await(connection.attach(
-                    target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite())).descriptor()));
+            RemoteRegion ofDevice =
+                    Patience.await(connection.attach(target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite()))
+                            .descriptor()));
             assertThatThrownBy(() -> connection.write(source, 0, ofDevice, 0, 8, NO_DEADLINE, (transfer, error) -> {}))
                     .isInstanceOf(MemoryNotAccessibleException.class)
                     .hasMessageContaining("unlucky");

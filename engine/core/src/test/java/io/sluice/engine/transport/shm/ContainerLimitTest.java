@@ -3,12 +3,12 @@ package io.sluice.engine.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.sluice.testkit.ForkedJava;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.ForkedJava;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,9 +2,9 @@ package io.sluice.engine.transport.shm;
 
 import static org.assertj.core.api.Assertions.fail;
 
-import io.sluice.testkit.ForkedJava;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.ForkedJava;
 import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.File;

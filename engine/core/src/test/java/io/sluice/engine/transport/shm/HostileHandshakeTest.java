@@ -2,11 +2,11 @@ package io.sluice.engine.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.testkit.FuzzSeed;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.FuzzSeed;
 import io.sluice.testkit.Patience;
 import java.util.Arrays;
 import java.util.Random;

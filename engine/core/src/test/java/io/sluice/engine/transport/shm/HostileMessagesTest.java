@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.CapturedLog;
-import io.sluice.testkit.FuzzSeed;
 import io.sluice.engine.ProtocolException;
 import io.sluice.jni.SharedMemory;
+import io.sluice.testkit.FuzzSeed;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.EnumSet;

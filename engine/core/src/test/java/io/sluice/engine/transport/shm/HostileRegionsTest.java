@@ -3,7 +3,6 @@ package io.sluice.engine.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.sluice.testkit.FuzzSeed;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionMemory;
@@ -12,6 +11,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.SharedMemory;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.FuzzSeed;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;

@@ -3,9 +3,9 @@ package io.sluice.engine.transport.shm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.sluice.testkit.FuzzSeed;
 import io.sluice.engine.ProtocolException;
 import io.sluice.jni.Sockets;
+import io.sluice.testkit.FuzzSeed;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;

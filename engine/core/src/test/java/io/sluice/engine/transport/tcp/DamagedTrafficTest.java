@@ -2,13 +2,13 @@ package io.sluice.engine.transport.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sluice.testkit.FuzzSeed;
-import io.sluice.testkit.OpenDescriptors;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.bootstrap.MessageSocket;
 import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.fuzz.Mutation;
+import io.sluice.testkit.FuzzSeed;
+import io.sluice.testkit.OpenDescriptors;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -3,13 +3,13 @@ package io.sluice.engine.transport.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.ConnectionLostException;
-import io.sluice.testkit.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
+import io.sluice.testkit.EngineSums;
 import io.sluice.testkit.Patience;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportUnavailableException;
+import io.sluice.testkit.PatientOptions;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;

@@ -1,9 +1,9 @@
 package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.testkit.PatientOptions;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

@@ -3,7 +3,6 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.EngineSums;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.RemoteRegion;
@@ -11,6 +10,7 @@ import io.sluice.engine.RemoteSignal;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.EngineSums;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;

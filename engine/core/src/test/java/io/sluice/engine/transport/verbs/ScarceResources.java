@@ -2,15 +2,15 @@ package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
-import io.sluice.testkit.EngineSums;
 import io.sluice.engine.MemoryRegion;
-import io.sluice.testkit.PatientOptions;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
+import io.sluice.testkit.EngineSums;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

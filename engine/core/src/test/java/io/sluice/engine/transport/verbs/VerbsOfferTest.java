@@ -3,10 +3,10 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.sluice.testkit.FuzzSeed;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedLane;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedRail;
+import io.sluice.testkit.FuzzSeed;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;

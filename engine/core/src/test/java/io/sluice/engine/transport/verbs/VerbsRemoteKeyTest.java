@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.EngineId;
-import io.sluice.testkit.FuzzSeed;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.testkit.FuzzSeed;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Random;
