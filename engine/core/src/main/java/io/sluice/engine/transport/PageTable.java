@@ -22,9 +22,19 @@ public final class PageTable {
     private final long localLength;
     private final long remoteLength;
     private int pages;
-    private MemorySegment locals = MemorySegment.NULL;
-    private MemorySegment remotes = MemorySegment.NULL;
-    private MemorySegment wire = MemorySegment.NULL;
+    private Columns filled = Columns.NONE;
+    // what is filled next: what is refused half-way leaves the table as it was
+    private Columns spare = Columns.NONE;
+
+    private record Columns(MemorySegment locals, MemorySegment remotes, MemorySegment wire) {
+        static final Columns NONE = new Columns(MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL);
+
+        static Columns of(long bytes) {
+            // the collector gives it back once no work request reads it any more
+            MemorySegment all = Arena.ofAuto().allocate(3 * bytes, Long.BYTES);
+            return new Columns(all.asSlice(0, bytes), all.asSlice(bytes, bytes), all.asSlice(2 * bytes, bytes));
+        }
+    }
 
     /**
      * Makes an empty one.
@@ -54,22 +64,31 @@ public final class PageTable {
      */
     public void fill(int[] localPages, int[] remotePages) {
         needPages(localPages.length, remotePages.length);
-        check("local", localPages, localLength);
-        check("remote", remotePages, remoteLength);
         int count = localPages.length;
-        reserve(count);
-        MemorySegment toLocals = locals;
-        MemorySegment toRemotes = remotes;
-        MemorySegment toWire = wire;
+        Columns to = spare(count);
+        MemorySegment toLocals = to.locals;
+        MemorySegment toRemotes = to.remotes;
+        MemorySegment toWire = to.wire;
+        long fit = localLength / pageBytes;
         for (int i = 0; i < count; i++) {
-            toLocals.setAtIndex(OFFSET, i, localBase + localPages[i] * pageBytes);
+            // looked at once: another thread may change the caller's array meanwhile
+            int number = localPages[i];
+            if (number < 0 || number >= fit) {
+                throw leaves("local", i, number, fit);
+            }
+            toLocals.setAtIndex(OFFSET, i, localBase + number * pageBytes);
         }
+        fit = remoteLength / pageBytes;
         for (int i = 0; i < count; i++) {
-            toRemotes.setAtIndex(OFFSET, i, remotePages[i] * pageBytes);
+            int number = remotePages[i];
+            if (number < 0 || number >= fit) {
+                throw leaves("remote", i, number, fit);
+            }
+            long offset = number * pageBytes;
+            toRemotes.setAtIndex(OFFSET, i, offset);
+            toWire.setAtIndex(WIRE_OFFSET, i, offset);
         }
-        for (int i = 0; i < count; i++) {
-            toWire.setAtIndex(WIRE_OFFSET, i, remotePages[i] * pageBytes);
-        }
+        publish(to, count);
     }
 
     /**
@@ -82,16 +101,29 @@ public final class PageTable {
      */
     public void fill(long[] localOffsets, long[] remoteOffsets) {
         needPages(localOffsets.length, remoteOffsets.length);
-        check("local", localOffsets, localLength);
-        check("remote", remoteOffsets, remoteLength);
         int count = localOffsets.length;
-        reserve(count);
-        MemorySegment toLocals = locals;
+        Columns to = spare(count);
+        MemorySegment toLocals = to.locals;
+        MemorySegment toRemotes = to.remotes;
+        MemorySegment toWire = to.wire;
+        long last = localLength - pageBytes;
         for (int i = 0; i < count; i++) {
-            toLocals.setAtIndex(OFFSET, i, localBase + localOffsets[i]);
+            long offset = localOffsets[i];
+            if (offset < 0 || offset > last) {
+                throw leavesAt("local", i, offset, localLength);
+            }
+            toLocals.setAtIndex(OFFSET, i, localBase + offset);
         }
-        MemorySegment.copy(remoteOffsets, 0, remotes, OFFSET, 0, count);
-        MemorySegment.copy(remoteOffsets, 0, wire, WIRE_OFFSET, 0, count);
+        last = remoteLength - pageBytes;
+        for (int i = 0; i < count; i++) {
+            long offset = remoteOffsets[i];
+            if (offset < 0 || offset > last) {
+                throw leavesAt("remote", i, offset, remoteLength);
+            }
+            toRemotes.setAtIndex(OFFSET, i, offset);
+            toWire.setAtIndex(WIRE_OFFSET, i, offset);
+        }
+        publish(to, count);
     }
 
     private static void needPages(int locals, int remotes) {
@@ -104,36 +136,25 @@ public final class PageTable {
         }
     }
 
-    private void check(String side, int[] numbers, long length) {
-        long fit = length / pageBytes;
-        for (int i = 0; i < numbers.length; i++) {
-            if (numbers[i] < 0 || numbers[i] >= fit) {
-                throw new IndexOutOfBoundsException(
-                        "page " + i + " of the list leaves the " + side + " region: it is number " + numbers[i]
-                                + ", and the region has " + fit + " pages of " + pageBytes + " bytes");
-            }
-        }
+    private IndexOutOfBoundsException leaves(String side, int page, int number, long fit) {
+        return new IndexOutOfBoundsException(
+                "page " + page + " of the list leaves the " + side + " region: it is number " + number
+                        + ", and the region has " + fit + " pages of " + pageBytes + " bytes");
     }
 
-    private void check(String side, long[] offsets, long length) {
-        long last = length - pageBytes;
-        for (int i = 0; i < offsets.length; i++) {
-            if (offsets[i] < 0 || offsets[i] > last) {
-                throw new IndexOutOfBoundsException("page " + i + " of the list leaves the " + side + " region: it is "
-                        + pageBytes + " bytes from " + offsets[i] + " on, and the region has " + length + " bytes");
-            }
-        }
+    private IndexOutOfBoundsException leavesAt(String side, int page, long offset, long length) {
+        return new IndexOutOfBoundsException("page " + page + " of the list leaves the " + side + " region: it is "
+                + pageBytes + " bytes from " + offset + " on, and the region has " + length + " bytes");
     }
 
-    private void reserve(int count) {
+    private Columns spare(int count) {
         long bytes = (long) count * Long.BYTES;
-        if (bytes > locals.byteSize()) {
-            // the collector gives it back once no work request reads it any more
-            MemorySegment all = Arena.ofAuto().allocate(3 * bytes, Long.BYTES);
-            locals = all.asSlice(0, bytes);
-            remotes = all.asSlice(bytes, bytes);
-            wire = all.asSlice(2 * bytes, bytes);
-        }
+        return bytes > spare.locals.byteSize() ? Columns.of(bytes) : spare;
+    }
+
+    private void publish(Columns to, int count) {
+        spare = filled;
+        filled = to;
         pages = count;
     }
 
@@ -162,7 +183,7 @@ public final class PageTable {
      * @return bytes from the memory's start
      */
     public long local(int page) {
-        return locals.getAtIndex(OFFSET, page);
+        return filled.locals.getAtIndex(OFFSET, page);
     }
 
     /**
@@ -172,7 +193,7 @@ public final class PageTable {
      * @return bytes from the slice's start
      */
     public long remote(int page) {
-        return remotes.getAtIndex(OFFSET, page);
+        return filled.remotes.getAtIndex(OFFSET, page);
     }
 
     /**
@@ -181,7 +202,7 @@ public final class PageTable {
      * @return 8 bytes each, in this processor's byte order
      */
     public MemorySegment locals() {
-        return locals;
+        return filled.locals;
     }
 
     /**
@@ -190,7 +211,7 @@ public final class PageTable {
      * @return 8 bytes each, in this processor's byte order
      */
     public MemorySegment remotes() {
-        return remotes;
+        return filled.remotes;
     }
 
     /**
@@ -199,7 +220,7 @@ public final class PageTable {
      * @return 8 bytes each, in network byte order
      */
     public MemorySegment wire() {
-        return wire;
+        return filled.wire;
     }
 
     /**
