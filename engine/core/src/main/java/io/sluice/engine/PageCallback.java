@@ -10,8 +10,8 @@ public interface PageCallback {
      * The transfer has ended. Called exactly once a run.
      *
      * @param transfer the transfer
-     * @param failed the places in the list of the pages that failed, or of which it is unknown whether they were moved; empty
-     *     on success. The engine's own: copy it to keep it beyond the call
+     * @param failed the places in the list of the pages that failed, of which it is unknown whether they were moved, or that
+     *     were in one chunk with such; empty on success. It stays as it is when the transfer is started again inside the call
      * @param error {@code null} if every page was moved, {@link PagesFailedException} if some were not, or what ended the
      *     transfer as a whole, such as {@link TransferTimeoutException}
      */

@@ -4,8 +4,8 @@ import java.io.Serial;
 import java.util.BitSet;
 
 /**
- * Some pages of a transfer failed, or it is unknown whether they were moved. Pages that travel in one work request fail
- * together. The error of the first that failed is the cause.
+ * Some pages of a transfer failed, or it is unknown whether they were moved. Pages of one chunk fail together, also
+ * those of them that were moved. The error of the first that failed is the cause.
  */
 public final class PagesFailedException extends SluiceException {
     @Serial

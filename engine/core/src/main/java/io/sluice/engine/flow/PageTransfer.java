@@ -25,6 +25,9 @@ final class PageTransfer extends DataTransfer {
     private final PageCallback callback;
     private final BitSet ended = new BitSet();
     private final BitSet failed = new BitSet();
+    private final BitSet none = new BitSet(0);
+    // what the callback gets: of the run that has ended, as the next one may begin before the callback has been called
+    private BitSet told = none;
     private long chunkBytes;
     private int pagesAnElement;
     private int elements;
@@ -222,6 +225,7 @@ final class PageTransfer extends DataTransfer {
             countFailed(path(), error, length(i));
             fail(i);
         }
+        told = (BitSet) failed.clone();
     }
 
     private void fail(int element) {
@@ -232,11 +236,17 @@ final class PageTransfer extends DataTransfer {
     @Nullable
     SluiceException outcome() {
         SluiceException first = firstError;
-        return first == null ? null : new PagesFailedException(failed, table.pages(), first);
+        if (first == null) {
+            none.clear();
+            told = none;
+            return null;
+        }
+        told = (BitSet) failed.clone();
+        return new PagesFailedException(told, table.pages(), first);
     }
 
     @Override
     void deliver(@Nullable SluiceException error) {
-        callback.terminated(this, failed, error);
+        callback.terminated(this, told, error);
     }
 }

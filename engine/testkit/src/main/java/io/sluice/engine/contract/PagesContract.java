@@ -29,6 +29,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -340,6 +341,38 @@ public interface PagesContract extends Contract {
             assertThat(end.error().orElseThrow()).hasCauseInstanceOf(RegionClosedException.class);
             assertThat(end.failed().cardinality()).isEqualTo(4);
             assertCreditsReturn(pair.connection().window());
+        }
+    }
+
+    @Test
+    default void failedPagesStayAsTheyAreWhenTheCallbackStartsItAgain() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion local = pair.local(4096);
+            RemoteRegion remote = pair.attach(pair.served(4096));
+            await(local.close());
+            CompletableFuture<Integer> first = new CompletableFuture<>();
+            CompletableFuture<Integer> second = new CompletableFuture<>();
+            int[] crossed = {3, 2, 1, 0};
+            pair.connection()
+                    .prepared()
+                    .writePages(
+                            local,
+                            new int[] {0, 1, 2, 3},
+                            remote,
+                            crossed,
+                            1024,
+                            PAGE_DEFAULTS,
+                            (transfer, failed, error) -> {
+                                if (first.isDone()) {
+                                    second.complete(failed.cardinality());
+                                } else {
+                                    ((PreparedTransfer) transfer).start();
+                                    first.complete(failed.cardinality());
+                                }
+                            })
+                    .start();
+            assertThat(await(first)).isEqualTo(4);
+            assertThat(await(second)).isEqualTo(4);
         }
     }
 
