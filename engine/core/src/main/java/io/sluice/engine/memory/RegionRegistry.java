@@ -13,6 +13,7 @@ import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.jni.Errno;
 import io.sluice.jni.Memory;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
@@ -38,7 +39,8 @@ public final class RegionRegistry implements RegionOwner {
     private final Map<Long, LocalRegion> byNumber = new ConcurrentHashMap<>();
     private final Map<String, LocalRegion> byName = new ConcurrentHashMap<>();
     // those with a word that somebody waits for, or has waited for
-    private final Set<LocalRegion> awaited = ConcurrentHashMap.newKeySet();
+    // copied on change, so that to look at all allocates nothing
+    private volatile LocalRegion[] awaited = {};
     // names of transports that have refused some region
     private final Set<String> refusing = ConcurrentHashMap.newKeySet();
 
@@ -163,10 +165,33 @@ public final class RegionRegistry implements RegionOwner {
 
     /** Somebody waits for a word of the region, which peers may change without telling which. */
     private void awaited(LocalRegion region) {
-        awaited.add(region);
-        if (!region.isOpen()) {
-            awaited.remove(region);
+        if (!isAwaited(region)) {
+            awaitedFromNowOn(region);
         }
+        if (!region.isOpen()) {
+            awaitedNoMore(region);
+        }
+    }
+
+    private boolean isAwaited(LocalRegion region) {
+        for (LocalRegion each : awaited) {
+            if (each.equals(region)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private synchronized void awaitedFromNowOn(LocalRegion region) {
+        if (!isAwaited(region)) {
+            LocalRegion[] more = Arrays.copyOf(awaited, awaited.length + 1);
+            more[awaited.length] = region;
+            awaited = more;
+        }
+    }
+
+    private synchronized void awaitedNoMore(LocalRegion region) {
+        awaited = Arrays.stream(awaited).filter(each -> !each.equals(region)).toArray(LocalRegion[]::new);
     }
 
     /** Peers may have changed words by themselves. */
@@ -189,7 +214,7 @@ public final class RegionRegistry implements RegionOwner {
 
     @Override
     public void regionClosing(LocalRegion region) {
-        awaited.remove(region);
+        awaitedNoMore(region);
         remove(region);
         whenClosing.accept(region);
     }
