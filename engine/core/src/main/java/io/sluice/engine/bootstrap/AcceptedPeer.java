@@ -45,14 +45,28 @@ final class AcceptedPeer implements Unfinished, FramedSocket.Handler {
         engine.unfinished().begun(this);
         home.execute(() -> {
             try {
-                take(FramedSocket.moved(home, descriptor, this, stream, security));
-            } catch (SluiceException | OutOfMemoryError e) {
-                // it has been closed
-                noteRefusal(Level.WARN, "a peer that has been accepted could not be taken over: " + e.getMessage());
+                takeMoved(descriptor, stream, security);
             } finally {
                 engine.unfinished().finished(this);
             }
         });
+    }
+
+    private void takeMoved(int descriptor, @Nullable TlsStream stream, @Nullable TlsPeer security) {
+        FramedSocket socket;
+        try {
+            socket = FramedSocket.moved(home, descriptor, this, stream, security);
+        } catch (SluiceException | OutOfMemoryError e) {
+            // it has been closed
+            noteRefusal(Level.WARN, "a peer that has been accepted could not be taken over: " + e.getMessage());
+            return;
+        }
+        try {
+            take(socket);
+        } catch (RuntimeException | Error e) {
+            // where the bootstrap was, the socket would do so; the session gets it, if there is one
+            socket.fail(String.valueOf(e.getMessage()), e);
+        }
     }
 
     /** Makes the session of a socket that is at home, or closes it. */

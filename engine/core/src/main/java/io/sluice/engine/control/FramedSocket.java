@@ -325,6 +325,16 @@ public final class FramedSocket implements SocketStream.Owner {
         giveBack();
     }
 
+    /**
+     * Ends the conversation with an error that its handler gets, unless it has ended.
+     *
+     * @param reason in words
+     * @param cause of it
+     */
+    public void fail(String reason, Throwable cause) {
+        breakOff(reason, cause);
+    }
+
     private void breakOff(String reason, @Nullable Throwable cause) {
         if (!closed) {
             discard();
