@@ -152,7 +152,12 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
 
     /** Whether the endpoint that carries all of it waits for a start event by itself. */
     boolean ordersAfter(StartEvent event) {
-        return flow.ordersAfter(event, path());
+        try {
+            return flow.ordersAfter(event, path());
+        } catch (RuntimeException e) {
+            // the user's event has thrown; the host waits for it, and ends the transfer if it throws there as well
+            return false;
+        }
     }
 
     /** Begins a run of a held transfer. */

@@ -13,6 +13,8 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
     private final PollerLoop loop;
     private final EngineLoop.Source source;
     private final int budget;
+    // taken once, on the thread that adds it: what throws must not do so on the loop
+    private final String name;
     private final AtomicBoolean signalled = new AtomicBoolean();
 
     // the loop's
@@ -24,6 +26,7 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
         this.loop = loop;
         this.source = source;
         this.budget = budget;
+        this.name = "source " + source;
     }
 
     // ---- any thread ----
@@ -116,6 +119,6 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
 
     @Override
     public String toString() {
-        return "source " + source;
+        return name;
     }
 }

@@ -46,10 +46,13 @@ final class LoopLanes {
             due = dueSpare;
             dueSpare = now;
             // by index: an iterator would be garbage
-            for (int i = 0; i < lanes; i++) {
-                now.get(i).run();
+            try {
+                for (int i = 0; i < lanes; i++) {
+                    now.get(i).run();
+                }
+            } finally {
+                now.clear();
             }
-            now.clear();
         }
         return lanes + batch.post();
     }
