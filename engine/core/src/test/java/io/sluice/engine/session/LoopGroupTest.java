@@ -165,8 +165,8 @@ class LoopGroupTest {
             await(ring.get(i).connect(ring.get((i + 1) % ring.size()).address(), in(7)));
         }
         for (TransferEngine rank : ring) {
-            until("all are open", () -> rank.connections().size() == 4);
             EngineLoop groups = await(rank.connect(rank.address(), in(7))).loop();
+            until("both ends of all are open", () -> rank.connections().size() == 6);
             long inGroup = rank.connections().stream()
                     .filter(connection -> connection.loop().equals(groups))
                     .count();
