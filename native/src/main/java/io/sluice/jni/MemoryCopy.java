@@ -96,6 +96,9 @@ public final class MemoryCopy {
      * Copies pages of one size between two segments of native memory, one after the other; they may overlap. Safepoints do not
      * wait for it; the segments' arenas cannot be closed meanwhile.
      *
+     * <p>Memory that may be missing, such as that of a file that others may cut short, must not be given to it: the access would
+     * end the process.
+     *
      * @param to the segment to copy to
      * @param toOffsets where each page goes: native memory with 8 bytes a page, in this processor's byte order
      * @param from the segment to copy from

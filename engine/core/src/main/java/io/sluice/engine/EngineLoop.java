@@ -18,9 +18,10 @@ public interface EngineLoop {
     boolean inLoop();
 
     /**
-     * Runs a task once in the next duty cycle, or in this one if the loop has not come to its tasks yet; never inside this
-     * call. Tasks of one thread run in their order. What a task throws is logged. A task that was accepted runs also if the
-     * engine closes meanwhile; when the loop's thread has ended by then, on the thread that handed it over.
+     * Runs a task once in the next duty cycle, or in this one if the loop has not come to its tasks yet, and not inside
+     * this call. Tasks of one thread run in their order. What a task throws is logged. A task that was accepted runs also if the
+     * engine closes meanwhile; when the loop's thread has ended by then, on the thread that handed it over, inside
+     * the call.
      *
      * @param task must not block
      * @throws ConnectionClosedException if the engine is closed, or the loop has failed

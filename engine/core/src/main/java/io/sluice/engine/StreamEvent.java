@@ -6,8 +6,8 @@ package io.sluice.engine;
  *
  * <p>Where the connection's transport orders its work on that device, the transfer is posted at once and waits there: the host
  * takes no part, and {@link #whenHappened} is not called. The transfer then holds its credits and leases from posting on,
- * also while it waits on the device. With every other transport the engine waits on the host, by {@link #whenHappened}, and
- * posts afterwards.
+ * also while it waits on the device. With every other transport, and for a transfer that spans connections, the engine waits on the host,
+ * by {@link #whenHappened}, and posts afterwards.
  */
 public interface StreamEvent extends StartEvent {
     /**

@@ -24,7 +24,7 @@ import reactor.test.StepVerifier;
 class PagesMonoTest {
     private static final Duration LIMIT = Patience.BOUND;
     private static final EngineOptions OPTIONS =
-            EngineOptions.builder().transports(List.of("tcp")).build();
+            PatientOptions.builder().transports(List.of("tcp")).build();
     private static final int PAGE = 512;
 
     private final ReactiveTransferEngine here = ReactiveTransferEngine.open(OPTIONS);

@@ -17,8 +17,8 @@ public interface TransportLoop extends AutoCloseable {
 
     /**
      * Posts what the endpoints have accepted and gathered, of all connections together. The loop calls this in each duty cycle,
-     * after everything else that may post, and it does not park before a call has returned 0: so a lone request leaves in
-     * the cycle that has accepted it. An error of one connection must be kept from the others.
+     * after its tasks, ready descriptors, sources and deadlines, and it does not park before a call has returned 0: so a lone
+     * request leaves in the cycle that has accepted it. What tasks at the end of the cycle post leaves in the next. An error of one connection must be kept from the others.
      *
      * @return how much there was; 0 for none, as always where {@link Endpoint#post} leaves nothing for later
      */

@@ -6,7 +6,8 @@ import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.MemoryCopy;
 import java.lang.foreign.MemorySegment;
 
-/** Copies the pages of one request between memory that is mapped here: all of them in one call into C. Any thread. */
+/** Copies the pages of one request between memory that is mapped here: in one call into C, but page by page where a file may have
+ * been cut short. Any thread. */
 final class MappedPages {
     private MappedPages() {}
 
