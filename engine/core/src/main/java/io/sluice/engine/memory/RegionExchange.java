@@ -88,7 +88,8 @@ public final class RegionExchange {
                         try {
                             attached.add(choice.choose(connection));
                             choices.add(choice);
-                        } catch (RuntimeException e) {
+                        } catch (RuntimeException | Error e) {
+                            // the policy is the user's, and what it throws is this attach's alone
                             first = first == null ? notChosen(descriptor, e) : first;
                             detach(handle, now, new CompletableFuture<>());
                         }
@@ -199,9 +200,12 @@ public final class RegionExchange {
         }
         try {
             request.answered(answer);
-        } catch (ProtocolException e) {
+        } catch (RuntimeException | Error e) {
             // it is not among the pending ones any more, which the end of the connection would fail
-            request.failed(e);
+            request.failed(
+                    e instanceof SluiceException known
+                            ? known
+                            : new SluiceException("the peer's answer could not be handled: " + e, e));
             throw e;
         }
     }
@@ -274,7 +278,7 @@ public final class RegionExchange {
         control.answer(MessageType.LOOKUP_RESULT, answer.array());
     }
 
-    private static SluiceException notChosen(RegionDescriptor descriptor, RuntimeException error) {
+    private static SluiceException notChosen(RegionDescriptor descriptor, Throwable error) {
         return error instanceof SluiceException known
                 ? known
                 : new SluiceException("the path policy has failed for " + descriptor + ": " + error, error);

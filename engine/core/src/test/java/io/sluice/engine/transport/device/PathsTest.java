@@ -33,6 +33,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A connection has paths of several transports, and which one carries a transfer is settled when a region is attached. */
 class PathsTest {
@@ -265,11 +267,15 @@ class PathsTest {
         Patience.await(allocated.close());
     }
 
-    @Test
-    void aPolicyThatFailsFailsTheAttachAlone() {
+    @ParameterizedTest
+    @ValueSource(classes = {IllegalStateException.class, AssertionError.class})
+    void aPolicyThatFailsFailsTheAttachAlone(Class<? extends Throwable> thrown) {
         TransferEngine initiator = engine(
                 List.of("tcp"),
                 options -> options.pathPolicy(question -> {
+                    if (thrown.equals(AssertionError.class)) {
+                        throw new AssertionError("as the test wants it");
+                    }
                     throw new IllegalStateException("as the test wants it");
                 }));
         TransferEngine target = engine("tcp");
