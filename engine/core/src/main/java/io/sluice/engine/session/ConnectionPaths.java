@@ -46,6 +46,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
     private final Owner owner;
     private final ConnectionFlow flow;
     private int established;
+    private boolean broken;
 
     /** Whose paths they are. */
     interface Owner {
@@ -242,13 +243,15 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
 
     @Override
     public void established() {
-        if (++established == paths.size()) {
+        // one may break while the others are set up: then the connection ends, and must not open before
+        if (++established == paths.size() && !broken) {
             owner.established();
         }
     }
 
     @Override
     public void failed(EndpointAdapter path, SluiceException error) {
+        broken = true;
         owner.failed(path, error);
     }
 
