@@ -316,7 +316,9 @@ final class VerbsEndpoint
                 Fence fence = Fence.read(message);
                 VerbsLane lane = lane(fence.lane());
                 if (fence.refused() >= 0) {
-                    send(ControlMessage.refused(fence.lane(), context.exposed(fence.refused()) != null));
+                    // a region that closes is deregistered before this loop may have taken it out of its table
+                    ExposedRegion region = context.exposed(fence.refused());
+                    send(ControlMessage.refused(fence.lane(), region != null && region.isOpen()));
                 }
                 lane.peerFenced(fence);
             }

@@ -6,8 +6,10 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.transport.verbs.ControlMessage.Fence;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -63,6 +65,23 @@ class BadKeyTest {
             assertThat(local.segment().toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
             assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
             assertThat(pair.accepted().state()).isEqualTo(ConnectionState.OPEN);
+        }
+    }
+
+    /** A region that closes is deregistered before the loop takes it out of its table: the peer may ask in between. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRegionThatIsClosingIsNotSaidToBeAttached(boolean closing) {
+        VerbsOptions first = VerbsOptions.builder().devices(TestDevices.get(0)).build();
+        VerbsOptions second = VerbsOptions.builder().devices(TestDevices.get(1)).build();
+        try (LoneEndpoint target = new LoneEndpoint(first, BYTES);
+                LoneEndpoint initiator = new LoneEndpoint(second, BYTES)) {
+            target.connect(initiator);
+            if (closing) {
+                target.region().closing();
+            }
+            target.received(ByteBuffer.wrap(new Fence(0, 0, 0, 1, 2, LoneEndpoint.HANDLE).toBytes()));
+            assertThat(target.sent()).contains(ControlMessage.refused(0, !closing));
         }
     }
 

@@ -57,7 +57,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private final BlockingQueue<byte[]> notifications = new LinkedBlockingQueue<>();
     private final BlockingQueue<SluiceException> failures = new LinkedBlockingQueue<>();
     private final List<LoneEndpoint> beside = new ArrayList<>();
-    private final AtomicInteger sent = new AtomicInteger();
+    private final BlockingQueue<byte[]> sent = new LinkedBlockingQueue<>();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean established;
 
@@ -213,9 +213,9 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         return failures;
     }
 
-    /** How many messages it wanted to send over the control channel. */
-    int sent() {
-        return sent.get();
+    /** The messages that it wanted to send over the control channel. */
+    BlockingQueue<byte[]> sent() {
+        return sent;
     }
 
     /** How many requests of the peer it has refused. */
@@ -271,8 +271,8 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
 
     @Override
     public void send(byte[] message) {
-        // nobody is at the other end of a control channel
-        sent.incrementAndGet();
+        // there is no control channel
+        sent.add(message);
     }
 
     @Override

@@ -22,10 +22,16 @@ final class WordRegion implements ExposedRegion {
 
     private final MemorySegment segment;
     private final RegisteredMemory registration;
+    private volatile boolean open = true;
 
     WordRegion(MemorySegment segment, RegisteredMemory registration) {
         this.segment = segment;
         this.registration = registration;
+    }
+
+    /** From now on it is as a region that closes, and that the loop has not yet taken out of its table. */
+    void closing() {
+        open = false;
     }
 
     long word(long offset) {
@@ -68,7 +74,7 @@ final class WordRegion implements ExposedRegion {
 
     @Override
     public boolean isOpen() {
-        return true;
+        return open;
     }
 
     @Override
