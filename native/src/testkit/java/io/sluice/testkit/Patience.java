@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.fail;
 
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -12,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 
 /**
  * Waits that end: what does not happen fails the test instead of hanging it. All tests wait with this one patience. It is
@@ -132,6 +134,29 @@ public final class Patience {
             }
             LockSupport.parkNanos(500_000);
         }
+    }
+
+    /**
+     * Waits for the end of long work that counts its steps: it fails when no step is done for the longest that one thing may
+     * take, or when the work fails.
+     *
+     * @param done completes at the end
+     * @param steps how many have been done, or are left
+     */
+    public static void awaitSteps(String what, CompletableFuture<?> done, LongSupplier steps) {
+        long counted = steps.getAsLong();
+        long since = System.nanoTime();
+        while (!done.isDone()) {
+            long now = steps.getAsLong();
+            if (now != counted) {
+                counted = now;
+                since = System.nanoTime();
+            } else if (System.nanoTime() - since > BOUND.toNanos()) {
+                fail("no step of " + what + " within " + BOUND + ", at " + counted);
+            }
+            LockSupport.parkNanos(500_000);
+        }
+        await(done);
     }
 
     /** Lets time pass in which something must not happen. A longer pause only makes such a test stricter. */

@@ -37,7 +37,7 @@ interface PollerContract extends Contract {
         private final boolean reads;
         private final CompletableFuture<Void> done = new CompletableFuture<>();
         private volatile long deepest;
-        private int left;
+        private volatile int left;
 
         Chain(Connection connection, MemoryRegion local, RemoteRegion remote, int links, boolean reads) {
             this.connection = connection;
@@ -66,11 +66,12 @@ interface PollerContract extends Contract {
                 done.completeExceptionally(error);
                 return;
             }
-            if (left % 512 == 0) {
+            int after = left - 1;
+            if (after % 512 == 0) {
                 deepest = Math.max(deepest, StackWalker.getInstance().walk(Stream::count));
             }
-            left--;
-            if (left == 0) {
+            left = after;
+            if (after == 0) {
                 done.complete(null);
                 return;
             }
@@ -82,7 +83,7 @@ interface PollerContract extends Contract {
         }
 
         void awaitEnd() {
-            await(done, Patience.longBound());
+            Patience.awaitSteps("the chain", done, () -> left);
             assertThat(deepest).as("frames on the stack").isBetween(1L, 150L);
         }
     }
@@ -134,7 +135,7 @@ interface PollerContract extends Contract {
                 }
             };
             pair.connection().write(local, 0, remote, 0, 0, TransferOptions.defaults(), again);
-            await(done, Patience.longBound());
+            Patience.awaitSteps("the chain", done, left::get);
         }
     }
 
@@ -161,7 +162,7 @@ interface PollerContract extends Contract {
                 }
             };
             pair.connection().write(local, 0, remote, 0, 8, TransferOptions.defaults(), again);
-            await(done, Patience.longBound());
+            Patience.awaitSteps("the chain", done, left::get);
         }
     }
 
