@@ -56,6 +56,9 @@ interface TerminalSignalContract extends Contract {
 
     /** One connection with very many transfers of all sizes under way, more than its window takes. */
     final class Crowd implements AutoCloseable {
+        // with --soak a test submits more than the default before some have ended
+        private static final int MOST_PENDING = 1 << 20;
+
         private final TransferEngine engine;
         private final Connection connection;
         private final RemoteRegion remote;
@@ -68,7 +71,7 @@ interface TerminalSignalContract extends Contract {
 
         Crowd(TransportUnderTest transport, PeerProcess peer, Consumer<EngineOptions.Builder> options) {
             engine = TransferEngine.open(
-                    transport.options().windowOperations(16).with(options).build());
+                    transport.options().windowOperations(16).maxPending(MOST_PENDING).with(options).build());
             try {
                 connection = await(engine.connect(peer.address()));
                 remote = await(connection.attach(peer.region(0)));
