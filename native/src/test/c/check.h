@@ -52,5 +52,7 @@ void test_memory_copy(void);
 void test_foreign_library(void);
 /* With the adapter's library. */
 void test_verbs(const char *library);
+/* With the software GPU's library. */
+void test_cuda(const char *library);
 
 #endif

@@ -61,8 +61,8 @@ void await_child(int pid) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 2) {
-        fprintf(stderr, "usage: %s LIBRARY (in libibverbs's place)\n", arguments[0]);
+    if (count != 3) {
+        fprintf(stderr, "usage: %s LIBRARY LIBRARY (in the places of libibverbs and libcuda)\n", arguments[0]);
         return 2;
     }
     /* Nothing here may hang for ever: the signal ends the process. */
@@ -78,6 +78,7 @@ int main(int count, char **arguments) {
     test_memory_copy();
     test_foreign_library();
     test_verbs(arguments[1]);
+    test_cuda(arguments[2]);
     puts("all C tests passed");
     return 0;
 }

@@ -1,0 +1,50 @@
+#include "cuda_library.h"
+
+#include <stdatomic.h>
+
+int cuda_enter(struct sluice_cuda_device *device, struct cuda_scope *scope) {
+    cuda_context current = NULL;
+    scope->is_pushed = false;
+    if (device == NULL) {
+        return -CUDA_INVALID_VALUE;
+    }
+    cuda_result result = cuda.current_context(&current);
+    if (result == CUDA_SUCCESS && current == device->context) {
+        return 0;
+    }
+    result = cuda.push_context(device->context);
+    scope->is_pushed = result == CUDA_SUCCESS;
+    return -result;
+}
+
+void cuda_leave(struct cuda_scope *scope) {
+    cuda_context popped;
+    if (scope->is_pushed) {
+        cuda.pop_context(&popped);
+    }
+}
+
+/*
+ * Errors after which every later call of the process fails: CUDA Driver API, "CUresult", those that say that the context cannot
+ * be used or that the process must be started again.
+ */
+static bool stays(cuda_result result) {
+    return result == CUDA_ILLEGAL_ADDRESS || (result >= 709 && result <= 719 && result != 712 && result != 713)
+            || result == 214 || result == 220;
+}
+
+int cuda_failed(struct sluice_cuda_device *device, cuda_result result) {
+    int none = 0;
+    if (stays(result)) {
+        atomic_compare_exchange_strong(&device->fault, &none, -result);
+    }
+    return -result;
+}
+
+int sluice_cuda_device_fault(struct sluice_cuda_device *device) {
+    return device == NULL ? -CUDA_INVALID_VALUE : atomic_load(&device->fault);
+}
+
+int sluice_cuda_device_make_current(struct sluice_cuda_device *device) {
+    return device == NULL ? -CUDA_INVALID_VALUE : cuda_failed(device, cuda.set_current_context(device->context));
+}

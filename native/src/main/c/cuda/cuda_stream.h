@@ -1,0 +1,39 @@
+/* What a stream is to the files that give it work. */
+#ifndef CUDA_STREAM_H
+#define CUDA_STREAM_H
+
+#include "cuda_library.h"
+
+struct sluice_cuda_module {
+    struct sluice_cuda_device *device;
+    cuda_module module;
+};
+
+/* The kernels of kernels.cu that transfers use. */
+struct cuda_kernels {
+    cuda_function copy_pages;
+    cuda_function copy_strided;
+    cuda_function signal;
+    cuda_function checksum;
+};
+
+struct sluice_cuda_stream {
+    struct sluice_cuda_device *device;
+    cuda_stream stream;
+    struct cuda_kernels kernels;
+    cuda_address blocks;
+    int max_blocks;
+};
+
+/* struct completion of kernels.cu. */
+struct cuda_completion {
+    uint64_t signal;
+    uint64_t addend;
+    uint64_t word;
+    uint64_t value;
+    uint64_t blocks;
+    uint32_t signal_is_store;
+    uint32_t zero;
+};
+
+#endif

@@ -1,0 +1,138 @@
+#include "cuda_stream.h"
+
+#define WARP 32
+/* Enough warps for a device to hide its memory's latency, and few enough for several blocks in a multiprocessor. */
+#define THREADS 512
+/* What a warp copies at a time: SLICE_BYTES of kernels.cu. */
+#define SLICE_BYTES 4096
+/* What a thread sums at a time: CHECKED_BYTES of kernels.cu. */
+#define CHECKED_BYTES 1024
+
+static struct cuda_completion completion_of(
+        const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+    return (struct cuda_completion){
+        .signal = request->signal,
+        .addend = request->addend,
+        .word = request->word,
+        .value = request->value,
+        .blocks = stream->blocks,
+        .signal_is_store = request->signal_is_store != 0,
+    };
+}
+
+static unsigned blocks_for(const struct sluice_cuda_stream *stream, uint64_t threads) {
+    uint64_t blocks = (threads + THREADS - 1) / THREADS;
+    return blocks == 0 ? 1 : blocks < (uint64_t)stream->max_blocks ? (unsigned)blocks : (unsigned)stream->max_blocks;
+}
+
+static cuda_result launch(
+        const struct sluice_cuda_stream *stream, cuda_function function, unsigned blocks, unsigned threads,
+        void **arguments) {
+    return cuda.launch(function, blocks, 1, 1, threads, 1, 1, 0, stream->stream, arguments, NULL);
+}
+
+static cuda_result copy_pages(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+    struct cuda_completion done = completion_of(stream, request);
+    uint64_t to = request->destination;
+    uint64_t from = request->source;
+    uint64_t to_offsets = request->destinations;
+    uint64_t from_offsets = request->sources;
+    uint64_t page_bytes = request->bytes;
+    uint64_t pages = (uint32_t)request->count;
+    void *arguments[] = {&to, &from, &to_offsets, &from_offsets, &page_bytes, &pages, &done};
+    uint64_t slices = (page_bytes + SLICE_BYTES - 1) / SLICE_BYTES;
+    bool is_strided = request->operation == SLUICE_CUDA_COPY_STRIDED;
+    return launch(
+            stream, is_strided ? stream->kernels.copy_strided : stream->kernels.copy_pages,
+            blocks_for(stream, pages * slices * WARP), THREADS, arguments);
+}
+
+static cuda_result checksum(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+    struct cuda_completion done = completion_of(stream, request);
+    uint64_t from = request->source;
+    uint64_t bytes = request->bytes;
+    uint64_t result_address = request->destination;
+    void *arguments[] = {&from, &bytes, &result_address, &done};
+    cuda_result result = cuda.fill(result_address, 0, sizeof(uint64_t), stream->stream);
+    return result != CUDA_SUCCESS ? result
+            : launch(stream, stream->kernels.checksum,
+                    blocks_for(stream, (bytes + CHECKED_BYTES - 1) / CHECKED_BYTES), THREADS, arguments);
+}
+
+/* What no kernel of ours has done: a word alone is the stream's to write, a signal takes a kernel. */
+static cuda_result complete(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+    if (request->signal != 0) {
+        struct cuda_completion done = completion_of(stream, request);
+        void *arguments[] = {&done};
+        return launch(stream, stream->kernels.signal, 1, WARP, arguments);
+    }
+    return request->word == 0 ? CUDA_SUCCESS
+                              : cuda.stream_write_value(stream->stream, request->word, request->value, 0);
+}
+
+static cuda_result submit(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+    cuda_result result = CUDA_SUCCESS;
+    switch (request->operation) {
+        case SLUICE_CUDA_COPY_PAGES:
+        case SLUICE_CUDA_COPY_STRIDED:
+            return request->count > 0 && request->bytes > 0 ? copy_pages(stream, request) : CUDA_INVALID_VALUE;
+        case SLUICE_CUDA_CHECKSUM:
+            return checksum(stream, request);
+        case SLUICE_CUDA_COPY:
+            result = cuda.copy(request->destination, request->source, request->bytes, stream->stream);
+            break;
+        case SLUICE_CUDA_FILL:
+            result = cuda.fill(request->destination, (unsigned char)request->bytes, request->destinations, stream->stream);
+            break;
+        case SLUICE_CUDA_LAUNCH:
+            result = launch(
+                    stream, (cuda_function)(uintptr_t)request->source, (unsigned)request->count, (unsigned)request->bytes,
+                    (void **)(uintptr_t)request->destinations);
+            break;
+        case SLUICE_CUDA_WAIT_EVENT:
+            result = cuda.stream_wait_event(stream->stream, (cuda_event)(uintptr_t)request->source, 0);
+            break;
+        case SLUICE_CUDA_RECORD_EVENT:
+            result = cuda.event_record((cuda_event)(uintptr_t)request->destination, stream->stream);
+            break;
+        case SLUICE_CUDA_COMPLETE:
+            break;
+        default:
+            return CUDA_INVALID_VALUE;
+    }
+    return result == CUDA_SUCCESS ? complete(stream, request) : result;
+}
+
+int sluice_cuda_submit(const struct sluice_cuda_request *requests, int count) {
+    struct cuda_scope scope = {false};
+    struct sluice_cuda_device *current = NULL;
+    int done = 0;
+    int error = 0;
+    if (requests == NULL || (uintptr_t)requests % 8 != 0 || count < 0) {
+        return -CUDA_INVALID_VALUE;
+    }
+    for (; done < count; done++) {
+        const struct sluice_cuda_request *request = &requests[done];
+        struct sluice_cuda_stream *stream = (struct sluice_cuda_stream *)(uintptr_t)request->stream;
+        if (stream == NULL) {
+            error = -CUDA_INVALID_VALUE;
+            break;
+        }
+        if (stream->device != current) {
+            cuda_leave(&scope);
+            current = NULL;
+            error = cuda_enter(stream->device, &scope);
+            if (error < 0) {
+                break;
+            }
+            current = stream->device;
+        }
+        cuda_result result = submit(stream, request);
+        if (result != CUDA_SUCCESS) {
+            error = cuda_failed(stream->device, result);
+            break;
+        }
+    }
+    cuda_leave(&scope);
+    return done > 0 || count == 0 ? done : error;
+}

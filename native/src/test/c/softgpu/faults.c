@@ -1,0 +1,48 @@
+#include "gpu.h"
+
+#include <string.h>
+
+struct counters counters;
+atomic_uint_fast64_t fault_delay;
+atomic_bool fault_hang;
+atomic_bool fault_import;
+
+static atomic_int_fast64_t operations_left = -1;
+
+EXPORT void soft_gpu_delay(uint64_t nanoseconds) {
+    /* Reads the environment's first, which would otherwise be taken later. */
+    device_count();
+    atomic_store(&fault_delay, nanoseconds);
+}
+
+EXPORT void soft_gpu_hang(int hang) {
+    atomic_store(&fault_hang, hang != 0);
+}
+
+EXPORT void soft_gpu_fault_after(int64_t operations) {
+    atomic_store(&operations_left, operations);
+}
+
+EXPORT void soft_gpu_refuse_import(int refuse) {
+    atomic_store(&fault_import, refuse != 0);
+}
+
+EXPORT int64_t soft_gpu_count(const char *what) {
+#define FIND(name) \
+    if (strcmp(what, #name) == 0) { \
+        return atomic_load(&counters.name); \
+    }
+    COUNTERS(FIND)
+#undef FIND
+    return -1;
+}
+
+bool fault_is_due(void) {
+    int_fast64_t left = atomic_load(&operations_left);
+    while (left >= 0) {
+        if (atomic_compare_exchange_weak(&operations_left, &left, left - 1)) {
+            return left == 0;
+        }
+    }
+    return false;
+}

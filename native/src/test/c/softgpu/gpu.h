@@ -1,0 +1,199 @@
+/*
+ * The inside of the software GPU.
+ *
+ * Locks, in the order in which they are taken:
+ *   world   read by a stream's thread while it carries out an operation; written by what makes or destroys memory. So memory that
+ *           is gone is not touched afterwards.
+ *   lock    of a stream, of an event
+ */
+#ifndef GPU_H
+#define GPU_H
+
+#include "cuda_api.h"
+#include "soft_gpu.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define MAXIMUM_DEVICES 8
+#define GRANULE ((size_t)2 << 20)
+#define LEGACY_ALIGNMENT ((size_t)512)
+
+/* What tells a device's address of the host's memory from the host's own: the processor cannot follow it. */
+#define HOST_BIT (UINT64_C(1) << 62)
+
+/* A process that has had one of these fails in every later call. */
+extern atomic_int sticky;
+
+#define STICKY() \
+    do { \
+        int sticky_error = atomic_load(&sticky); \
+        if (sticky_error != CUDA_SUCCESS) { \
+            return sticky_error; \
+        } \
+    } while (0)
+
+/* devices.c */
+
+struct device {
+    int index;              /* of all devices; the ordinal is another one where some are hidden */
+    struct CUctx_st *primary;
+    int retained;
+    size_t used;
+    bool reaches[MAXIMUM_DEVICES];
+};
+
+int device_count(void);
+/* By ordinal; NULL if this process sees no such device. */
+struct device *device_at(int ordinal);
+/* By its place among all devices: -1 if it is hidden. */
+int ordinal_of(int index);
+bool devices_are_peers(void);
+size_t device_memory(void);
+void device_uuid_of(int index, struct cuda_uuid *uuid);
+
+/* contexts.c */
+
+struct CUctx_st {
+    struct device *device;
+    int ordinal;
+};
+
+/* Of the calling thread, or NULL. */
+struct CUctx_st *context_current(void);
+
+#define CONTEXT(name) \
+    STICKY(); \
+    struct CUctx_st *name = context_current(); \
+    if (name == NULL) { \
+        return CUDA_INVALID_CONTEXT; \
+    }
+
+/* memory.c */
+
+struct allocation {
+    int fd;
+    size_t bytes;
+    int device;             /* its place among all devices */
+    uint64_t buffer_id;
+    bool is_virtual;        /* of the virtual-memory API */
+    bool is_imported;
+    int handle_types;
+    bool is_rdma_capable;
+    char *bytes_here;
+    int references;
+};
+
+enum mapping_kind { LEGACY, VIRTUAL, OPENED, HOST };
+
+struct mapping {
+    struct mapping *next;
+    cuda_address address;
+    size_t bytes;
+    size_t offset;
+    struct allocation *allocation;  /* NULL for the host's */
+    enum mapping_kind kind;
+    unsigned access;                /* a bit for each ordinal that may reach it by kernels and copies */
+};
+
+void world_read(void);
+void world_write(void);
+void world_release(void);
+
+/* Under the world. */
+struct mapping *mapping_of(cuda_address address);
+/* Where the bytes are, for the device with this ordinal; NULL if it may not reach them all. Under the world. */
+void *reach(int ordinal, cuda_address address, size_t bytes);
+struct mapping *mapping_add(
+        cuda_address address, size_t bytes, size_t offset, struct allocation *allocation, enum mapping_kind kind,
+        unsigned access);
+void mapping_remove(struct mapping *mapping);
+/* A free range; 0 if there is none. */
+cuda_address range_take(size_t bytes, size_t alignment);
+void range_give_back(cuda_address address, size_t bytes);
+cuda_result allocation_make(int device, size_t bytes, bool is_virtual, struct allocation **made);
+cuda_result allocation_adopt(int fd, struct allocation **made);
+void allocation_release(struct allocation *allocation);
+
+/* streams.c */
+
+enum operation_kind { COPY, FILL, WRITE_WORD, WAIT_WORD, RECORD, WAIT_EVENT, CALL, LAUNCH };
+
+#define MAXIMUM_ARGUMENT_BYTES 256
+
+struct operation {
+    struct operation *next;
+    enum operation_kind kind;
+    cuda_address to;
+    cuda_address from;
+    size_t bytes;
+    uint64_t value;
+    struct CUevent_st *event;
+    uint64_t recording;
+    void (*function)(void *);
+    void *argument;
+    const struct twin *twin;
+    unsigned blocks;
+    unsigned threads;
+    uint8_t arguments[MAXIMUM_ARGUMENT_BYTES];
+};
+
+/* Gives a stream an operation, which it frees. */
+cuda_result stream_add(struct CUstream_st *stream, struct operation *operation);
+struct operation *operation_make(enum operation_kind kind);
+void fail_for_good(cuda_result error);
+
+/* events.c: a recording is a number; the event has happened when the last one has. */
+
+struct CUevent_st {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t recorded;
+    uint64_t happened;
+    int references;
+};
+
+void event_happens(struct CUevent_st *event, uint64_t recording);
+bool event_has_happened(struct CUevent_st *event, uint64_t recording);
+void event_release(struct CUevent_st *event);
+
+/* kernels.c */
+
+struct twin {
+    const char *name;
+    /* The sizes of its arguments, in order; ends with 0. */
+    size_t arguments[10];
+    /* False if it touched memory that the device may not reach. Under the world. */
+    bool (*run)(int ordinal, const uint8_t *arguments);
+    /* If not NULL: whether it can run by now. */
+    bool (*is_ready)(int ordinal, const uint8_t *arguments);
+};
+
+const struct twin *twin_of(const char *name);
+
+/* faults.c */
+
+#define COUNTERS(X) X(allocations) X(mappings) X(streams) X(events) X(modules) X(registrations) X(imports) X(launches) X(copies)
+
+struct counters {
+#define DECLARE(name) atomic_int_fast64_t name;
+    COUNTERS(DECLARE)
+#undef DECLARE
+};
+
+extern struct counters counters;
+extern atomic_uint_fast64_t fault_delay;
+extern atomic_bool fault_hang;
+extern atomic_bool fault_import;
+
+#define COUNT(name, amount) atomic_fetch_add(&counters.name, (amount))
+
+/* Whether this operation is the one that fails. */
+bool fault_is_due(void);
+
+#endif

@@ -1,0 +1,103 @@
+#include "gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct CUmod_st {
+    char *text;
+};
+
+struct CUfunc_st {
+    const struct twin *twin;
+};
+
+#define MAXIMUM_FUNCTIONS 64
+
+/* A function lives as long as the library: its handle is the same in all modules. */
+static struct CUfunc_st functions[MAXIMUM_FUNCTIONS];
+static int function_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+EXPORT cuda_result cuModuleLoadData(cuda_module *module, const void *image) {
+    CONTEXT(context)
+    (void)context;
+    const char *text = image;
+    if (image == NULL || strstr(text, ".version ") == NULL || strstr(text, ".target ") == NULL) {
+        return CUDA_INVALID_IMAGE;
+    }
+    struct CUmod_st *made = malloc(sizeof *made);
+    char *copy = strdup(text);
+    if (made == NULL || copy == NULL) {
+        free(made);
+        free(copy);
+        return CUDA_OUT_OF_MEMORY;
+    }
+    made->text = copy;
+    COUNT(modules, 1);
+    *module = made;
+    return CUDA_SUCCESS;
+}
+
+EXPORT cuda_result cuModuleUnload(cuda_module module) {
+    if (module == NULL) {
+        return CUDA_INVALID_HANDLE;
+    }
+    free(module->text);
+    free(module);
+    COUNT(modules, -1);
+    return CUDA_SUCCESS;
+}
+
+EXPORT cuda_result cuModuleGetFunction(cuda_function *function, cuda_module module, const char *name) {
+    CONTEXT(context)
+    (void)context;
+    char entry[128];
+    if (module == NULL) {
+        return CUDA_INVALID_HANDLE;
+    }
+    snprintf(entry, sizeof entry, ".entry %s(", name);
+    const struct twin *twin = twin_of(name);
+    if (twin == NULL || strstr(module->text, entry) == NULL) {
+        return CUDA_NOT_FOUND;
+    }
+    pthread_mutex_lock(&lock);
+    int at = 0;
+    while (at < function_count && functions[at].twin != twin) {
+        at++;
+    }
+    if (at == function_count && at < MAXIMUM_FUNCTIONS) {
+        functions[function_count++].twin = twin;
+    }
+    pthread_mutex_unlock(&lock);
+    *function = &functions[at];
+    return CUDA_SUCCESS;
+}
+
+EXPORT cuda_result cuLaunchKernel(
+        cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+        unsigned block_z, unsigned shared_bytes, cuda_stream stream, void **arguments, void **extra) {
+    CONTEXT(context)
+    (void)context;
+    (void)shared_bytes;
+    if (function == NULL || stream == NULL) {
+        return CUDA_INVALID_HANDLE;
+    }
+    if (grid_x == 0 || grid_y == 0 || grid_z == 0 || block_x == 0 || block_y == 0 || block_z == 0 || extra != NULL
+            || (uint64_t)block_x * block_y * block_z > 1024) {
+        return CUDA_INVALID_VALUE;
+    }
+    struct operation *operation = operation_make(LAUNCH);
+    if (operation == NULL) {
+        return CUDA_OUT_OF_MEMORY;
+    }
+    operation->twin = function->twin;
+    operation->blocks = grid_x;
+    operation->threads = block_x;
+    size_t at = 0;
+    for (int i = 0; function->twin->arguments[i] != 0; i++) {
+        memcpy(operation->arguments + at, arguments[i], function->twin->arguments[i]);
+        at += function->twin->arguments[i];
+    }
+    return stream_add(stream, operation);
+}

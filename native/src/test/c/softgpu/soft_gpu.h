@@ -1,0 +1,31 @@
+/*
+ * The software GPU: a libcuda.so.1 for tests, with what it has beyond the driver API.
+ *
+ * Device memory lies in memfds, so that handles and descriptors work between processes. Its addresses are in a range that the host
+ * cannot touch; the bytes are mapped elsewhere. Each stream has a thread. Kernels run as their twins in C (kernels.c).
+ *
+ * Variables of the environment:
+ *   SOFT_GPU_DEVICES       how many GPUs there are, 1 to 8; 2 if not set
+ *   CUDA_VISIBLE_DEVICES   which of them this process sees, in which order: numbers, or GPU-... ids
+ *   SOFT_GPU_NO_PEERS      if set, no GPU reaches another's memory
+ *   SOFT_GPU_MEMORY        bytes of each GPU; 8 GiB if not set
+ *   SOFT_GPU_DELAY_NANOS   the longest random delay before each operation of a stream
+ */
+#ifndef SOFT_GPU_H
+#define SOFT_GPU_H
+
+#include <stdint.h>
+
+/* The longest random delay before each operation. */
+void soft_gpu_delay(uint64_t nanoseconds);
+/* Streams do nothing, until they are let go on. */
+void soft_gpu_hang(int hang);
+/* So many more operations of streams are carried out, then one fails with an illegal address; -1 for none. */
+void soft_gpu_fault_after(int64_t operations);
+/* Opening handles and descriptors of other processes fails. */
+void soft_gpu_refuse_import(int refuse);
+/* What is there: "allocations", "mappings", "streams", "events", "modules", "registrations", "imports" (until now), "launches"
+ * (until now), "copies" (until now); -1 for another name. */
+int64_t soft_gpu_count(const char *what);
+
+#endif

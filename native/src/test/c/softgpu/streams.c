@@ -1,0 +1,308 @@
+#define _GNU_SOURCE
+#include "gpu.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOK_NANOS 20000
+
+struct CUstream_st {
+    int ordinal;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct operation *first;
+    struct operation **last;
+    bool is_closing;
+    bool is_busy;
+    uint64_t random;
+};
+
+struct operation *operation_make(enum operation_kind kind) {
+    struct operation *operation = calloc(1, sizeof *operation);
+    if (operation != NULL) {
+        operation->kind = kind;
+    }
+    return operation;
+}
+
+void fail_for_good(cuda_result error) {
+    int none = CUDA_SUCCESS;
+    atomic_compare_exchange_strong(&sticky, &none, error);
+}
+
+static void nap(uint64_t nanoseconds) {
+    struct timespec time = {
+        .tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)};
+    nanosleep(&time, NULL);
+}
+
+static uint64_t next_random(struct CUstream_st *stream) {
+    stream->random ^= stream->random << 13;
+    stream->random ^= stream->random >> 7;
+    stream->random ^= stream->random << 17;
+    return stream->random;
+}
+
+static bool is_closing(struct CUstream_st *stream) {
+    pthread_mutex_lock(&stream->lock);
+    bool closing = stream->is_closing;
+    pthread_mutex_unlock(&stream->lock);
+    return closing;
+}
+
+/* Whether an operation that waits may go on. Under the world. */
+static bool is_ready(struct CUstream_st *stream, const struct operation *operation) {
+    if (operation->kind == WAIT_EVENT) {
+        return event_has_happened(operation->event, operation->recording);
+    }
+    if (operation->kind == WAIT_WORD) {
+        uint64_t *word = reach(stream->ordinal, operation->to, sizeof *word);
+        return word == NULL || __atomic_load_n(word, __ATOMIC_ACQUIRE) >= operation->value;
+    }
+    return operation->kind != LAUNCH || operation->twin->is_ready == NULL
+            || operation->twin->is_ready(stream->ordinal, operation->arguments);
+}
+
+/* False if it touches what it may not. Under the world. */
+static bool carry_out(struct CUstream_st *stream, struct operation *operation) {
+    int ordinal = stream->ordinal;
+    switch (operation->kind) {
+        case COPY: {
+            void *to = reach(ordinal, operation->to, operation->bytes);
+            void *from = reach(ordinal, operation->from, operation->bytes);
+            if (to == NULL || from == NULL) {
+                return false;
+            }
+            memmove(to, from, operation->bytes);
+            COUNT(copies, 1);
+            return true;
+        }
+        case FILL: {
+            void *to = reach(ordinal, operation->to, operation->bytes);
+            if (to != NULL) {
+                memset(to, (int)operation->value, operation->bytes);
+            }
+            return to != NULL;
+        }
+        case WRITE_WORD: {
+            uint64_t *word = reach(ordinal, operation->to, sizeof *word);
+            if (word != NULL) {
+                __atomic_store_n(word, operation->value, __ATOMIC_RELEASE);
+            }
+            return word != NULL;
+        }
+        case WAIT_WORD:
+            return reach(ordinal, operation->to, sizeof(uint64_t)) != NULL;
+        case RECORD:
+            event_happens(operation->event, operation->recording);
+            return true;
+        case CALL:
+            operation->function(operation->argument);
+            return true;
+        case LAUNCH:
+            COUNT(launches, 1);
+            return operation->twin->run(ordinal, operation->arguments);
+        case WAIT_EVENT:
+            return true;
+    }
+    return false;
+}
+
+static void run(struct CUstream_st *stream, struct operation *operation) {
+    uint64_t delay = atomic_load(&fault_delay);
+    if (delay > 0) {
+        nap(next_random(stream) % delay);
+    }
+    for (;;) {
+        world_read();
+        bool ready = !atomic_load(&fault_hang) && is_ready(stream, operation);
+        bool failed = atomic_load(&sticky) != CUDA_SUCCESS;
+        if (ready && !failed && (fault_is_due() || !carry_out(stream, operation))) {
+            fail_for_good(CUDA_ILLEGAL_ADDRESS);
+        }
+        world_release();
+        if (ready || failed || is_closing(stream)) {
+            return;
+        }
+        nap(LOOK_NANOS);
+    }
+}
+
+static void operation_free(struct operation *operation) {
+    if (operation->event != NULL) {
+        event_release(operation->event);
+    }
+    free(operation);
+}
+
+static void *work(void *argument) {
+    struct CUstream_st *stream = argument;
+    pthread_mutex_lock(&stream->lock);
+    for (;;) {
+        while (stream->first == NULL && !stream->is_closing) {
+            pthread_cond_wait(&stream->changed, &stream->lock);
+        }
+        struct operation *operation = stream->first;
+        if (operation == NULL) {
+            break;
+        }
+        stream->first = operation->next;
+        if (stream->first == NULL) {
+            stream->last = &stream->first;
+        }
+        stream->is_busy = true;
+        pthread_mutex_unlock(&stream->lock);
+        run(stream, operation);
+        operation_free(operation);
+        pthread_mutex_lock(&stream->lock);
+        stream->is_busy = false;
+    }
+    pthread_mutex_unlock(&stream->lock);
+    pthread_cond_destroy(&stream->changed);
+    pthread_mutex_destroy(&stream->lock);
+    free(stream);
+    COUNT(streams, -1);
+    return NULL;
+}
+
+cuda_result stream_add(struct CUstream_st *stream, struct operation *operation) {
+    if (stream == NULL) {
+        operation_free(operation);
+        return CUDA_INVALID_HANDLE;
+    }
+    pthread_mutex_lock(&stream->lock);
+    *stream->last = operation;
+    stream->last = &operation->next;
+    pthread_cond_signal(&stream->changed);
+    pthread_mutex_unlock(&stream->lock);
+    return CUDA_SUCCESS;
+}
+
+/* A signal of the process's goes to its own threads. */
+static int start(struct CUstream_st *stream) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&stream->thread, NULL, work, stream);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error == 0) {
+        pthread_detach(stream->thread);
+    }
+    return error;
+}
+
+EXPORT cuda_result cuStreamCreateWithPriority(cuda_stream *made, unsigned flags, int priority) {
+    CONTEXT(context)
+    (void)priority;
+    struct CUstream_st *stream = calloc(1, sizeof *stream);
+    if (stream == NULL || flags != CUDA_STREAM_NON_BLOCKING) {
+        free(stream);
+        return CUDA_INVALID_VALUE;
+    }
+    pthread_mutex_init(&stream->lock, NULL);
+    pthread_cond_init(&stream->changed, NULL);
+    stream->ordinal = context->ordinal;
+    stream->last = &stream->first;
+    stream->random = UINT64_C(0x9e3779b97f4a7c15) ^ (uintptr_t)stream;
+    COUNT(streams, 1);
+    if (start(stream) != 0) {
+        COUNT(streams, -1);
+        free(stream);
+        return CUDA_OUT_OF_MEMORY;
+    }
+    *made = stream;
+    return CUDA_SUCCESS;
+}
+
+/* What is under way goes on, then the stream is gone. */
+EXPORT cuda_result cuStreamDestroy_v2(cuda_stream stream) {
+    if (stream == NULL) {
+        return CUDA_INVALID_HANDLE;
+    }
+    pthread_mutex_lock(&stream->lock);
+    stream->is_closing = true;
+    pthread_cond_signal(&stream->changed);
+    pthread_mutex_unlock(&stream->lock);
+    return CUDA_SUCCESS;
+}
+
+EXPORT cuda_result cuStreamQuery(cuda_stream stream) {
+    STICKY();
+    if (stream == NULL) {
+        return CUDA_INVALID_HANDLE;
+    }
+    pthread_mutex_lock(&stream->lock);
+    bool is_done = stream->first == NULL && !stream->is_busy;
+    pthread_mutex_unlock(&stream->lock);
+    STICKY();
+    return is_done ? CUDA_SUCCESS : CUDA_NOT_READY;
+}
+
+static cuda_result add_memory(
+        cuda_stream stream, enum operation_kind kind, cuda_address to, cuda_address from, size_t bytes, uint64_t value) {
+    struct operation *operation = operation_make(kind);
+    if (operation == NULL) {
+        return CUDA_OUT_OF_MEMORY;
+    }
+    operation->to = to;
+    operation->from = from;
+    operation->bytes = bytes;
+    operation->value = value;
+    return stream_add(stream, operation);
+}
+
+/* Whether an address lies in memory that the driver knows: what does not is refused at once. */
+static bool is_known(cuda_address address, size_t bytes) {
+    world_read();
+    struct mapping *mapping = mapping_of(address);
+    bool known = mapping != NULL && bytes <= mapping->bytes - (address - mapping->address);
+    world_release();
+    return known;
+}
+
+EXPORT cuda_result cuMemcpyAsync(cuda_address to, cuda_address from, size_t bytes, cuda_stream stream) {
+    CONTEXT(context)
+    (void)context;
+    if (bytes == 0) {
+        return CUDA_SUCCESS;
+    }
+    return is_known(to, bytes) && is_known(from, bytes) ? add_memory(stream, COPY, to, from, bytes, 0)
+                                                        : CUDA_INVALID_VALUE;
+}
+
+EXPORT cuda_result cuMemsetD8Async(cuda_address address, unsigned char value, size_t bytes, cuda_stream stream) {
+    CONTEXT(context)
+    (void)context;
+    return is_known(address, bytes) ? add_memory(stream, FILL, address, 0, bytes, value) : CUDA_INVALID_VALUE;
+}
+
+EXPORT cuda_result cuStreamWriteValue64_v2(cuda_stream stream, cuda_address address, uint64_t value, unsigned flags) {
+    CONTEXT(context)
+    (void)context;
+    return address % 8 == 0 && flags == 0 && is_known(address, 8) ? add_memory(stream, WRITE_WORD, address, 0, 8, value)
+                                                                  : CUDA_INVALID_VALUE;
+}
+
+EXPORT cuda_result cuStreamWaitValue64_v2(cuda_stream stream, cuda_address address, uint64_t value, unsigned flags) {
+    CONTEXT(context)
+    (void)context;
+    return address % 8 == 0 && flags == CUDA_WAIT_VALUE_GREATER_OR_EQUAL && is_known(address, 8)
+            ? add_memory(stream, WAIT_WORD, address, 0, 8, value)
+            : CUDA_INVALID_VALUE;
+}
+
+EXPORT cuda_result cuLaunchHostFunc(cuda_stream stream, void (*function)(void *argument), void *argument) {
+    CONTEXT(context)
+    (void)context;
+    struct operation *operation = operation_make(CALL);
+    if (operation == NULL) {
+        return CUDA_OUT_OF_MEMORY;
+    }
+    operation->function = function;
+    operation->argument = argument;
+    return stream_add(stream, operation);
+}
