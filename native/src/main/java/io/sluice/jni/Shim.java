@@ -6,7 +6,7 @@ final class Shim {
      * Version of the interface between the classes of this package and the C code. Raise it with every change of a
      * native method or of a record's layout. The generated header carries it into the shim.
      */
-    static final int ABI_VERSION = 6;
+    static final int ABI_VERSION = 7;
 
     private Shim() {}
 

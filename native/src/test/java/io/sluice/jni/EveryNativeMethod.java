@@ -9,6 +9,11 @@ import java.util.stream.Stream;
 /** All native methods, so that none can lack its C function or fall out with {@code -Xcheck:jni} unseen. */
 final class EveryNativeMethod {
     static final List<Class<?>> CLASSES = List.of(
+            CudaDevice.class,
+            CudaLibrary.class,
+            CudaMemory.class,
+            CudaModule.class,
+            CudaStream.class,
             Epoll.class,
             Errno.class,
             EventDescriptor.class,

@@ -1,0 +1,173 @@
+package io.sluice.jni;
+
+import static io.sluice.jni.SoftGpu.ok;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sluice.testkit.Patience;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Random;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class CudaStreamTest {
+    private static final long INVALID_VALUE = -1;
+
+    private SoftGpu gpu;
+    private long granule;
+    private long memory;
+
+    @BeforeEach
+    void open() {
+        gpu = new SoftGpu(0);
+        granule = ok(CudaMemory.granularity(gpu.device));
+        memory = ok(CudaMemory.allocate(gpu.device, granule));
+    }
+
+    @AfterEach
+    void close() {
+        ok(CudaMemory.free(gpu.device, memory, granule));
+        gpu.close();
+    }
+
+    private static void put(MemorySegment request, int offset, long value) {
+        request.set(ValueLayout.JAVA_LONG, offset, value);
+    }
+
+    @Test
+    void pages_go_from_and_to_their_offsets_and_the_signal_comes_behind() {
+        Random random = new Random(7);
+        byte[] bytes = new byte[64 << 10];
+        random.nextBytes(bytes);
+        gpu.pinned.asSlice(0, bytes.length).copyFrom(MemorySegment.ofArray(bytes));
+        gpu.copy(memory, gpu.pinnedAddress, bytes.length);
+        int pages = 37;
+        int pageBytes = 1001;
+        long to = 128 << 10;
+        long tables = 512 << 10;
+        for (int i = 0; i < pages; i++) {
+            gpu.pinned.setAtIndex(ValueLayout.JAVA_LONG, tables / 8 + i, (long) (pages - 1 - i) * pageBytes);
+            gpu.pinned.setAtIndex(ValueLayout.JAVA_LONG, tables / 8 + pages + i, random.nextInt(60_000));
+        }
+        MemorySegment request = gpu.operation(CudaStream.COPY_PAGES);
+        request.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_COUNT_OFFSET, pages);
+        put(request, CudaStream.REQUEST_DESTINATION_OFFSET, gpu.pinnedAddress + to);
+        put(request, CudaStream.REQUEST_SOURCE_OFFSET, memory);
+        put(request, CudaStream.REQUEST_LENGTH_OFFSET, pageBytes);
+        put(request, CudaStream.REQUEST_DESTINATIONS_OFFSET, gpu.pinnedAddress + tables);
+        put(request, CudaStream.REQUEST_SOURCES_OFFSET, gpu.pinnedAddress + tables + 8L * pages);
+        put(request, CudaStream.REQUEST_SIGNAL_OFFSET, gpu.pinnedAddress + (700 << 10));
+        put(request, CudaStream.REQUEST_ADDEND_OFFSET, 5);
+        gpu.carryOut();
+        assertThat(gpu.pinned.get(ValueLayout.JAVA_LONG, 700 << 10)).isEqualTo(5);
+        for (int i = 0; i < pages; i++) {
+            long from = gpu.pinned.getAtIndex(ValueLayout.JAVA_LONG, tables / 8 + pages + i);
+            assertThat(gpu.pinned
+                            .asSlice(to + (long) (pages - 1 - i) * pageBytes, pageBytes)
+                            .mismatch(gpu.pinned.asSlice(from, pageBytes)))
+                    .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void the_checksum_is_that_of_java() {
+        byte[] bytes = new byte[100_003];
+        new Random(9).nextBytes(bytes);
+        gpu.pinned.asSlice(0, bytes.length).copyFrom(MemorySegment.ofArray(bytes));
+        gpu.copy(memory, gpu.pinnedAddress, bytes.length);
+        MemorySegment request = gpu.operation(CudaStream.CHECKSUM);
+        put(request, CudaStream.REQUEST_DESTINATION_OFFSET, gpu.pinnedAddress + (512 << 10));
+        put(request, CudaStream.REQUEST_SOURCE_OFFSET, memory);
+        put(request, CudaStream.REQUEST_LENGTH_OFFSET, bytes.length);
+        gpu.carryOut();
+        CRC32C expected = new CRC32C();
+        expected.update(bytes);
+        assertThat(gpu.pinned.get(ValueLayout.JAVA_LONG, 512 << 10)).isEqualTo(expected.getValue());
+    }
+
+    @Test
+    void bytes_are_filled() {
+        MemorySegment request = gpu.operation(CudaStream.FILL);
+        put(request, CudaStream.REQUEST_DESTINATION_OFFSET, memory);
+        put(request, CudaStream.REQUEST_LENGTH_OFFSET, 0x5A);
+        put(request, CudaStream.REQUEST_DESTINATIONS_OFFSET, 100);
+        gpu.carryOut();
+        gpu.copy(gpu.pinnedAddress, memory, 100);
+        assertThat(gpu.pinned.asSlice(0, 100).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0x5A);
+    }
+
+    @Test
+    void a_stream_waits_for_the_event_of_another_and_tells_a_descriptor() {
+        long event = ok(CudaStream.eventCreate(gpu.device));
+        assertThat(CudaStream.eventQuery(gpu.device, event)).isZero();
+        put(gpu.operation(CudaStream.RECORD_EVENT), CudaStream.REQUEST_DESTINATION_OFFSET, event);
+        gpu.carryOut();
+        put(gpu.operation(CudaStream.WAIT_EVENT), CudaStream.REQUEST_SOURCE_OFFSET, event);
+        gpu.carryOut();
+        int descriptor = EventDescriptor.create();
+        ok(CudaStream.signal(gpu.stream, descriptor));
+        Patience.until("the descriptor is told", () -> EventDescriptor.drain(descriptor) == 1);
+        assertThat(Sockets.close(descriptor)).isZero();
+        assertThat(CudaStream.handle(gpu.stream)).isPositive();
+        ok(CudaStream.eventDestroy(gpu.device, event));
+    }
+
+    @Test
+    void a_kernel_of_the_callers_is_launched() {
+        try (Arena arena = Arena.ofConfined()) {
+            long module = ok(CudaModule.load(
+                    gpu.device, arena.allocateFrom(CudaKernels.ptx()).address()));
+            long fill = ok(CudaModule.function(
+                    module, arena.allocateFrom("sluice_fill_pattern").address()));
+            long compare = ok(CudaModule.function(
+                    module, arena.allocateFrom("sluice_compare_pattern").address()));
+            assertThat(CudaModule.function(
+                            module, arena.allocateFrom("sluice_none").address()))
+                    .isEqualTo(-500);
+            MemorySegment values = arena.allocateFrom(ValueLayout.JAVA_LONG, memory, 5000, 77, gpu.pinnedAddress);
+            MemorySegment arguments = arena.allocate(4 * 8, 8);
+            for (int i = 0; i < 4; i++) {
+                arguments.setAtIndex(ValueLayout.JAVA_LONG, i, values.address() + 8L * i);
+            }
+            gpu.pinned.set(ValueLayout.JAVA_LONG, 0, 0);
+            launch(fill, arguments);
+            launch(compare, arguments);
+            assertThat(gpu.pinned.get(ValueLayout.JAVA_LONG, 0)).isZero();
+            gpu.pinned.set(ValueLayout.JAVA_LONG, 8, -1);
+            gpu.copy(memory + 1000, gpu.pinnedAddress + 8, 8);
+            launch(compare, arguments);
+            assertThat(gpu.pinned.get(ValueLayout.JAVA_LONG, 0)).isBetween(7L, 8L);
+            ok(CudaModule.unload(module));
+        }
+    }
+
+    private void launch(long function, MemorySegment arguments) {
+        MemorySegment request = gpu.operation(CudaStream.LAUNCH);
+        request.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_COUNT_OFFSET, 2);
+        put(request, CudaStream.REQUEST_SOURCE_OFFSET, function);
+        put(request, CudaStream.REQUEST_LENGTH_OFFSET, 128);
+        put(request, CudaStream.REQUEST_DESTINATIONS_OFFSET, arguments.address());
+        gpu.carryOut();
+    }
+
+    @Test
+    void a_request_that_is_none_is_refused_and_those_before_it_are_taken() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment table = arena.allocate(2L * CudaStream.REQUEST_BYTES, 8);
+            put(table, CudaStream.REQUEST_STREAM_OFFSET, gpu.stream);
+            table.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_OPERATION_OFFSET, CudaStream.COMPLETE);
+            MemorySegment second = table.asSlice(CudaStream.REQUEST_BYTES);
+            put(second, CudaStream.REQUEST_STREAM_OFFSET, gpu.stream);
+            second.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_OPERATION_OFFSET, 99);
+            assertThat(CudaStream.submit(table.address(), 2)).isEqualTo(1);
+            assertThat(CudaStream.submit(second.address(), 1)).isEqualTo((int) INVALID_VALUE);
+            put(second, CudaStream.REQUEST_STREAM_OFFSET, 0);
+            assertThat(CudaStream.submit(second.address(), 1)).isEqualTo((int) INVALID_VALUE);
+            assertThat(CudaStream.submit(table.address() + 1, 1)).isEqualTo((int) INVALID_VALUE);
+            assertThat(CudaStream.submit(table.address(), 0)).isZero();
+        }
+    }
+}
