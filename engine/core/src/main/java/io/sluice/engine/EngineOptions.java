@@ -725,7 +725,7 @@ public final class EngineOptions {
 
         /**
          * How long a peer that connects may take to prove that it may, from its socket's first moment on: bytes that trickle in
-         * gain no time. Default 10 s, and 3 s for the first message; {@code SLUICE_HANDSHAKE_TIMEOUT}.
+         * gain no time. Its first message must come within three tenths of that. Default 10 s; {@code SLUICE_HANDSHAKE_TIMEOUT}.
          *
          * @param time 10 ms to 1 h
          * @return this

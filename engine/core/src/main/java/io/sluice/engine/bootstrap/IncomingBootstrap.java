@@ -33,7 +33,8 @@ import org.slf4j.event.Level;
  * is closed within the handshake time-out. Until the peer has proved that it may connect, it borrows what memory it needs.
  */
 final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Handshakes.HalfOpen, Unfinished {
-    private static final long SILENCE_NANOS = 3_000_000_000L;
+    // of the time for all of it, how much there is until the first message: 3 s of 10
+    private static final double SILENT_SHARE = 0.3;
     private static final int MAX_BODY = 32 * 1024;
     // as many as the numbers of lanes have room for
     private static final int MOST_PATHS = 8;
@@ -45,6 +46,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private final SourceShare share;
     private final long begunAt;
     private final long deadline;
+    private final long silenceNanos;
 
     private volatile boolean answered;
     private boolean over;
@@ -62,7 +64,9 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         this.loop = loop;
         this.begunAt = loop.now();
         // from the beginning: bytes that trickle in gain no time
-        this.deadline = begunAt + engine.options().handshakeTimeout().toNanos();
+        long nanos = engine.options().handshakeTimeout().toNanos();
+        this.deadline = begunAt + nanos;
+        this.silenceNanos = (long) (nanos * SILENT_SHARE);
         this.socket = FramedSocket.accepted(
                 loop, descriptor, MAX_BODY, this, engine.handshakes().buffers());
     }
@@ -81,7 +85,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         try {
             engine.handshakes().begins(bootstrap);
             // one that says nothing must not take the place of those that do
-            loop.arm(bootstrap, Math.min(bootstrap.deadline, bootstrap.begunAt + SILENCE_NANOS));
+            loop.arm(bootstrap, bootstrap.begunAt + bootstrap.silenceNanos);
             engine.unfinished().begun(bootstrap);
         } catch (RuntimeException | Error e) {
             engine.handshakes().log().log(Level.WARN, "an accepted socket could not be taken: " + e, null);
@@ -92,7 +96,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     @Override
     public void connected() {
         // it has shown a certificate, and gets the time of one that has said something
-        loop.arm(this, Math.min(deadline, loop.now() + SILENCE_NANOS));
+        loop.arm(this, Math.min(deadline, loop.now() + silenceNanos));
     }
 
     @Override
