@@ -142,7 +142,7 @@ public interface PreparedTransferContract extends Contract {
                     .prepared()
                     .writeWithSignal(source, 0, remote, 8, 8, new RemoteSignal(remote, 0).weak(), DEFAULTS, restarting)
                     .start();
-            await(restarting.done());
+            Patience.awaitSteps("the runs", restarting.done(), restarting::ended);
             Patience.pause(Duration.ofMillis(20));
             assertThat(restarting.ended()).isEqualTo(runs);
             assertThat(served.signal(0).value()).isEqualTo(runs);
