@@ -11,6 +11,7 @@ import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.MappedSegment;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.jni.Errno;
+import io.sluice.jni.MachineFacts;
 import io.sluice.jni.Memory;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -97,6 +98,13 @@ public final class RegionRegistry implements RegionOwner {
     }
 
     private LocalRegion anonymous(long bytes, RegionOptions options) {
+        // it has its pages when it is registered or touched, and then the kernel ends the process if it has none
+        long available = MachineFacts.availableMemory();
+        if (available >= 0 && available < bytes) {
+            throw new RegistrationException("cannot allocate " + bytes + " bytes: " + available
+                    + " are available; ask for less, free memory on the machine, or raise the memory limit of the"
+                    + " container or of another control group that the process is in");
+        }
         long address = Memory.map(bytes, false);
         if (address < 0) {
             throw new RegistrationException("cannot allocate " + bytes + " bytes: " + Errno.message((int) -address)

@@ -15,8 +15,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A process whose control group leaves less memory than the machine has: the kernel would end it, so it is refused what does
@@ -33,7 +34,7 @@ class ContainerLimitTest {
 
         public static void main(String[] arguments) {
             try (TransferEngine engine = TransferEngine.open(
-                    PatientOptions.builder().transports(List.of("shm")).build())) {
+                    PatientOptions.builder().transports(List.of(arguments[0])).build())) {
                 engine.allocate(16 * MIB, RegionOptions.readWrite());
                 System.out.println("16 MiB");
                 engine.allocate(128 * MIB, RegionOptions.readWrite());
@@ -44,8 +45,9 @@ class ContainerLimitTest {
         }
     }
 
-    @Test
-    void allocatingMoreThanTheContainerHasIsATypedError(@TempDir Path folder) throws IOException {
+    @ParameterizedTest
+    @ValueSource(strings = {"shm", "tcp"})
+    void allocatingMoreThanTheContainerHasIsATypedError(String transport, @TempDir Path folder) throws IOException {
         List<String> mounts = Files.readAllLines(Path.of("/proc/self/mountinfo"));
         String first = mountPoint(mounts, " - cgroup .*\\bmemory\\b.*");
         String mount = first != null ? first : mountPoint(mounts, " - cgroup2 .*");
@@ -64,7 +66,7 @@ class ContainerLimitTest {
         command.addAll(List.of("-XX:-UseContainerSupport", "-Xmx64m", "-XX:+UseSerialGC"));
         command.addAll(List.of("--enable-native-access=ALL-UNNAMED"));
         command.addAll(ForkedJava.startOptions());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Allocating.class.getName()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Allocating.class.getName(), transport));
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
