@@ -92,7 +92,8 @@ public interface Connection extends TransferOperations<Transfer> {
     int pending();
 
     /**
-     * Brings the transport's keys of a peer's region over, once.
+     * Brings the transport's keys of a peer's region over, once. A region that is attached after the caller has cancelled the
+     * future, or completed it by a time-out of its own, is detached.
      *
      * @param descriptor what the peer gave
      * @return the region; or {@link StaleDescriptorException}, {@link InvalidDescriptorException} (damaged, forged, or of
@@ -102,7 +103,8 @@ public interface Connection extends TransferOperations<Transfer> {
     CompletableFuture<RemoteRegion> attach(RegionDescriptor descriptor);
 
     /**
-     * Attaches many at once, in one exchange for each thousand.
+     * Attaches many at once, in one exchange for each thousand. As with one, they are detached if the caller has completed the
+     * future before.
      *
      * @param descriptors what the peer gave
      * @return the regions in the same order; if one cannot be attached, its error

@@ -4,8 +4,8 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peer refuses the connection because it has as many handshakes or connections under way as its limits allow. It may be
- * tried again later.
+ * The peer refuses the connection because it has as many handshakes or connections under way as its limits allow, or this
+ * engine has as many connections as {@link EngineOptions#maxConnections()}. It may be tried again later.
  */
 public final class LimitExceededException extends ConnectFailedException {
     @Serial

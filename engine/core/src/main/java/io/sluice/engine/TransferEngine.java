@@ -151,11 +151,12 @@ public interface TransferEngine extends AutoCloseable {
     Collection<MemoryRegion> regions();
 
     /**
-     * Makes a new connection.
+     * Makes a new connection. A future that the caller cancels, or completes by a time-out of its own, ends no attempt that is
+     * under way, but the connection that comes of it is closed.
      *
      * @param address of the peer
-     * @return the connection; or {@link ConnectFailedException}, {@link AuthenticationException},
-     *     {@link TransportUnavailableException} within the connect time-out
+     * @return the connection; or {@link ConnectFailedException}, {@link LimitExceededException},
+     *     {@link AuthenticationException}, {@link TransportUnavailableException} within the connect time-out
      */
     default CompletableFuture<Connection> connect(EngineAddress address) {
         return connect(address, ConnectOptions.defaults());

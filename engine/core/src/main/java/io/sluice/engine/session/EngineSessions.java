@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
 
 /** The sessions of an engine, and the connections of those that are open. Any thread. */
 final class EngineSessions implements SessionRegistry {
+    /** Why there is no place for one more. */
+    static final String FULL = "this engine has as many connections as maxConnections allows";
+
     private static final Logger LOG = LoggerFactory.getLogger(EngineSessions.class);
 
     private final EngineParts engine;

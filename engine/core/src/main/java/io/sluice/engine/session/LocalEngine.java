@@ -1,6 +1,5 @@
 package io.sluice.engine.session;
 
-import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionClosedException;
@@ -9,6 +8,7 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.LimitExceededException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
@@ -306,11 +306,12 @@ public final class LocalEngine implements TransferEngine {
         }
         if (!sessions.hasRoom()) {
             return CompletableFuture.failedFuture(
-                    new ConnectFailedException("this engine has as many connections as maxConnections allows"));
+                    new LimitExceededException(EngineSessions.FULL));
         }
         CompletableFuture<Connection> opened = new CompletableFuture<>();
+        CompletableFuture<Connection> given = HandedOver.of(opened, Connection::close);
         ConnectAttempt.begin(bootstraps, address, connectOptions, opened);
-        return opened.copy();
+        return given;
     }
 
     @Override

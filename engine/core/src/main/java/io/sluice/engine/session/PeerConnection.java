@@ -141,11 +141,15 @@ final class PeerConnection extends CheckedOperations<Transfer> implements Connec
 
     @Override
     public CompletableFuture<RemoteRegion> attach(RegionDescriptor descriptor) {
-        return attach(List.of(descriptor)).thenApply(List::getFirst);
+        return HandedOver.of(attachAll(List.of(descriptor)).thenApply(List::getFirst), this::detach);
     }
 
     @Override
     public CompletableFuture<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors) {
+        return HandedOver.of(attachAll(descriptors), attached -> attached.forEach(this::detach));
+    }
+
+    private CompletableFuture<List<RemoteRegion>> attachAll(List<RegionDescriptor> descriptors) {
         List<RegionDescriptor> wanted = List.copyOf(descriptors);
         for (RegionDescriptor descriptor : wanted) {
             SluiceException wrong = notOfThePeer(descriptor);

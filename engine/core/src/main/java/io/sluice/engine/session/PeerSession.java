@@ -4,6 +4,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.LimitExceededException;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
@@ -268,7 +269,8 @@ final class PeerSession
         if (sessions.begins(this)) {
             paths.begin(peerOffers);
         } else {
-            lost("the engine has as many connections as maxConnections allows");
+            end(new ConnectionEnd(
+                    ConnectionEnd.Kind.LOST, EngineSessions.FULL, new LimitExceededException(EngineSessions.FULL)));
         }
     }
 

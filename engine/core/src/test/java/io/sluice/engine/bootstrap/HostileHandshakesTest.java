@@ -8,6 +8,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.LimitExceededException;
 import io.sluice.engine.RefusalReason;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.control.MessageType;
 import io.sluice.fuzz.Mutation;
@@ -344,6 +345,40 @@ class HostileHandshakesTest {
             assertCounted(RefusalReason.CONNECTIONS, 1);
         } finally {
             Patience.await(other.closeAsync());
+        }
+    }
+
+    @Test
+    void moreConnectionsThanThisSideAllows() {
+        TransferEngine full = TransferEngine.open(
+                engine.options().toBuilder().maxConnections(1).build());
+        try {
+            Patience.await(full.connect(engine.address()));
+            Patience.failure(full.connect(engine.address()), LimitExceededException.class);
+        } finally {
+            Patience.await(full.closeAsync());
+        }
+    }
+
+    @Test
+    void lastPlaceThatThisSideTakesWhileItConnects() {
+        TransferEngine full = TransferEngine.open(
+                engine.options().toBuilder().maxConnections(1).build());
+        try {
+            // both find the place free
+            List<CompletableFuture<Connection>> both =
+                    List.of(full.connect(engine.address()), full.connect(engine.address()));
+            List<Throwable> errors = new ArrayList<>();
+            for (CompletableFuture<Connection> each : both) {
+                try {
+                    Patience.await(each);
+                } catch (SluiceException e) {
+                    errors.add(e);
+                }
+            }
+            assertThat(errors).hasSize(1).hasOnlyElementsOfType(LimitExceededException.class);
+        } finally {
+            Patience.await(full.closeAsync());
         }
     }
 
