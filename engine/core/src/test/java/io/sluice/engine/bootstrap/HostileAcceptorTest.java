@@ -14,6 +14,7 @@ import io.sluice.testkit.FuzzSeed;
 import io.sluice.testkit.OpenDescriptors;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
+import io.sluice.testkit.SteadyRounds;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -67,16 +68,18 @@ class HostileAcceptorTest {
 
     @Test
     void acceptorThatNeverAcceptsTheLane() {
-        // it must come as far as the lane
-        try (TransferEngine impatient = engine(Patience.scaled(Duration.ofSeconds(1)));
-                RawAcceptor acceptor = new RawAcceptor()) {
-            CompletableFuture<Connection> connecting = impatient.connect(acceptor.address());
-            MessageSocket control = acceptor.bootstrap();
-            MessageSocket lane = acceptor.accept();
-            Patience.failure(connecting, ConnectFailedException.class);
-            control.awaitEnd();
-            lane.awaitEnd();
-        }
+        SteadyRounds.run(Duration.ofSeconds(1), timeout -> {
+            // it must come as far as the lane
+            try (TransferEngine impatient = engine(timeout);
+                    RawAcceptor acceptor = new RawAcceptor()) {
+                CompletableFuture<Connection> connecting = impatient.connect(acceptor.address());
+                MessageSocket control = acceptor.bootstrap();
+                MessageSocket lane = acceptor.accept();
+                Patience.failure(connecting, ConnectFailedException.class);
+                control.awaitEnd();
+                lane.awaitEnd();
+            }
+        });
     }
 
     @Test

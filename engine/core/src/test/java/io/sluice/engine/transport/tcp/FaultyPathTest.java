@@ -15,6 +15,7 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
+import io.sluice.testkit.SteadyRounds;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("filler")
 class FaultyPathTest {
     // what fails is given up after this
-    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
+    private static final Duration LIVENESS = Duration.ofSeconds(1);
     // what is alive is not given up, though the machine may be busy with others
     private static final Duration PATIENT = Patience.BOUND.multipliedBy(2);
     private static final long SLOW_PIECE_NANOS = 10_000_000;
@@ -131,52 +132,58 @@ class FaultyPathTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 4})
     void laneThatStallsIsNoticedThoughHeartbeatsPass(int lanes) {
-        try (Setting setting = new Setting(lanes, LIVENESS)) {
-            setting.submit(100, BYTES);
-            Patience.await(setting.ends.getFirst());
-            setting.path.links().getLast().stall();
-            setting.submit(100, BYTES);
-            setting.assertAllEnd();
-            if (lanes == 1) {
-                setting.assertLost();
-            } else {
-                setting.assertGoesOn();
+        SteadyRounds.run(LIVENESS, liveness -> {
+            try (Setting setting = new Setting(lanes, liveness)) {
+                setting.submit(100, BYTES);
+                Patience.await(setting.ends.getFirst());
+                setting.path.links().getLast().stall();
+                setting.submit(100, BYTES);
+                setting.assertAllEnd();
+                if (lanes == 1) {
+                    setting.assertLost();
+                } else {
+                    setting.assertGoesOn();
+                }
             }
-        }
+        });
     }
 
     @Test
     void pathThatIsCutSilently() {
-        try (Setting setting = new Setting(2, LIVENESS)) {
-            setting.submit(100, BYTES);
-            Patience.await(setting.ends.getFirst());
-            setting.path.links().forEach(FaultyPath.Link::stall);
-            setting.submit(100, BYTES);
-            setting.assertAllEnd();
-            setting.assertLost();
-            Connection again = Patience.await(setting.initiator.connection(setting.throughThePath()));
-            RemoteRegion remote = Patience.await(again.attach(setting.served.descriptor()));
-            MemoryRegion source = setting.initiator.allocate(64, RegionOptions.local());
-            CompletableFuture<Void> written = new CompletableFuture<>();
-            again.write(source, 0, remote, 0, 64, TransferOptions.defaults(), (transfer, error) -> {
-                if (error == null) {
-                    written.complete(null);
-                } else {
-                    written.completeExceptionally(error);
-                }
-            });
-            Patience.await(written);
-        }
+        SteadyRounds.run(LIVENESS, liveness -> {
+            try (Setting setting = new Setting(2, liveness)) {
+                setting.submit(100, BYTES);
+                Patience.await(setting.ends.getFirst());
+                setting.path.links().forEach(FaultyPath.Link::stall);
+                setting.submit(100, BYTES);
+                setting.assertAllEnd();
+                setting.assertLost();
+                Connection again = Patience.await(setting.initiator.connection(setting.throughThePath()));
+                RemoteRegion remote = Patience.await(again.attach(setting.served.descriptor()));
+                MemoryRegion source = setting.initiator.allocate(64, RegionOptions.local());
+                CompletableFuture<Void> written = new CompletableFuture<>();
+                again.write(source, 0, remote, 0, 64, TransferOptions.defaults(), (transfer, error) -> {
+                    if (error == null) {
+                        written.complete(null);
+                    } else {
+                        written.completeExceptionally(error);
+                    }
+                });
+                Patience.await(written);
+            }
+        });
     }
 
     @Test
     void controlChannelThatStallsWhileTheLanesFlow() {
-        try (Setting setting = new Setting(1, LIVENESS)) {
-            setting.path.links().getFirst().stall();
-            setting.submit(20, BYTES);
-            setting.assertAllEnd();
-            setting.assertLost();
-        }
+        SteadyRounds.run(LIVENESS, liveness -> {
+            try (Setting setting = new Setting(1, liveness)) {
+                setting.path.links().getFirst().stall();
+                setting.submit(20, BYTES);
+                setting.assertAllEnd();
+                setting.assertLost();
+            }
+        });
     }
 
     @ParameterizedTest
@@ -198,30 +205,32 @@ class FaultyPathTest {
 
     @Test
     void hiccupShorterThanTheLivenessTimeoutIsForgiven() {
-        // a heartbeat is missed, and there is time left for a machine that is busy besides
-        Duration liveness = LIVENESS.multipliedBy(3);
-        try (Setting setting = new Setting(2, liveness)) {
-            setting.submit(100, BYTES);
-            Patience.await(setting.ends.getFirst());
-            setting.path.links().forEach(FaultyPath.Link::stall);
-            Patience.pause(liveness.dividedBy(4));
-            setting.path.links().forEach(FaultyPath.Link::resume);
-            setting.submit(20, BYTES);
-            setting.assertGoesOn();
-        }
+        SteadyRounds.run(LIVENESS.multipliedBy(3), liveness -> {
+            // a heartbeat is missed, and there is time left for a machine that is busy besides
+            try (Setting setting = new Setting(2, liveness)) {
+                setting.submit(100, BYTES);
+                Patience.await(setting.ends.getFirst());
+                setting.path.links().forEach(FaultyPath.Link::stall);
+                Patience.pause(liveness.dividedBy(4));
+                setting.path.links().forEach(FaultyPath.Link::resume);
+                setting.submit(20, BYTES);
+                setting.assertGoesOn();
+            }
+        });
     }
 
     @Test
     void slowLaneIsNotTakenForADeadOne() {
-        Duration liveness = LIVENESS.multipliedBy(3).dividedBy(2);
-        // About 1.6 MB/s, and as much as takes twice the liveness time-out at least.
-        int bytes = Math.toIntExact(2 * liveness.toNanos() / SLOW_PIECE_NANOS * FaultyPath.SLOW_PIECE_BYTES);
-        // With small buffers: a kernel that holds megabytes reports room, and so progress, once in a second at this
-        // speed.
-        try (Setting setting = new Setting(1, bytes, liveness, 128 << 10)) {
-            setting.path.links().getLast().slowDown(SLOW_PIECE_NANOS);
-            setting.submit(2, bytes);
-            setting.assertGoesOn();
-        }
+        SteadyRounds.run(LIVENESS.multipliedBy(3).dividedBy(2), liveness -> {
+            // About 1.6 MB/s, and as much as takes twice the liveness time-out at least.
+            int bytes = Math.toIntExact(2 * liveness.toNanos() / SLOW_PIECE_NANOS * FaultyPath.SLOW_PIECE_BYTES);
+            // With small buffers: a kernel that holds megabytes reports room, and so progress, once in a second at this
+            // speed.
+            try (Setting setting = new Setting(1, bytes, liveness, 128 << 10)) {
+                setting.path.links().getLast().slowDown(SLOW_PIECE_NANOS);
+                setting.submit(2, bytes);
+                setting.assertGoesOn();
+            }
+        });
     }
 }

@@ -20,6 +20,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
+import io.sluice.testkit.SteadyRounds;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -42,7 +43,7 @@ class LaneFailoverTest {
     private static final long COUNTER = SIGNAL + Long.BYTES;
     private static final long OF_WRITES = COUNTER + Long.BYTES;
     // a lane that freezes is given up after this
-    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
+    private static final Duration LIVENESS = Duration.ofSeconds(1);
 
     private final Random random = new Random(11);
     private final AtomicInteger outstanding = new AtomicInteger();
@@ -220,6 +221,6 @@ class LaneFailoverTest {
 
     @RepeatedTest(2)
     void lanesThatFreeze() {
-        failOver(LIVENESS, FaultyPath.Link::stall);
+        SteadyRounds.run(LIVENESS, liveness -> new LaneFailoverTest().failOver(liveness, FaultyPath.Link::stall));
     }
 }

@@ -7,6 +7,7 @@ import io.sluice.engine.ConnectionLostException;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.SteadyRounds;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -18,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("verbs")
 class RemovedDeviceTest {
     // what is gone is given up after this
-    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
+    private static final Duration LIVENESS = Duration.ofSeconds(1);
 
     private final SoftAdapter adapter = SoftAdapter.get();
     private final String[] devices = {TestDevices.get(0), TestDevices.get(1), TestDevices.get(2), TestDevices.get(3)};
@@ -33,25 +34,28 @@ class RemovedDeviceTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
     void everyTransferEndsWhenTheOnlyDeviceGoes(int removed) {
-        try (VerbsPair pair = VerbsPair.open(both -> both.lanes(2).livenessTimeout(LIVENESS))) {
-            MixedLoad load = MixedLoad.of(pair).start();
-            MixedLoad back = MixedLoad.back(pair).start();
-            load.awaitProgress(200);
-            adapter.remove(devices[removed]);
-            for (MixedLoad each : new MixedLoad[] {load, back}) {
-                assertThat(each.awaitEnd())
-                        .isNotEmpty()
-                        .allSatisfy(error -> assertThat(error)
-                                .isInstanceOfAny(ConnectionLostException.class, OutcomeUnknownException.class));
-                each.assertNothingWasDoneTwice();
+        SteadyRounds.run(LIVENESS, liveness -> {
+            plugAllIn();
+            try (VerbsPair pair = VerbsPair.open(both -> both.lanes(2).livenessTimeout(liveness))) {
+                MixedLoad load = MixedLoad.of(pair).start();
+                MixedLoad back = MixedLoad.back(pair).start();
+                load.awaitProgress(200);
+                adapter.remove(devices[removed]);
+                for (MixedLoad each : new MixedLoad[] {load, back}) {
+                    assertThat(each.awaitEnd())
+                            .isNotEmpty()
+                            .allSatisfy(error -> assertThat(error)
+                                    .isInstanceOfAny(ConnectionLostException.class, OutcomeUnknownException.class));
+                    each.assertNothingWasDoneTwice();
+                }
+                Patience.failure(pair.connection().ended(), ConnectionLostException.class);
+                Patience.failure(pair.accepted().ended(), ConnectionLostException.class);
+                // neither an endless wait nor a crash: the engine of that device says what is wrong
+                assertThat(Patience.failure(
+                                pair.initiator().connect(pair.target().address()), ConnectFailedException.class))
+                        .hasMessageContaining(devices[removed]);
             }
-            Patience.failure(pair.connection().ended(), ConnectionLostException.class);
-            Patience.failure(pair.accepted().ended(), ConnectionLostException.class);
-            // neither an endless wait nor a crash: the engine of that device says what is wrong
-            assertThat(Patience.failure(
-                            pair.initiator().connect(pair.target().address()), ConnectFailedException.class))
-                    .hasMessageContaining(devices[removed]);
-        }
+        });
     }
 
     @ParameterizedTest

@@ -7,6 +7,7 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.OutcomeUnknownException;
 import io.sluice.engine.SluiceException;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.SteadyRounds;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("verbs")
 class SoleRailFailureTest {
     // what stays away is given up after this
-    private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
+    private static final Duration LIVENESS = Duration.ofSeconds(1);
 
     /** Both sides end; what was under way is reported as what it is. */
     private static void assertLost(VerbsPair pair, MixedLoad... loads) {
@@ -40,14 +41,16 @@ class SoleRailFailureTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
     void everyTransferEndsWhenTheLinkStaysDown(int failing) {
-        try (VerbsPair pair = VerbsPair.open(both -> both.lanes(2).livenessTimeout(LIVENESS));
-                DeviceLink link = new DeviceLink(TestDevices.get(failing))) {
-            MixedLoad load = MixedLoad.of(pair).start();
-            MixedLoad back = MixedLoad.back(pair).start();
-            load.awaitProgress(200);
-            link.down();
-            assertLost(pair, load, back);
-        }
+        SteadyRounds.run(LIVENESS, liveness -> {
+            try (VerbsPair pair = VerbsPair.open(both -> both.lanes(2).livenessTimeout(liveness));
+                    DeviceLink link = new DeviceLink(TestDevices.get(failing))) {
+                MixedLoad load = MixedLoad.of(pair).start();
+                MixedLoad back = MixedLoad.back(pair).start();
+                load.awaitProgress(200);
+                link.down();
+                assertLost(pair, load, back);
+            }
+        });
     }
 
     @ParameterizedTest
