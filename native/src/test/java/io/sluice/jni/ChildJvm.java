@@ -76,7 +76,8 @@ final class ChildJvm {
             Process process = program.redirectErrorStream(true)
                     .redirectOutput(output.toFile())
                     .start();
-            boolean ended = process.waitFor(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);
+            // a compiler may be among them
+            boolean ended = process.waitFor(Patience.longBound().toSeconds(), TimeUnit.SECONDS);
             if (!ended) {
                 process.descendants().forEach(ProcessHandle::destroyForcibly);
                 process.destroyForcibly().waitFor(Patience.BOUND.toSeconds(), TimeUnit.SECONDS);

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
 final class GuardedTarget implements AutoCloseable {
     static final int MARGIN = 4096;
     static final int SLICE = 64 * 1024;
-    /** For a target that is to end a peer because it keeps silent, or takes nothing. */
-    static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
+    /** For rounds of a target that is to end a peer because it keeps silent, or takes nothing. */
+    static final Duration LIVENESS = Duration.ofSeconds(1);
     /** Everywhere else: a peer that says nothing for a while is alive, and one that breaks a rule is ended at once. */
     private static final Duration PATIENT = Patience.BOUND.multipliedBy(2);
 

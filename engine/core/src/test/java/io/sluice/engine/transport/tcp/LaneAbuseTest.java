@@ -9,6 +9,7 @@ import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.engine.transport.tcp.RawLane.Frame;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.SteadyRounds;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -179,28 +180,30 @@ class LaneAbuseTest {
 
     /** A peer that sends these again and again, and reads nothing, is ended. */
     private static void assertCutOff(Function<Claim, byte[][]> frames) {
-        try (GuardedTarget biting = new GuardedTarget(options -> options.livenessTimeout(GuardedTarget.LIVENESS));
-                RawPeer greedy = biting.stranger()) {
-            RegionDescriptor slice = biting.slice();
-            byte[] requests = RawLane.join(frames.apply(GuardedTarget.claim(greedy.attach(slice), slice)));
-            RawLane asking = new RawLane(greedy.lane(0));
-            long before = usedHeap();
-            CompletableFuture<Long> sent = CompletableFuture.supplyAsync(() -> {
-                for (long bytes = 0; bytes < 1L << 30; bytes += requests.length) {
-                    try {
-                        asking.send(requests);
-                    } catch (UncheckedIOException cutOff) {
-                        return bytes;
+        SteadyRounds.run(GuardedTarget.LIVENESS, liveness -> {
+            try (GuardedTarget biting = new GuardedTarget(options -> options.livenessTimeout(liveness));
+                    RawPeer greedy = biting.stranger()) {
+                RegionDescriptor slice = biting.slice();
+                byte[] requests = RawLane.join(frames.apply(GuardedTarget.claim(greedy.attach(slice), slice)));
+                RawLane asking = new RawLane(greedy.lane(0));
+                long before = usedHeap();
+                CompletableFuture<Long> sent = CompletableFuture.supplyAsync(() -> {
+                    for (long bytes = 0; bytes < 1L << 30; bytes += requests.length) {
+                        try {
+                            asking.send(requests);
+                        } catch (UncheckedIOException cutOff) {
+                            return bytes;
+                        }
                     }
-                }
-                throw new AssertionError("the engine takes requests without end");
-            });
-            Patience.await(sent);
-            assertThat(usedHeap() - before).as("growth of the heap").isLessThan(32 << 20);
-            biting.assertEnded(greedy);
-            biting.assertRegionUnchanged();
-            Patience.await(biting.region().close());
-        }
+                    throw new AssertionError("the engine takes requests without end");
+                });
+                Patience.await(sent);
+                assertThat(usedHeap() - before).as("growth of the heap").isLessThan(32 << 20);
+                biting.assertEnded(greedy);
+                biting.assertRegionUnchanged();
+                Patience.await(biting.region().close());
+            }
+        });
     }
 
     private static long usedHeap() {

@@ -11,6 +11,7 @@ import io.sluice.engine.bootstrap.RawPeer;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
 import io.sluice.testkit.EngineSums;
 import io.sluice.testkit.Patience;
+import io.sluice.testkit.SteadyRounds;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -19,7 +20,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -30,15 +30,31 @@ class LaneSilenceTest {
     private static final Duration BEAT = Duration.ofMillis(100);
     private static final int LARGE = 16 << 20;
 
-    private final GuardedTarget target = new GuardedTarget(
-            options -> options.livenessTimeout(GuardedTarget.LIVENESS).socketBufferBytes(32 * 1024));
-    private final RawPeer peer = target.stranger().beatEvery(BEAT);
-    private final RawLane lane = new RawLane(peer.lane(0));
+    private GuardedTarget target;
+    private RawPeer peer;
+    private RawLane lane;
 
-    @AfterEach
-    void close() {
+    private void open(Duration liveness) {
+        target = new GuardedTarget(options -> options.livenessTimeout(liveness).socketBufferBytes(32 * 1024));
+        peer = target.stranger().beatEvery(BEAT);
+        lane = new RawLane(peer.lane(0));
+    }
+
+    private void close() {
         peer.close();
         target.close();
+    }
+
+    /** With a target that ends who keeps silent, and a peer that only gives signs of life. */
+    private void rounds(Runnable round) {
+        SteadyRounds.run(GuardedTarget.LIVENESS, liveness -> {
+            open(liveness);
+            try {
+                round.run();
+            } finally {
+                close();
+            }
+        });
     }
 
     private Claim attached(MemoryRegion region) {
@@ -60,21 +76,23 @@ class LaneSilenceTest {
     /** All at once, as each takes a liveness time-out. */
     @Test
     void halfAWriteThenNothing() {
-        RegionDescriptor descriptor = target.region().descriptor();
-        List<RawPeer> peers = new ArrayList<>();
-        List<CompletionStage<Void>> ends = new ArrayList<>();
-        for (int bytes :
-                new int[] {1, 20, RawLane.HEADER_BYTES, RawLane.HEADER_BYTES + 1, RawLane.HEADER_BYTES + 30_000}) {
-            RawPeer silent = target.stranger().beatEvery(BEAT);
-            peers.add(silent);
-            Claim claim = GuardedTarget.claim(silent.attach(descriptor), descriptor);
-            byte[] frame =
-                    RawLane.write(claim.at(GuardedTarget.MARGIN, GuardedTarget.SLICE), new byte[GuardedTarget.SLICE]);
-            ends.add(silent.in(target.engine()).ended());
-            new RawLane(silent.lane(0)).send(Arrays.copyOf(frame, bytes));
-        }
-        assertWatchdogBites(peers, ends);
-        Patience.await(target.region().close());
+        rounds(() -> {
+            RegionDescriptor descriptor = target.region().descriptor();
+            List<RawPeer> peers = new ArrayList<>();
+            List<CompletionStage<Void>> ends = new ArrayList<>();
+            for (int bytes :
+                    new int[] {1, 20, RawLane.HEADER_BYTES, RawLane.HEADER_BYTES + 1, RawLane.HEADER_BYTES + 30_000}) {
+                RawPeer silent = target.stranger().beatEvery(BEAT);
+                peers.add(silent);
+                Claim claim = GuardedTarget.claim(silent.attach(descriptor), descriptor);
+                byte[] frame =
+                        RawLane.write(claim.at(GuardedTarget.MARGIN, GuardedTarget.SLICE), new byte[GuardedTarget.SLICE]);
+                ends.add(silent.in(target.engine()).ended());
+                new RawLane(silent.lane(0)).send(Arrays.copyOf(frame, bytes));
+            }
+            assertWatchdogBites(peers, ends);
+            Patience.await(target.region().close());
+        });
     }
 
     private void assertWatchdogBites(List<RawPeer> peers, List<CompletionStage<Void>> ends) {
@@ -118,75 +136,87 @@ class LaneSilenceTest {
     /** All at once, as each takes a liveness time-out. */
     @Test
     void halfAnAnswerThenNothing() {
-        List<RawPeer> peers = new ArrayList<>();
-        List<OwedTransfer> owed = new ArrayList<>();
-        for (int bytes : new int[] {0, 1, 1000}) {
-            RawPeer silent = target.stranger().beatEvery(BEAT);
-            peers.add(silent);
-            owed.add(OwedTransfer.read(target.engine(), silent, GuardedTarget.SLICE));
-            RawLane slow = new RawLane(silent.lane(0));
-            assertThat(slow.receive().operation()).isEqualTo(RawLane.READ);
-            if (bytes > 0) {
-                slow.send(RawLane.readData(GuardedTarget.SLICE), new byte[bytes]);
+        rounds(() -> {
+            List<RawPeer> peers = new ArrayList<>();
+            List<OwedTransfer> owed = new ArrayList<>();
+            for (int bytes : new int[] {0, 1, 1000}) {
+                RawPeer silent = target.stranger().beatEvery(BEAT);
+                peers.add(silent);
+                owed.add(OwedTransfer.read(target.engine(), silent, GuardedTarget.SLICE));
+                RawLane slow = new RawLane(silent.lane(0));
+                assertThat(slow.receive().operation()).isEqualTo(RawLane.READ);
+                if (bytes > 0) {
+                    slow.send(RawLane.readData(GuardedTarget.SLICE), new byte[bytes]);
+                }
             }
-        }
-        List<CompletionStage<Void>> ends = new ArrayList<>();
-        owed.forEach(each -> ends.add(each.connection().ended()));
-        assertWatchdogBites(peers, ends);
-        for (OwedTransfer each : owed) {
-            Patience.failure(each.end(), ConnectionLostException.class);
-            Patience.await(each.local().close());
-        }
+            List<CompletionStage<Void>> ends = new ArrayList<>();
+            owed.forEach(each -> ends.add(each.connection().ended()));
+            assertWatchdogBites(peers, ends);
+            for (OwedTransfer each : owed) {
+                Patience.failure(each.end(), ConnectionLostException.class);
+                Patience.await(each.local().close());
+            }
+        });
     }
 
     @Test
     void answerThatIsNotTaken() {
-        MemoryRegion large = target.engine().allocate(LARGE, RegionOptions.readWrite());
-        Claim claim = attached(large);
-        lane.send(RawLane.read(claim.at(0, LARGE)));
-        assertWatchdogBites(peer.in(target.engine()).ended());
-        Patience.await(large.close());
+        rounds(() -> {
+            MemoryRegion large = target.engine().allocate(LARGE, RegionOptions.readWrite());
+            Claim claim = attached(large);
+            lane.send(RawLane.read(claim.at(0, LARGE)));
+            assertWatchdogBites(peer.in(target.engine()).ended());
+            Patience.await(large.close());
+        });
     }
 
     @Test
     void writeThatIsNotTaken() {
-        OwedTransfer owed = OwedTransfer.write(target.engine(), peer, LARGE);
-        assertThat(lane.receiveHeader()).isEqualTo(RawLane.WRITE);
-        assertWatchdogBites(owed.connection().ended());
-        Patience.failure(owed.end(), ConnectionLostException.class);
-        Patience.await(owed.local().close());
+        rounds(() -> {
+            OwedTransfer owed = OwedTransfer.write(target.engine(), peer, LARGE);
+            assertThat(lane.receiveHeader()).isEqualTo(RawLane.WRITE);
+            assertWatchdogBites(owed.connection().ended());
+            Patience.failure(owed.end(), ConnectionLostException.class);
+            Patience.await(owed.local().close());
+        });
     }
 
     // ---- a region that closes meanwhile ----
 
     @Test
     void regionOfAnAnswerThatIsNotTakenCloses() {
-        MemoryRegion large = target.engine().allocate(LARGE, RegionOptions.readWrite());
-        Claim claim = attached(large);
-        lane.send(RawLane.read(claim.at(0, LARGE)));
-        assertThat(lane.receiveHeader()).isEqualTo(RawLane.READ_DATA);
-        CompletableFuture<Void> closed = large.close();
-        assertLost(peer.in(target.engine()).ended());
-        Patience.await(closed);
+        rounds(() -> {
+            MemoryRegion large = target.engine().allocate(LARGE, RegionOptions.readWrite());
+            Claim claim = attached(large);
+            lane.send(RawLane.read(claim.at(0, LARGE)));
+            assertThat(lane.receiveHeader()).isEqualTo(RawLane.READ_DATA);
+            CompletableFuture<Void> closed = large.close();
+            assertLost(peer.in(target.engine()).ended());
+            Patience.await(closed);
+        });
     }
 
     @Test
     void regionOfAWriteThatIsNotTakenCloses() {
-        OwedTransfer owed = OwedTransfer.write(target.engine(), peer, LARGE);
-        assertThat(lane.receiveHeader()).isEqualTo(RawLane.WRITE);
-        CompletableFuture<Void> closed = owed.local().close();
-        assertLost(owed.connection().ended());
-        Patience.await(closed);
+        rounds(() -> {
+            OwedTransfer owed = OwedTransfer.write(target.engine(), peer, LARGE);
+            assertThat(lane.receiveHeader()).isEqualTo(RawLane.WRITE);
+            CompletableFuture<Void> closed = owed.local().close();
+            assertLost(owed.connection().ended());
+            Patience.await(closed);
+        });
     }
 
     @Test
     void regionOfHalfAnAnswerCloses() {
-        OwedTransfer owed = OwedTransfer.read(target.engine(), peer, GuardedTarget.SLICE);
-        assertThat(lane.receive().operation()).isEqualTo(RawLane.READ);
-        lane.send(RawLane.readData(GuardedTarget.SLICE), new byte[1000]);
-        CompletableFuture<Void> closed = owed.local().close();
-        assertLost(owed.connection().ended());
-        Patience.await(closed);
+        rounds(() -> {
+            OwedTransfer owed = OwedTransfer.read(target.engine(), peer, GuardedTarget.SLICE);
+            assertThat(lane.receive().operation()).isEqualTo(RawLane.READ);
+            lane.send(RawLane.readData(GuardedTarget.SLICE), new byte[1000]);
+            CompletableFuture<Void> closed = owed.local().close();
+            assertLost(owed.connection().ended());
+            Patience.await(closed);
+        });
     }
 
     // ---- a lane that moves, but never far enough ----
@@ -207,35 +237,41 @@ class LaneSilenceTest {
 
     @Test
     void regionClosesThoughItsAnswerIsNotTakenAndTheLaneMovesTheOtherWay() {
-        MemoryRegion large = target.engine().allocate(LARGE, RegionOptions.readWrite());
-        Claim claim = attached(large);
-        Claim elsewhere = attached(target.region());
-        lane.send(RawLane.read(claim.at(0, LARGE)));
-        assertThat(lane.receiveHeader()).isEqualTo(RawLane.READ_DATA);
-        dribble(RawLane.write(elsewhere.at(GuardedTarget.MARGIN, 1), new byte[1]));
-        Patience.await(large.close());
-        target.assertHonestIsServed();
+        rounds(() -> {
+            MemoryRegion large = target.engine().allocate(LARGE, RegionOptions.readWrite());
+            Claim claim = attached(large);
+            Claim elsewhere = attached(target.region());
+            lane.send(RawLane.read(claim.at(0, LARGE)));
+            assertThat(lane.receiveHeader()).isEqualTo(RawLane.READ_DATA);
+            dribble(RawLane.write(elsewhere.at(GuardedTarget.MARGIN, 1), new byte[1]));
+            Patience.await(large.close());
+            target.assertHonestIsServed();
+        });
     }
 
     @Test
     void regionClosesThoughAnAnswerComesInByDrops() {
-        OwedTransfer owed = OwedTransfer.read(target.engine(), peer, GuardedTarget.SLICE);
-        assertThat(lane.receive().operation()).isEqualTo(RawLane.READ);
-        lane.send(RawLane.readData(GuardedTarget.SLICE));
-        dribble(new byte[] {1});
-        Patience.until("the answer has begun", () -> owed.local().segment().get(ValueLayout.JAVA_BYTE, 0) == 1);
-        Patience.await(owed.local().close());
-        target.assertHonestIsServed();
+        rounds(() -> {
+            OwedTransfer owed = OwedTransfer.read(target.engine(), peer, GuardedTarget.SLICE);
+            assertThat(lane.receive().operation()).isEqualTo(RawLane.READ);
+            lane.send(RawLane.readData(GuardedTarget.SLICE));
+            dribble(new byte[] {1});
+            Patience.until("the answer has begun", () -> owed.local().segment().get(ValueLayout.JAVA_BYTE, 0) == 1);
+            Patience.await(owed.local().close());
+            target.assertHonestIsServed();
+        });
     }
 
     @Test
     void regionClosesThoughAWriteOfAStrangerComesInByDrops() {
-        Claim claim = attached(target.region());
-        lane.send(RawLane.header(RawLane.WRITE, 0, claim.at(GuardedTarget.MARGIN, GuardedTarget.SLICE)));
-        byte news = (byte) ~target.slice(0, 1)[0];
-        dribble(new byte[] {news});
-        Patience.until("the write has begun", () -> target.slice(0, 1)[0] == news);
-        Patience.await(target.region().close());
-        target.assertHonestIsServed();
+        rounds(() -> {
+            Claim claim = attached(target.region());
+            lane.send(RawLane.header(RawLane.WRITE, 0, claim.at(GuardedTarget.MARGIN, GuardedTarget.SLICE)));
+            byte news = (byte) ~target.slice(0, 1)[0];
+            dribble(new byte[] {news});
+            Patience.until("the write has begun", () -> target.slice(0, 1)[0] == news);
+            Patience.await(target.region().close());
+            target.assertHonestIsServed();
+        });
     }
 }

@@ -19,6 +19,7 @@ import io.sluice.engine.transport.tcp.RawLane.Frame;
 import io.sluice.testkit.EngineSums;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
+import io.sluice.testkit.SteadyRounds;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,29 +43,31 @@ class ServedPeersTest {
     /** It asks without end and takes nothing: it is not heard any more, and ended as it makes no progress. */
     @Test
     void slowReaderIsNotReadFromAndIsEnded() {
-        try (GuardedTarget target = new GuardedTarget(options -> options.livenessTimeout(GuardedTarget.LIVENESS)
-                        .maxServedRequests(64)
-                        .servedWindowBytes(64 * 1024));
-                RawPeer peer = target.stranger().beatEvery(BEAT)) {
-            RegionDescriptor descriptor = target.slice();
-            Claim claim = GuardedTarget.claim(peer.attach(descriptor), descriptor);
-            RawLane lane = new RawLane(peer.lane(0));
-            byte[] requests = many(RawLane.read(claim.at(0, PIECE)), 1000);
-            AtomicLong taken = new AtomicLong();
-            CompletableFuture<Void> asking = CompletableFuture.runAsync(() -> {
-                try {
-                    while (taken.addAndGet(requests.length) < 1L << 30) {
-                        lane.send(requests);
+        SteadyRounds.run(GuardedTarget.LIVENESS, liveness -> {
+            try (GuardedTarget target = new GuardedTarget(options -> options.livenessTimeout(liveness)
+                            .maxServedRequests(64)
+                            .servedWindowBytes(64 * 1024));
+                    RawPeer peer = target.stranger().beatEvery(BEAT)) {
+                RegionDescriptor descriptor = target.slice();
+                Claim claim = GuardedTarget.claim(peer.attach(descriptor), descriptor);
+                RawLane lane = new RawLane(peer.lane(0));
+                byte[] requests = many(RawLane.read(claim.at(0, PIECE)), 1000);
+                AtomicLong taken = new AtomicLong();
+                CompletableFuture<Void> asking = CompletableFuture.runAsync(() -> {
+                    try {
+                        while (taken.addAndGet(requests.length) < 1L << 30) {
+                            lane.send(requests);
+                        }
+                    } catch (UncheckedIOException cutOff) {
+                        // That is what should happen.
                     }
-                } catch (UncheckedIOException cutOff) {
-                    // That is what should happen.
-                }
-            });
-            Patience.await(asking);
-            assertThat(taken.get()).as("requests that were taken from it").isLessThan(64 << 20);
-            target.assertEnded(peer);
-            Patience.await(target.region().close());
-        }
+                });
+                Patience.await(asking);
+                assertThat(taken.get()).as("requests that were taken from it").isLessThan(64 << 20);
+                target.assertEnded(peer);
+                Patience.await(target.region().close());
+            }
+        });
     }
 
     /** It asks for far more than its window before it takes anything, then takes all: every answer comes, in order. */
