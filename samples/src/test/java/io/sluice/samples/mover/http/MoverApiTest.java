@@ -228,7 +228,7 @@ class MoverApiTest {
             movers.prefillApi.compute(POOL, 64, 1);
             HttpApi api = direction.equals("from") ? movers.decodeApi : movers.prefillApi;
             JsonObject move = direction.equals("from") ? from(PREFILL) : to(DECODE);
-            String id = api.submit(move.put("count", 64).put("bytesPerSecond", 10 * BLOCK_BYTES));
+            String id = api.submit(move.put("count", 64).put("bytesPerSecond", 2 * BLOCK_BYTES));
             api.awaitMove(id, state -> state.getInteger("blocksDone") > 0);
             JsonObject cancelled = api.cancel(id);
             assertThat(cancelled.getString("state")).isIn("CANCELLING", "CANCELLED");
@@ -423,7 +423,7 @@ class MoverApiTest {
         try (MoverPair movers = MoverPair.over(transport)) {
             registerOnBoth(movers, 64);
             movers.prefillApi.compute(POOL, 64, 1);
-            String id = movers.decodeApi.submit(from(PREFILL).put("count", 64).put("bytesPerSecond", 10 * BLOCK_BYTES));
+            String id = movers.decodeApi.submit(from(PREFILL).put("count", 64).put("bytesPerSecond", 2 * BLOCK_BYTES));
             movers.decodeApi.awaitMove(id, move -> move.getInteger("blocksDone") > 0);
             MoverPair.await(movers.prefill.undeploy(movers.vertx));
             JsonObject end = movers.decodeApi.awaitEnd(id);
