@@ -37,7 +37,7 @@ final class HeldUpThreads implements AutoCloseable {
         watcher = Thread.ofPlatform().daemon().name("held-up-threads").start(this::watch);
     }
 
-    /** The longest that one of them has waited in one piece, to about a tenth of a second. Once it is known, it watches no more. */
+    /** Ends the watch. The longest that one of them has waited in one piece, to about a tenth of a second. */
     Duration longest() {
         close();
         return Duration.ofNanos(longestNanos);
