@@ -2,19 +2,21 @@ package io.sluice.engine.flow;
 
 /** How large the pieces are that an element is posted in. */
 final class Chunker {
-    private static final long SMALLEST = 512 * 1024;
     private static final int PIECES = 16;
     private static final int WINDOW_SHARE = 8;
 
     private final long largest;
+    private final long preferred;
 
     /**
      * Prepares for one connection.
      *
      * @param windowBytes the connection's byte limit, or the engine's if that is less
      * @param largestMessage the transport's
+     * @param preferred the transport's preferred chunk
      */
-    Chunker(long windowBytes, long largestMessage) {
+    Chunker(long windowBytes, long largestMessage, long preferred) {
+        this.preferred = preferred;
         largest = Math.max(1, Math.min(windowBytes / WINDOW_SHARE, largestMessage));
     }
 
@@ -23,9 +25,9 @@ final class Chunker {
      * shows, none so large that a few of them fill the window.
      *
      * @param bytes the element's length
-     * @return min(max(512 KiB, bytes / 16), window / 8, largest message)
+     * @return min(max(preferred, bytes / 16), window / 8, largest message)
      */
     long chunk(long bytes) {
-        return Math.min(Math.max(SMALLEST, bytes / PIECES), largest);
+        return Math.min(Math.max(preferred, bytes / PIECES), largest);
     }
 }

@@ -3,6 +3,7 @@ package io.sluice.engine.flow;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InFlightWindow;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
 import io.sluice.engine.StartEventException;
@@ -113,8 +114,8 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /** How large the chunks are; any thread. */
-    Chunker chunker(int path) {
-        return queue.chunker(path);
+    Chunker chunker(int path, MemoryKind kind) {
+        return queue.chunker(path, kind);
     }
 
     /**

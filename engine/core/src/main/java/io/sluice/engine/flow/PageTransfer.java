@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A read or write of many pages of one size. As many as make a chunk are one element, with one operation credit: one work request
- * with all of them where the endpoint takes that, else one for each run of pages that follow each other on both sides.
+ * with all of them where the endpoint takes that, else one for each run of pages that follow each other at the target, in as few
+ * pieces here as a request may have.
  */
 final class PageTransfer extends DataTransfer {
     private final WorkRequest.Operation operation;
@@ -32,7 +33,8 @@ final class PageTransfer extends DataTransfer {
     private int pagesAnElement;
     private int elements;
     private int unfinished;
-    private boolean gathered;
+    // of the chunk that is about to be posted: how many pages that do not follow each other on both sides; 0 if they do
+    private int gathered;
     private @Nullable SluiceException firstError;
 
     /**
@@ -169,18 +171,20 @@ final class PageTransfer extends DataTransfer {
 
     /** How many bytes the next chunk has. */
     long chunk(int element, long position, PathQueue path) {
-        int first = firstPage(element);
-        int pages = pages(element);
-        if (position == 0) {
-            gathered = pages > 1 && table.run(first, pages) < pages && path.takesPages(remote);
-        }
         long pageBytes = table.pageBytes();
-        if (gathered) {
-            return pages * pageBytes;
+        int first = pageAt(element, position);
+        int left = firstPage(element) + pages(element) - first;
+        int run = table.run(first, left);
+        int pages = run;
+        if (run < left) {
+            if (path.takesPages(remote)) {
+                pages = left;
+            } else if (path.gatherElements() > 1) {
+                pages = table.run(first, left, path.gatherElements());
+            }
         }
-        int done = (int) (position / pageBytes);
-        long run = table.run(first + done, pages - done) * pageBytes;
-        return Math.min(run - position % pageBytes, chunkBytes);
+        gathered = pages > run ? pages : 0;
+        return Math.min(pages * pageBytes - position % pageBytes, chunkBytes);
     }
 
     /** Where a chunk begins in the local region's memory. */
@@ -197,10 +201,10 @@ final class PageTransfer extends DataTransfer {
         return firstPage(element) + (int) (position / table.pageBytes());
     }
 
-    /** Gives the chunk its pages, if it has several that do not follow each other. */
-    void describe(Chunk chunk, int element) {
-        if (gathered) {
-            chunk.gather(table, firstPage(element), pages(element));
+    /** Gives the chunk its pages, if it has several that do not follow each other on both sides. */
+    void describe(Chunk chunk, int element, long position) {
+        if (gathered > 0) {
+            chunk.gather(table, pageAt(element, position), gathered);
         }
     }
 

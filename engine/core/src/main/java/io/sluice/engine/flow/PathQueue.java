@@ -1,18 +1,27 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.PageLists;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** The work requests that are to be posted on one path, and what the path needs them to be. On the poller's thread. */
 final class PathQueue {
     private static final int BATCH = 64;
+    private static final MemoryKind[] KINDS = MemoryKind.values();
 
     private final int index;
     private final int transport;
     private final Endpoint endpoint;
-    private final Chunker chunker;
+    private final @Nullable PageLists lists;
+    private final int gatherElements;
+    // for each kind of local memory
+    private final Chunker[] chunkers = new Chunker[KINDS.length];
     private final boolean canCarrySignals;
     private final WorkRequest[] batch = new WorkRequest[BATCH];
     private int from;
@@ -23,8 +32,14 @@ final class PathQueue {
         this.index = index;
         this.transport = path.transport();
         this.endpoint = path.endpoint();
-        this.chunker = new Chunker(windowBytes, path.capabilities().largestMessage());
-        this.canCarrySignals = path.capabilities().writeWithSignal();
+        this.lists = endpoint instanceof PageLists taking ? taking : null;
+        Capabilities capabilities = path.capabilities();
+        this.gatherElements = capabilities.gatherElements();
+        Arrays.setAll(
+                chunkers,
+                kind -> new Chunker(
+                        windowBytes, capabilities.largestMessage(), capabilities.preferredChunk(KINDS[kind])));
+        this.canCarrySignals = capabilities.writeWithSignal();
     }
 
     int index() {
@@ -36,21 +51,24 @@ final class PathQueue {
         return transport;
     }
 
-    Chunker chunker() {
-        return chunker;
-    }
-
-    long chunk(long bytes) {
-        return chunker.chunk(bytes);
+    /** How large the chunks are whose local memory is of a kind. */
+    Chunker chunker(MemoryKind kind) {
+        return chunkers[kind.ordinal()];
     }
 
     boolean canCarrySignals() {
         return canCarrySignals;
     }
 
-    /** Whether the endpoint takes several pages of a region in one request. */
+    /** Whether the endpoint takes pages of a region that lie anywhere in one request. */
     boolean takesPages(RemoteKey remote) {
-        return endpoint.takesPages(remote);
+        PageLists taking = lists;
+        return taking != null && taking.takesPages(remote);
+    }
+
+    /** In how many pieces the local memory of a request may be. */
+    int gatherElements() {
+        return gatherElements;
     }
 
     /** Adds one; there is room. */

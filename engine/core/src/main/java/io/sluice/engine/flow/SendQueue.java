@@ -1,6 +1,7 @@
 package io.sluice.engine.flow;
 
 import io.sluice.engine.EngineOptions;
+import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
@@ -65,8 +66,8 @@ final class SendQueue {
     }
 
     /** How large the chunks are. */
-    Chunker chunker(int path) {
-        return paths[path].chunker();
+    Chunker chunker(int path, MemoryKind kind) {
+        return paths[path].chunker(kind);
     }
 
     boolean hasWaiting() {
@@ -187,9 +188,15 @@ final class SendQueue {
         int element = transfer.nextElement();
         long position = transfer.position();
         long length = transfer.length(element);
+        LeasedMemory memory = transfer.local(element);
         PageTransfer pages = transfer instanceof PageTransfer paged ? paged : null;
-        long bytes =
-                pages == null ? Math.min(length - position, path.chunk(length)) : pages.chunk(element, position, path);
+        long bytes;
+        if (pages == null) {
+            MemoryKind kind = memory == null ? MemoryKind.HOST : memory.memory().kind();
+            bytes = Math.min(length - position, path.chunker(kind).chunk(length));
+        } else {
+            bytes = pages.chunk(element, position, path);
+        }
         boolean hasBytes = false;
         if (operation == null) {
             hasBytes = acquireBoth(bytes);
@@ -204,7 +211,6 @@ final class SendQueue {
         if (!hasBytes && !acquireBytes(bytes)) {
             return false;
         }
-        LeasedMemory memory = transfer.local(element);
         if (memory != null && !memory.acquire()) {
             window.releaseBytes(bytes);
             operation.fail(new RegionClosedException("the local region is closed, or its memory was freed"));
@@ -233,7 +239,7 @@ final class SendQueue {
                     transfer.remote(element),
                     pages == null ? transfer.remoteOffset(element) + position : pages.remoteAt(element, position));
             if (pages != null) {
-                pages.describe(chunk, element);
+                pages.describe(chunk, element, position);
             } else if (bytes == length
                     && transfer instanceof SignallingTransfer signalling
                     && path.canCarrySignals()

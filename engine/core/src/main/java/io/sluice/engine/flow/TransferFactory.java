@@ -108,7 +108,8 @@ public final class TransferFactory {
             PageTable table,
             TransferOptions options,
             PageCallback callback) {
-        return new PageTransfer(flow, operation, local, remote, table, flow.chunker(remote.path()), options, callback);
+        Chunker chunker = flow.chunker(remote.path(), local.memory().kind());
+        return new PageTransfer(flow, operation, local, remote, table, chunker, options, callback);
     }
 
     /**

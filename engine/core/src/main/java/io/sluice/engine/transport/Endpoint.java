@@ -7,9 +7,8 @@ import org.jspecify.annotations.Nullable;
  * One side's end of a connection. Every method is called on the connection's event loop, unless it says otherwise.
  *
  * <p>What only some transports have is an interface of its own, which the endpoint implements as well: {@link SocketLanes}, {@link
- * RegionAttachments}, {@link TransportMessages}, {@link Notifications}, {@link InlineOperations}, {@link WriteVisibility}, {@link
- * StreamOrder}. The engine looks once, when the
- * endpoint is made.
+ * RegionAttachments}, {@link TransportMessages}, {@link Notifications}, {@link InlineOperations}, {@link PageLists}, {@link
+ * WriteVisibility}, {@link StreamOrder}. The engine looks once, when the endpoint is made.
  */
 public interface Endpoint {
     /**
@@ -36,17 +35,6 @@ public interface Endpoint {
      * @return how many were accepted, from the first on
      */
     int post(WorkRequest[] batch, int from, int count);
-
-    /**
-     * Whether it takes writes and reads of {@linkplain WorkRequest#hasPages() several pages}. Otherwise the engine posts a request
-     * for each run of pages that follow each other.
-     *
-     * @param remote the region that they are of or go to, made by {@link RegionAttachments#remoteKey}
-     * @return false unless the transport says otherwise
-     */
-    default boolean takesPages(RemoteKey remote) {
-        return false;
-    }
 
     /** A region of this engine is closing: leases for the peer should be ended as soon as possible. */
     void regionClosing();

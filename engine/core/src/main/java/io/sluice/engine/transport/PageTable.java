@@ -231,12 +231,25 @@ public final class PageTable {
      * @return 1 to {@code most}
      */
     public int run(int from, int most) {
-        long local = local(from);
+        return run(from, most, 1);
+    }
+
+    /**
+     * How many pages from one on follow each other on the remote side, and are in few pieces on the local one.
+     *
+     * @param from the first, by its place in the list
+     * @param most no more than so many
+     * @param pieces the most pieces, at least 1; pages that follow each other are one
+     * @return 1 to {@code most}
+     */
+    public int run(int from, int most, int pieces) {
         long remote = remote(from);
+        int left = pieces - 1;
         int count = 1;
-        while (count < most
-                && local(from + count) == local + count * pageBytes
-                && remote(from + count) == remote + count * pageBytes) {
+        while (count < most && remote(from + count) == remote + count * pageBytes) {
+            if (local(from + count) != local(from + count - 1) + pageBytes && left-- == 0) {
+                break;
+            }
             count++;
         }
         return count;

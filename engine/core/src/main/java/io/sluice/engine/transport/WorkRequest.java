@@ -352,9 +352,11 @@ public abstract class WorkRequest {
 
     /**
      * Whether the bytes lie in several pages that do not follow each other; {@link #localOffset()} and {@link #remoteOffset()}
-     * are the first page's. Such a request carries no signal.
+     * are the first page's. Such a request carries no signal. For an endpoint that does not {@linkplain PageLists take} pages that
+     * lie anywhere they follow each other at the target, and are in as many pieces here as {@link Capabilities#gatherElements()} at
+     * most.
      *
-     * @return true if they do; never if the endpoint does not {@linkplain Endpoint#takesPages take} such requests
+     * @return true if they do; never if the endpoint takes neither
      */
     public final boolean hasPages() {
         return pages != null;

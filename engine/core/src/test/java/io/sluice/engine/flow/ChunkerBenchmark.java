@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.transport.Capabilities;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -24,7 +25,7 @@ public class ChunkerBenchmark {
     @Param({"8", "16777216"})
     public long bytes;
 
-    private final Chunker chunker = new Chunker(64L << 20, Integer.MAX_VALUE);
+    private final Chunker chunker = new Chunker(64L << 20, Integer.MAX_VALUE, Capabilities.PREFERRED_CHUNK);
 
     /**
      * One element's.

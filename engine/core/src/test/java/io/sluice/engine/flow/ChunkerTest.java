@@ -2,6 +2,7 @@ package io.sluice.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.transport.Capabilities;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -11,7 +12,7 @@ class ChunkerTest {
     private static final long MIB = 1024 * KIB;
     private static final long GIB = 1024 * MIB;
 
-    private static final Chunker DEFAULT = new Chunker(64 * MIB, GIB);
+    private static final Chunker DEFAULT = new Chunker(64 * MIB, GIB, Capabilities.PREFERRED_CHUNK);
 
     @ParameterizedTest
     @CsvSource({
@@ -32,27 +33,27 @@ class ChunkerTest {
 
     @Test
     void smallWindowMakesSmallChunks() {
-        assertThat(new Chunker(MIB, GIB).chunk(GIB)).isEqualTo(128 * KIB);
-        assertThat(new Chunker(64 * KIB, GIB).chunk(1)).isEqualTo(8 * KIB);
+        assertThat(new Chunker(MIB, GIB, Capabilities.PREFERRED_CHUNK).chunk(GIB)).isEqualTo(128 * KIB);
+        assertThat(new Chunker(64 * KIB, GIB, Capabilities.PREFERRED_CHUNK).chunk(1)).isEqualTo(8 * KIB);
     }
 
     @Test
     void noChunkIsLargerThanTheLargestMessage() {
-        assertThat(new Chunker(GIB, 4096).chunk(GIB)).isEqualTo(4096);
-        assertThat(new Chunker(1L << 40, GIB).chunk(1L << 40)).isEqualTo(GIB);
+        assertThat(new Chunker(GIB, 4096, Capabilities.PREFERRED_CHUNK).chunk(GIB)).isEqualTo(4096);
+        assertThat(new Chunker(1L << 40, GIB, Capabilities.PREFERRED_CHUNK).chunk(1L << 40)).isEqualTo(GIB);
     }
 
     @Test
     void chunkIsNeverNothing() {
-        assertThat(new Chunker(1, GIB).chunk(GIB)).isEqualTo(1);
-        assertThat(new Chunker(GIB, 0).chunk(GIB)).isEqualTo(1);
+        assertThat(new Chunker(1, GIB, Capabilities.PREFERRED_CHUNK).chunk(GIB)).isEqualTo(1);
+        assertThat(new Chunker(GIB, 0, Capabilities.PREFERRED_CHUNK).chunk(GIB)).isEqualTo(1);
     }
 
     /** Eight of the largest fit into the window: otherwise an element could wait for ever for credits. */
     @Test
     void chunksOfAnyElementFitIntoTheWindow() {
         for (long window = 1; window < 1L << 41; window = window * 3 + 1) {
-            Chunker chunker = new Chunker(window, GIB);
+            Chunker chunker = new Chunker(window, GIB, Capabilities.PREFERRED_CHUNK);
             for (long element = 0; element < 1L << 50; element = element * 3 + 1) {
                 assertThat(chunker.chunk(element)).isBetween(1L, Math.max(1, window / 8));
             }

@@ -85,4 +85,18 @@ class PageTableTest {
         assertThat(table.local(1)).isEqualTo(BASE + 2 * PAGE);
         assertThat(table.remote(1)).isEqualTo(4 * PAGE);
     }
+
+    @Test
+    void runsEndWhereTheRemoteSideJumpsOrThePiecesAreUsedUp() {
+        // here two pieces of two pages and one of one; there one of four and one of one
+        table.fill(new int[] {4, 5, 1, 2, 9}, new int[] {6, 7, 8, 9, 3});
+        assertThat(table.run(0, 5)).isEqualTo(2);
+        assertThat(table.run(0, 5, 1)).isEqualTo(2);
+        assertThat(table.run(0, 5, 2)).isEqualTo(4);
+        assertThat(table.run(0, 5, 9)).isEqualTo(4);
+        assertThat(table.run(0, 3, 9)).isEqualTo(3);
+        assertThat(table.run(1, 4, 1)).isEqualTo(1);
+        assertThat(table.run(1, 4, 2)).isEqualTo(3);
+        assertThat(table.run(4, 1, 2)).isEqualTo(1);
+    }
 }

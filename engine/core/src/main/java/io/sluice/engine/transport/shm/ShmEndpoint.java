@@ -15,6 +15,7 @@ import io.sluice.engine.transport.ExposedRegion;
 import io.sluice.engine.transport.InlineOperations;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.Notifications;
+import io.sluice.engine.transport.PageLists;
 import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.TransportMessages;
@@ -33,7 +34,13 @@ import org.slf4j.LoggerFactory;
  * thread.
  */
 final class ShmEndpoint
-        implements Endpoint, RegionAttachments, TransportMessages, Notifications, InlineOperations, NotificationSender {
+        implements Endpoint,
+                RegionAttachments,
+                TransportMessages,
+                Notifications,
+                InlineOperations,
+                PageLists,
+                NotificationSender {
     private static final Logger LOG = LoggerFactory.getLogger(ShmEndpoint.class);
     // after so much the loop looks at its other connections; each turn fetches what completes its copies from memory
     // again, which is to be little beside them

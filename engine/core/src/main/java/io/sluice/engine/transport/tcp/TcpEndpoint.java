@@ -9,6 +9,7 @@ import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.PageLists;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.SocketLanes;
@@ -22,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One side of a connection: its lanes, and which of them a work request takes. */
-final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages {
+final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, PageLists {
     private static final Logger LOG = LoggerFactory.getLogger(TcpEndpoint.class);
 
     /** Requests of this side's that wait for their answers on one lane, whatever the peer allows. */

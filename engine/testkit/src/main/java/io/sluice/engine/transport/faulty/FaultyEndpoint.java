@@ -10,6 +10,7 @@ import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.PageLists;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SocketLanes;
 import io.sluice.engine.transport.TransportMessages;
@@ -26,11 +27,12 @@ import org.jspecify.annotations.Nullable;
  * Stands between the engine and a tcp endpoint: takes fewer requests than it is given, hands completions over late and out of
  * order, and breaks.
  */
-final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, EndpointContext {
+final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, PageLists, EndpointContext {
     private final EndpointContext context;
     private final Endpoint endpoint;
     private final SocketLanes lanes;
     private final TransportMessages messages;
+    private final PageLists lists;
     private final Faults faults;
     private final Set<Held> held = new LinkedHashSet<>();
     private boolean offeredAgain;
@@ -43,6 +45,7 @@ final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, 
         this.endpoint = opening.apply(this);
         this.lanes = (SocketLanes) endpoint;
         this.messages = (TransportMessages) endpoint;
+        this.lists = (PageLists) endpoint;
     }
 
     /** A completion that has come and is not told yet. */
@@ -132,7 +135,7 @@ final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, 
 
     @Override
     public boolean takesPages(RemoteKey remote) {
-        return endpoint.takesPages(remote);
+        return lists.takesPages(remote);
     }
 
     @Override
