@@ -11,6 +11,7 @@
 #define FAR (4 * GIBIBYTE + 12345 * 8)
 #define PAIRS 3
 #define DEPTH 256
+#define PIECES 4
 #define SEQUENCE 0xfffff0
 #define MANY 200
 #define ALL_ACCESS \
@@ -50,7 +51,8 @@ static void open_peer(struct peer *peer, const char *name) {
     peer->memory = handle(sluice_memory_map(REGION_BYTES, false));
     peer->region = handle(sluice_verbs_memory_register(peer->domain, peer->memory, REGION_BYTES, ALL_ACCESS));
     for (int i = 0; i < PAIRS; i++) {
-        peer->pairs[i] = handle(sluice_verbs_queue_pair_create(peer->domain, peer->completions, peer->receives, DEPTH, 0));
+        peer->pairs[i] = handle(
+                sluice_verbs_queue_pair_create(peer->domain, peer->completions, peer->receives, DEPTH, PIECES, 0));
         CHECK(sluice_verbs_queue_pair_send_depth(peer->pairs[i]) >= DEPTH);
         CHECK(sluice_verbs_queue_pair_inline_bytes(peer->pairs[i]) >= 0);
         CHECK_SAME(sluice_verbs_queue_pair_state(peer->pairs[i]), STATE_RESET);
@@ -132,6 +134,44 @@ static void await(struct peer *peer, struct sluice_verbs_completion *records, in
 
 static void post_one(const struct sluice_verbs_work_request *record) {
     CHECK_SAME(sluice_verbs_queue_pair_post(record, 1), 1);
+}
+
+/* Pieces of this side's memory, behind each other at the peer. */
+static void check_pieces(struct peer *here, struct peer *there) {
+    struct sluice_verbs_completion completion;
+    uint32_t key = (uint32_t)sluice_verbs_memory_local_key(here->region);
+    struct sluice_verbs_piece pieces[PIECES];
+    for (int i = 0; i < PIECES; i++) {
+        char *at = here->memory + FAR + 1000 * (PIECES - i);
+        memset(at, 'a' + i, 10);
+        pieces[i] = (struct sluice_verbs_piece){(uint64_t)(uintptr_t)at, 10, key};
+    }
+    struct sluice_verbs_work_request write = request(here, there, 0, 4, WRITE, FAR, 10 * PIECES);
+    write.local_address = (uint64_t)(uintptr_t)pieces;
+    write.pieces = PIECES;
+    post_one(&write);
+    await(here, &completion, 1);
+    CHECK_SAME(completion.status, SUCCESS);
+    CHECK(memcmp(there->memory + FAR, "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd", 10 * PIECES) == 0);
+
+    memset(there->memory + FAR, 'z', 10 * PIECES);
+    struct sluice_verbs_work_request read = request(here, there, 0, 5, READ, FAR, 10 * PIECES);
+    read.local_address = (uint64_t)(uintptr_t)pieces;
+    read.pieces = PIECES;
+    post_one(&read);
+    await(here, &completion, 1);
+    CHECK_SAME(completion.status, SUCCESS);
+    for (int i = 1; i <= PIECES; i++) {
+        CHECK(memcmp(here->memory + FAR + 1000 * i, "zzzzzzzzzz", 11) == 0);
+    }
+
+    write.pieces = PIECES + 1;
+    CHECK_SAME(sluice_verbs_queue_pair_post(&write, 1), -EINVAL);
+    write.pieces = -1;
+    CHECK_SAME(sluice_verbs_queue_pair_post(&write, 1), -EINVAL);
+    write.pieces = 1;
+    write.local_address = 0;
+    CHECK_SAME(sluice_verbs_queue_pair_post(&write, 1), -EINVAL);
 }
 
 static void check_far_offsets(struct peer *here, struct peer *there) {
@@ -299,7 +339,7 @@ static void check_nothing(struct peer *peer) {
     CHECK_SAME(sluice_verbs_memory_register(peer->domain, peer->memory, 0, 0), -EINVAL);
     CHECK_SAME(sluice_verbs_memory_deregister(NULL), -EINVAL);
     CHECK_SAME(sluice_verbs_memory_local_key(NULL), 0);
-    CHECK_SAME(sluice_verbs_queue_pair_create(peer->domain, peer->completions, NULL, 1, 0), -EINVAL);
+    CHECK_SAME(sluice_verbs_queue_pair_create(peer->domain, peer->completions, NULL, 1, 1, 0), -EINVAL);
 }
 
 void test_verbs(const char *library) {
@@ -323,6 +363,7 @@ void test_verbs(const char *library) {
     check_queries(&here);
     check_nothing(&here);
     check_far_offsets(&here, &there);
+    check_pieces(&here, &there);
     check_many(&here, &there);
     check_receives(&here, &there);
     check_error(&here, &there);

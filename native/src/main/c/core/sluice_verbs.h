@@ -56,7 +56,7 @@ struct sluice_verbs_device_record {
     int32_t on_demand_paging;
     int32_t vendor_id;
     int32_t vendor_part_id;
-    int32_t zero;
+    int32_t max_sge_of_reads;
 };
 
 struct sluice_verbs_port_record {
@@ -142,6 +142,12 @@ int sluice_verbs_receive_queue_depth(void *queue);
 int sluice_verbs_receive_queue_post(void *queue, const struct sluice_verbs_receive_request *records, int count);
 int sluice_verbs_receive_queue_destroy(void *queue);
 
+struct sluice_verbs_piece {
+    uint64_t address;
+    uint32_t length;
+    uint32_t local_key;
+};
+
 struct sluice_verbs_work_request {
     int64_t queue_pair;
     uint64_t id;
@@ -155,6 +161,8 @@ struct sluice_verbs_work_request {
     uint32_t immediate;
     uint32_t opcode;
     uint32_t flags;
+    int32_t pieces;
+    int32_t zero;
 };
 
 struct sluice_verbs_path_record {
@@ -174,7 +182,7 @@ struct sluice_verbs_path_record {
 };
 
 int64_t sluice_verbs_queue_pair_create(
-        void *domain, void *completion_queue, void *receive_queue, int send_depth, int inline_bytes);
+        void *domain, void *completion_queue, void *receive_queue, int send_depth, int pieces, int inline_bytes);
 int sluice_verbs_queue_pair_number(void *queue_pair);
 int sluice_verbs_queue_pair_send_depth(void *queue_pair);
 int sluice_verbs_queue_pair_inline_bytes(void *queue_pair);

@@ -168,6 +168,7 @@ int sluice_verbs_device_query(void *device, struct sluice_verbs_device_record *r
         .on_demand_paging = pages_on_demand ? (int32_t)attributes.odp_caps.per_transport_caps.rc_odp_caps : 0,
         .vendor_id = (int32_t)plain->vendor_id,
         .vendor_part_id = (int32_t)plain->vendor_part_id,
+        .max_sge_of_reads = plain->max_sge_rd,
     };
     return 0;
 }

@@ -1,6 +1,7 @@
 #include "verbs_library.h"
 
 #include <endian.h>
+#include <stddef.h>
 #include <string.h>
 
 /* How many requests are handed to the adapter at once: what lies on the stack meanwhile. */
@@ -11,7 +12,12 @@
     (SLUICE_VERBS_LOCAL_WRITE | SLUICE_VERBS_REMOTE_WRITE | SLUICE_VERBS_REMOTE_READ | SLUICE_VERBS_REMOTE_ATOMIC)
 #define MAXIMUM_24_BITS 0xffffff
 
-_Static_assert(sizeof(struct sluice_verbs_work_request) == 72, "VerbsQueuePair.RECORD_BYTES");
+_Static_assert(sizeof(struct sluice_verbs_work_request) == 80, "VerbsQueuePair.RECORD_BYTES");
+/* A list of pieces is handed to the adapter as it is. */
+_Static_assert(sizeof(struct sluice_verbs_piece) == sizeof(struct ibv_sge), "VerbsQueuePair.PIECE_BYTES");
+_Static_assert(offsetof(struct sluice_verbs_piece, address) == offsetof(struct ibv_sge, addr), "address");
+_Static_assert(offsetof(struct sluice_verbs_piece, length) == offsetof(struct ibv_sge, length), "length");
+_Static_assert(offsetof(struct sluice_verbs_piece, local_key) == offsetof(struct ibv_sge, lkey), "local_key");
 _Static_assert(sizeof(struct sluice_verbs_path_record) == 64, "VerbsQueuePair.PATH_BYTES");
 
 static int modify(struct ibv_qp *queue_pair, struct ibv_qp_attr *attributes, int mask) {
@@ -57,19 +63,25 @@ static bool fits(const struct sluice_verbs_path_record *record) {
 
 static inline bool is_valid(const struct sluice_verbs_work_request *record) {
     return record->queue_pair != 0 && record->length >= 0 && record->opcode <= IBV_WR_ATOMIC_FETCH_AND_ADD
-            && (record->flags & ~FLAGS) == 0;
+            && (record->flags & ~FLAGS) == 0 && record->pieces >= 0
+            && (record->pieces == 0 || record->local_address != 0);
 }
 
 /* Sets what the opcode needs and no more: a request has 128 bytes, most of them for other kinds of queue pairs. */
 static inline void fill(
         struct ibv_send_wr *request, struct ibv_sge *piece, const struct sluice_verbs_work_request *record) {
-    piece->addr = record->local_address;
-    piece->length = (uint32_t)record->length;
-    piece->lkey = record->local_key;
+    if (__builtin_expect(record->pieces == 0, 1)) {
+        piece->addr = record->local_address;
+        piece->length = (uint32_t)record->length;
+        piece->lkey = record->local_key;
+        request->sg_list = piece;
+        request->num_sge = record->length > 0;
+    } else {
+        request->sg_list = (struct ibv_sge *)(uintptr_t)record->local_address;
+        request->num_sge = record->pieces;
+    }
     request->wr_id = record->id;
     request->next = request + 1;
-    request->sg_list = piece;
-    request->num_sge = record->length > 0;
     request->opcode = (enum ibv_wr_opcode)record->opcode;
     request->send_flags = record->flags;
     request->imm_data = htobe32(record->immediate);
@@ -97,15 +109,21 @@ static int post_chain(struct ibv_qp *queue_pair, struct ibv_send_wr *chain, int 
 }
 
 int64_t sluice_verbs_queue_pair_create(
-        void *domain, void *completion_queue, void *receive_queue, int send_depth, int inline_bytes) {
-    if (domain == NULL || completion_queue == NULL || receive_queue == NULL || send_depth < 1 || inline_bytes < 0) {
+        void *domain, void *completion_queue, void *receive_queue, int send_depth, int pieces, int inline_bytes) {
+    if (domain == NULL || completion_queue == NULL || receive_queue == NULL || send_depth < 1 || pieces < 1
+            || inline_bytes < 0) {
         return -EINVAL;
     }
     struct ibv_qp_init_attr attributes = {
         .send_cq = completion_queue,
         .recv_cq = completion_queue,
         .srq = receive_queue,
-        .cap = {.max_send_wr = (uint32_t)send_depth, .max_send_sge = 1, .max_inline_data = (uint32_t)inline_bytes},
+        .cap =
+                {
+                    .max_send_wr = (uint32_t)send_depth,
+                    .max_send_sge = (uint32_t)pieces,
+                    .max_inline_data = (uint32_t)inline_bytes,
+                },
         .qp_type = IBV_QPT_RC,
     };
     errno = 0;

@@ -20,6 +20,12 @@ OFFSET(RECORD_REMOTE_KEY_OFFSET, work_request, remote_key);
 OFFSET(RECORD_IMMEDIATE_OFFSET, work_request, immediate);
 OFFSET(RECORD_OPCODE_OFFSET, work_request, opcode);
 OFFSET(RECORD_FLAGS_OFFSET, work_request, flags);
+OFFSET(RECORD_PIECES_OFFSET, work_request, pieces);
+
+SAME(PIECE_BYTES, sizeof(struct sluice_verbs_piece));
+OFFSET(PIECE_ADDRESS_OFFSET, piece, address);
+OFFSET(PIECE_LENGTH_OFFSET, piece, length);
+OFFSET(PIECE_LOCAL_KEY_OFFSET, piece, local_key);
 
 SAME(WRITE, IBV_WR_RDMA_WRITE);
 SAME(WRITE_WITH_IMMEDIATE, IBV_WR_RDMA_WRITE_WITH_IMM);
@@ -59,10 +65,10 @@ SAME(STATE_ERROR, IBV_QPS_ERR);
 
 JNIEXPORT jlong JNICALL Java_io_sluice_jni_VerbsQueuePair_create(
         UNUSED JNIEnv *env, UNUSED jclass type, jlong domain, jlong completion_queue, jlong receive_queue,
-        jint send_depth, jint inline_bytes) {
+        jint send_depth, jint pieces, jint inline_bytes) {
     return sluice_verbs_queue_pair_create(
             sluice_pointer(domain), sluice_pointer(completion_queue), sluice_pointer(receive_queue), send_depth,
-            inline_bytes);
+            pieces, inline_bytes);
 }
 
 JNIEXPORT jint JNICALL Java_io_sluice_jni_VerbsQueuePair_number(

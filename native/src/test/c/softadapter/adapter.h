@@ -58,6 +58,8 @@ struct settings {
     bool null_mode;
     uint64_t locked_bytes;
     uint64_t queue_pairs;
+    uint32_t scatter;
+    uint64_t elements;
 };
 
 int settings_devices(void);

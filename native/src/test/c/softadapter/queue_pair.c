@@ -51,13 +51,17 @@ static int check(const struct ibv_pd *domain, const struct ibv_qp_init_attr *att
             || (attributes->srq != NULL && attributes->srq->context != context)) {
         return EINVAL;
     }
-    if (capacity->max_send_wr > MAXIMUM_WORK_REQUESTS || capacity->max_send_sge > MAXIMUM_SCATTER
+    if (capacity->max_send_wr > MAXIMUM_WORK_REQUESTS
+            || capacity->max_send_sge > context_of(domain->context)->settings.scatter
             || capacity->max_inline_data > MAXIMUM_INLINE_BYTES) {
         return EINVAL;
     }
     if (attributes->srq == NULL
             && (capacity->max_recv_wr > MAXIMUM_WORK_REQUESTS || capacity->max_recv_sge > MAXIMUM_SCATTER)) {
         return EINVAL;
+    }
+    if ((uint64_t)capacity->max_send_wr * capacity->max_send_sge > context_of(domain->context)->settings.elements) {
+        return ENOMEM;
     }
     return context_of(domain->context)->dead ? EIO : 0;
 }

@@ -36,5 +36,8 @@ bool settings_port_down(int device) {
 void settings_read(struct settings *settings) {
     settings->null_mode = number("SOFT_ADAPTER_NULL", 0) == 1;
     settings->locked_bytes = number("SOFT_ADAPTER_LOCKED_BYTES", UINT64_MAX);
+    uint64_t scatter = number("SOFT_ADAPTER_SCATTER", MAXIMUM_SCATTER);
+    settings->scatter = scatter < MAXIMUM_SCATTER ? (uint32_t)scatter : MAXIMUM_SCATTER;
+    settings->elements = number("SOFT_ADAPTER_ELEMENTS", UINT64_MAX);
     settings->queue_pairs = number("SOFT_ADAPTER_QUEUE_PAIRS", MAXIMUM_QUEUE_PAIRS);
 }

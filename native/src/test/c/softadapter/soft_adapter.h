@@ -21,6 +21,8 @@
  *   SOFT_ADAPTER_DELAY_NANOS      see soft_adapter_delay
  *   SOFT_ADAPTER_LOCKED_BYTES     how much memory may be registered over all devices; more gives ENOMEM
  *   SOFT_ADAPTER_QUEUE_PAIRS      how many queue pairs a device has; more gives ENOMEM
+ *   SOFT_ADAPTER_SCATTER          how many pieces of memory a request may have, 1 to 30; 30 unless told otherwise
+ *   SOFT_ADAPTER_ELEMENTS         how many pieces a send queue holds for all its requests together; more gives ENOMEM
  *   SOFT_ADAPTER_NULL             1: nothing is moved. Posting counts, and polling gives a successful completion for
  *                                 each signalled request. For measuring a client's own cost; one thread at a time
  *                                 uses a completion queue, and counts are only right when no other thread works.

@@ -63,6 +63,9 @@ public final class VerbsDevice {
     /** Offset of the {@code int} with the vendor's number for the part. */
     public static final int DEVICE_VENDOR_PART_ID_OFFSET = 72;
 
+    /** Offset of the {@code int} with the largest number of pieces of memory in a read. */
+    public static final int DEVICE_MAX_SGE_OF_READS_OFFSET = 76;
+
     /** The device has no atomics. */
     public static final int ATOMICS_NONE = 0;
 

@@ -9,7 +9,7 @@ public final class VerbsQueuePair {
     // The generated C header carries all these values, and the shim's compilation fails where libibverbs's differ.
 
     /** Size of one record of {@link #post} in bytes. */
-    public static final int RECORD_BYTES = 72;
+    public static final int RECORD_BYTES = 80;
 
     /** Offset in a record of the {@code long} with the handle of the queue pair. */
     public static final int RECORD_QUEUE_PAIR_OFFSET = 0;
@@ -17,7 +17,7 @@ public final class VerbsQueuePair {
     /** Offset in a record of the {@code long} that comes back with the completion. */
     public static final int RECORD_ID_OFFSET = 8;
 
-    /** Offset in a record of the {@code long} with the address of this side's memory. */
+    /** Offset in a record of the {@code long} with the address of this side's memory, or of the list of its pieces. */
     public static final int RECORD_LOCAL_ADDRESS_OFFSET = 16;
 
     /** Offset in a record of the {@code long} with the address of the peer's memory; for sends it is not looked at. */
@@ -46,6 +46,24 @@ public final class VerbsQueuePair {
 
     /** Offset in a record of the {@code int} with a union of {@link #FENCE} to {@link #INLINE}. */
     public static final int RECORD_FLAGS_OFFSET = 68;
+
+    /**
+     * Offset in a record of the {@code int} with the number of pieces that this side's memory is in; 0 for one piece, whose address
+     * the record has itself.
+     */
+    public static final int RECORD_PIECES_OFFSET = 72;
+
+    /** Size of one entry of a list of pieces in bytes. */
+    public static final int PIECE_BYTES = 16;
+
+    /** Offset in an entry of the {@code long} with the address of the piece. */
+    public static final int PIECE_ADDRESS_OFFSET = 0;
+
+    /** Offset in an entry of the {@code int} with the number of bytes, at least 1. */
+    public static final int PIECE_LENGTH_OFFSET = 8;
+
+    /** Offset in an entry of the {@code int} with the local key of the piece. */
+    public static final int PIECE_LOCAL_KEY_OFFSET = 12;
 
     /** Opcode: write into the peer's memory. */
     public static final int WRITE = 0;
@@ -150,17 +168,18 @@ public final class VerbsQueuePair {
     private VerbsQueuePair() {}
 
     /**
-     * Makes a queue pair whose work requests have one piece of memory at most and complete when {@link #SIGNALED}.
+     * Makes a queue pair whose work requests complete when {@link #SIGNALED}.
      *
      * @param domain the protection domain
      * @param completionQueue where sends and receives complete
      * @param receiveQueue the shared receive queue that messages take memory from
      * @param sendDepth how many work requests it must hold, at least 1
+     * @param pieces how many pieces of memory a work request may have, at least 1
      * @param inlineBytes how many bytes must go {@link #INLINE}, not negative
      * @return the queue pair's handle, or {@code -errno}: {@code -EINVAL} for more than the device has, {@code -ENOMEM}
      */
     public static native long create(
-            long domain, long completionQueue, long receiveQueue, int sendDepth, int inlineBytes);
+            long domain, long completionQueue, long receiveQueue, int sendDepth, int pieces, int inlineBytes);
 
     /**
      * Tells the number by which the peer, completions and asynchronous events know a queue pair.
@@ -261,14 +280,15 @@ public final class VerbsQueuePair {
      * Posts work requests, possibly of several queue pairs; consecutive ones of one queue pair go to the adapter together.
      * Nothing is allocated.
      *
-     * <p>A length of 0 has no piece of memory. What makes no sense together, such as {@link #INLINE} with {@link #READ},
+     * <p>A length of 0 has no piece of memory. A list of pieces is read during the call. What makes no sense together, such as {@link #INLINE} with {@link #READ},
      * is not checked here, and fails as the adapter has it.
      *
      * @param recordsAddress {@code count} records of {@link #RECORD_BYTES} bytes; see {@code RECORD_…_OFFSET}
      * @param count how many, at least 1
      * @return how many were accepted, from the first on; fewer than {@code count} means that the next one was refused, and
      *     offering it again tells why. {@code -errno} if not even the first was: {@code -ENOMEM} if the send queue is
-     *     full, {@code -EINVAL} for an opcode, a flag or a length that is none, or in a state that does not send
+     *     full, {@code -EINVAL} for an opcode, a flag, a length or a number of pieces that is none, for more pieces than the
+     *     queue pair takes, or in a state that does not send
      */
     public static native int post(long recordsAddress, int count);
 }

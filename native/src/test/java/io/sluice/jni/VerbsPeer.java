@@ -12,6 +12,7 @@ import java.util.Deque;
 /** One side of connections over the software adapter: a device with one of everything, and any number of queue pairs. */
 final class VerbsPeer implements AutoCloseable {
     static final int SEND_DEPTH = 256;
+    static final int PIECES = 4;
     static final int INLINE_BYTES = 64;
     static final int RECEIVE_DEPTH = 128;
     static final long BYTES = 1 << 20;
@@ -58,7 +59,7 @@ final class VerbsPeer implements AutoCloseable {
 
     /** Makes a queue pair in its first state. */
     long queuePair() {
-        long queuePair = handle(VerbsQueuePair.create(domain, completions, receives, SEND_DEPTH, INLINE_BYTES));
+        long queuePair = handle(VerbsQueuePair.create(domain, completions, receives, SEND_DEPTH, PIECES, INLINE_BYTES));
         queuePairs.add(queuePair);
         return queuePair;
     }

@@ -229,6 +229,43 @@ class VerbsQueuePairTest {
     }
 
     @Test
+    void one_request_gathers_pieces_and_scatters_what_it_reads() {
+        long pair = VerbsPeer.connect(here, there)[0];
+        int bytes = 8;
+        MemorySegment pieces = here.arena.allocate(VerbsPeer.PIECES * (long) VerbsQueuePair.PIECE_BYTES, 8);
+        for (int i = 0; i < VerbsPeer.PIECES; i++) {
+            long at = i * (long) VerbsQueuePair.PIECE_BYTES;
+            long from = 1024L * (VerbsPeer.PIECES - i);
+            pieces.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.PIECE_ADDRESS_OFFSET, here.address + from);
+            pieces.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.PIECE_LENGTH_OFFSET, bytes);
+            pieces.set(
+                    ValueLayout.JAVA_INT,
+                    at + VerbsQueuePair.PIECE_LOCAL_KEY_OFFSET,
+                    VerbsMemory.localKey(here.region));
+            here.memory.set(ValueLayout.JAVA_LONG, from, i + 1);
+        }
+        MemorySegment request = here.requests(1);
+        int length = VerbsPeer.PIECES * bytes;
+        here.request(request, pair, 1, there, VerbsQueuePair.WRITE, VerbsQueuePair.SIGNALED, length);
+        request.set(ValueLayout.JAVA_LONG, VerbsQueuePair.RECORD_LOCAL_ADDRESS_OFFSET, pieces.address());
+        request.set(ValueLayout.JAVA_INT, VerbsQueuePair.RECORD_PIECES_OFFSET, VerbsPeer.PIECES);
+        assertThat(VerbsQueuePair.post(request.address(), 1)).isEqualTo(1);
+        assertThat(here.completion().succeeded()).isTrue();
+        for (int i = 0; i < VerbsPeer.PIECES; i++) {
+            assertThat(there.memory.get(ValueLayout.JAVA_LONG, (long) i * bytes))
+                    .isEqualTo(i + 1);
+            there.memory.set(ValueLayout.JAVA_LONG, (long) i * bytes, -i);
+        }
+        request.set(ValueLayout.JAVA_INT, VerbsQueuePair.RECORD_OPCODE_OFFSET, VerbsQueuePair.READ);
+        assertThat(VerbsQueuePair.post(request.address(), 1)).isEqualTo(1);
+        assertThat(here.completion().succeeded()).isTrue();
+        for (int i = 0; i < VerbsPeer.PIECES; i++) {
+            assertThat(here.memory.get(ValueLayout.JAVA_LONG, 1024L * (VerbsPeer.PIECES - i)))
+                    .isEqualTo(-i);
+        }
+    }
+
+    @Test
     void a_queue_pair_that_cannot_send_refuses_what_follows_too() {
         long ready = VerbsPeer.connect(here, there)[0];
         long notReady = here.queuePair();
@@ -260,7 +297,9 @@ class VerbsQueuePairTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"64,7", "64,-1", "64,2147483647", "68,16", "68,-1", "48,-1", "48,-2147483648", "0,0"})
+    @CsvSource({
+        "64,7", "64,-1", "64,2147483647", "68,16", "68,-1", "48,-1", "48,-2147483648", "0,0", "72,-1", "72,2147483647"
+    })
     void a_record_that_is_none_is_refused_after_those_before_it(int offset, int value) {
         long pair = VerbsPeer.connect(here, there)[0];
         MemorySegment requests = here.requests(3);
@@ -305,14 +344,16 @@ class VerbsQueuePairTest {
 
     @Test
     void a_queue_pair_needs_all_its_parts() {
-        assertThat(VerbsQueuePair.create(here.domain, here.completions, 0, 1, 0))
+        assertThat(VerbsQueuePair.create(here.domain, here.completions, 0, 1, 1, 0))
                 .isEqualTo(-Errno.EINVAL);
-        assertThat(VerbsQueuePair.create(here.domain, 0, here.receives, 1, 0)).isEqualTo(-Errno.EINVAL);
-        assertThat(VerbsQueuePair.create(here.domain, here.completions, here.receives, 0, 0))
+        assertThat(VerbsQueuePair.create(here.domain, 0, here.receives, 1, 1, 0)).isEqualTo(-Errno.EINVAL);
+        assertThat(VerbsQueuePair.create(here.domain, here.completions, here.receives, 0, 1, 0))
                 .isEqualTo(-Errno.EINVAL);
-        assertThat(VerbsQueuePair.create(here.domain, here.completions, here.receives, 1, -1))
+        assertThat(VerbsQueuePair.create(here.domain, here.completions, here.receives, 1, 0, 0))
                 .isEqualTo(-Errno.EINVAL);
-        assertThat(VerbsQueuePair.create(here.domain, here.completions, here.receives, Integer.MAX_VALUE, 0))
+        assertThat(VerbsQueuePair.create(here.domain, here.completions, here.receives, 1, 1, -1))
+                .isEqualTo(-Errno.EINVAL);
+        assertThat(VerbsQueuePair.create(here.domain, here.completions, here.receives, Integer.MAX_VALUE, 1, 0))
                 .isNegative();
     }
 

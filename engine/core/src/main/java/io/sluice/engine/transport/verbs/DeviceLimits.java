@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
  * What a device can do.
  *
  * @param sendDepth the most work requests of a queue pair
+ * @param gatherElements the most pieces of local memory of a write or a read, at least 1
  * @param completionQueueEntries the most of one completion queue
  * @param receiveQueueDepth the most receives of a shared receive queue; 0 if it has none
  * @param readDepthAsInitiator reads and atomic operations of a queue pair that it sends
@@ -19,6 +20,7 @@ import java.lang.foreign.MemorySegment;
  */
 record DeviceLimits(
         int sendDepth,
+        int gatherElements,
         int completionQueueEntries,
         int receiveQueueDepth,
         int readDepthAsInitiator,
@@ -36,6 +38,11 @@ record DeviceLimits(
             Native.available(VerbsDevice.query(device, record.address()), name, "be asked about its limits");
             return new DeviceLimits(
                     Native.intAt(record, VerbsDevice.DEVICE_MAX_QUEUE_PAIR_WORK_REQUESTS_OFFSET),
+                    Math.max(
+                            1,
+                            Math.min(
+                                    Native.intAt(record, VerbsDevice.DEVICE_MAX_SGE_OFFSET),
+                                    Native.intAt(record, VerbsDevice.DEVICE_MAX_SGE_OF_READS_OFFSET))),
                     Native.intAt(record, VerbsDevice.DEVICE_MAX_COMPLETION_QUEUE_ENTRIES_OFFSET),
                     Native.intAt(record, VerbsDevice.DEVICE_MAX_SHARED_RECEIVE_QUEUES_OFFSET) == 0
                             ? 0

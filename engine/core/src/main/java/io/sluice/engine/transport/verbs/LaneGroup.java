@@ -49,7 +49,9 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     private static final int LANES = 16;
     private static final int BATCH = 64;
     private static final int MAX_BATCHES = 8;
-    private static final int INLINE_BYTES = 0;
+    /** Nothing goes inline: what is posted lies in registered memory until its completion anyway. */
+    static final int INLINE_BYTES = 0;
+
     private static final long RECEIVE = 1L << 62;
     private static final int SLOT_SHIFT = 48;
     private static final int GENERATION_SHIFT = 32;
@@ -58,6 +60,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     private final Rail rail;
     private final int capacity;
     private final int sendDepth;
+    private final int gatherElements;
     private final @Nullable Member[] lanes;
     private final int[] numbers;
     private final int[] generations;
@@ -86,8 +89,9 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     private boolean broken;
     private boolean closed;
 
-    LaneGroup(EventLoop loop, Rail rail, int wantedSendDepth) {
+    LaneGroup(EventLoop loop, Rail rail, int wantedSendDepth, int gatherElements) {
         this.loop = loop;
+        this.gatherElements = gatherElements;
         this.rail = rail;
         DeviceLimits limits = rail.limits();
         this.sendDepth = Math.min(wantedSendDepth, limits.sendDepth());
@@ -222,7 +226,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     long createQueuePair(int slot, int port, int partitionKey) {
         String name = rail.name();
         long made = Native.checked(
-                VerbsQueuePair.create(rail.domain(), queue, receiveQueue, sendDepth, INLINE_BYTES),
+                VerbsQueuePair.create(rail.domain(), queue, receiveQueue, sendDepth, gatherElements, INLINE_BYTES),
                 name,
                 "create a queue pair");
         try {

@@ -1,5 +1,6 @@
 package io.sluice.engine.transport.verbs;
 
+import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedRail;
@@ -105,12 +106,35 @@ final class LaneSendQueue extends PostBatch.Queue {
             context.count(WireCounter.SENT, request.length());
         }
         VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
-        batch.memory(
-                request.localAddress(),
-                registration.localKey(rail),
-                remote.address(request.remoteOffset()),
-                remote.key(peerRail),
-                (int) request.length());
+        int key = registration.localKey(rail);
+        long remoteAddress = remote.address(request.remoteOffset());
+        int remoteKey = remote.key(peerRail);
+        int length = (int) request.length();
+        if (request.hasPages()) {
+            batch.pieces(addPieces(request, key), key, remoteAddress, remoteKey, length);
+        } else {
+            batch.memory(request.localAddress(), key, remoteAddress, remoteKey, length);
+        }
+    }
+
+    /** Adds the pages of a request, those that follow each other as one piece; gives how many pieces they are. */
+    private int addPieces(WorkRequest request, int key) {
+        PageTable table = request.pages();
+        long memoryAt = request.local().address();
+        long pageBytes = table.pageBytes();
+        int end = request.firstPage() + request.pageCount();
+        int pieces = 0;
+        int page = request.firstPage();
+        while (page < end) {
+            long at = table.local(page++);
+            long length = pageBytes;
+            while (page < end && table.local(page) == at + length) {
+                length += pageBytes;
+                page++;
+            }
+            batch.piece(pieces++, memoryAt + at, key, (int) length);
+        }
+        return pieces;
     }
 
     /** A write whose arrival the peer's engine hears of. */

@@ -12,6 +12,7 @@ import java.util.List;
 final class LoopLanes {
     private final EventLoop loop;
     private final int sendDepth;
+    private final int gatherElements;
     private final PostBatch batch = new PostBatch();
     private final ArrayDeque<Message> messages = new ArrayDeque<>();
     private final ArrayDeque<AwaitedAnswer> answers = new ArrayDeque<>();
@@ -19,9 +20,10 @@ final class LoopLanes {
     private ArrayList<Runnable> due = new ArrayList<>();
     private ArrayList<Runnable> dueSpare = new ArrayList<>();
 
-    LoopLanes(EventLoop loop, List<Rail> rails, int sendDepth) {
+    LoopLanes(EventLoop loop, List<Rail> rails, int sendDepth, int gatherElements) {
         this.loop = loop;
         this.sendDepth = sendDepth;
+        this.gatherElements = gatherElements;
         rails.forEach(rail -> groups.add(new ArrayList<>()));
     }
 
@@ -65,7 +67,7 @@ final class LoopLanes {
                 return group;
             }
         }
-        LaneGroup made = new LaneGroup(loop, rail, sendDepth);
+        LaneGroup made = new LaneGroup(loop, rail, sendDepth, gatherElements);
         ofRail.add(made);
         return made;
     }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class PostBatch {
     private static final int CAPACITY = 256;
     private static final int NONE = -1;
+    private static final long PIECES_BYTES = (long) GatherElements.MOST * VerbsQueuePair.PIECE_BYTES;
 
     /** A send queue as the batch sees it. */
     abstract static class Queue {
@@ -38,6 +39,8 @@ final class PostBatch {
     private final MemorySegment grouped = records();
     // the next request of the same queue
     private final int[] next = new int[CAPACITY];
+    // of those that have several, at the place of each in the batch
+    private final MemorySegment pieces = arena.allocate(CAPACITY * PIECES_BYTES, Long.BYTES);
     private int count;
     private final @Nullable Queue[] queues = new @Nullable Queue[CAPACITY];
     private int queueCount;
@@ -58,6 +61,7 @@ final class PostBatch {
         records.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.RECORD_ID_OFFSET, id);
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_OPCODE_OFFSET, opcode);
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_FLAGS_OFFSET, flags);
+        records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_PIECES_OFFSET, 0);
         if (queue.last == NONE) {
             queue.first = count;
             queues[queueCount++] = queue;
@@ -78,6 +82,21 @@ final class PostBatch {
         records.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.RECORD_REMOTE_ADDRESS_OFFSET, remoteAddress);
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_REMOTE_KEY_OFFSET, remoteKey);
         records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_LENGTH_OFFSET, length);
+    }
+
+    /** A piece of the local memory of the request that was added last; then {@link #pieces} tells how many there are. */
+    void piece(int index, long address, int localKey, int length) {
+        long at = (count - 1) * PIECES_BYTES + (long) index * VerbsQueuePair.PIECE_BYTES;
+        pieces.set(ValueLayout.JAVA_LONG, at + VerbsQueuePair.PIECE_ADDRESS_OFFSET, address);
+        pieces.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.PIECE_LENGTH_OFFSET, length);
+        pieces.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.PIECE_LOCAL_KEY_OFFSET, localKey);
+    }
+
+    /** As {@link #memory}, where the local memory is in pieces. */
+    void pieces(int number, int localKey, long remoteAddress, int remoteKey, int length) {
+        memory(pieces.address() + (count - 1) * PIECES_BYTES, localKey, remoteAddress, remoteKey, length);
+        long at = (long) (count - 1) * VerbsQueuePair.RECORD_BYTES;
+        records.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.RECORD_PIECES_OFFSET, number);
     }
 
     /** The operands of the atomic operation that was added last. */

@@ -12,10 +12,10 @@ final class VerbsLoop implements TransportLoop {
     private final List<Rail> rails;
     private final LoopLanes lanes;
 
-    VerbsLoop(EventLoop loop, VerbsOptions options, List<Rail> rails, int sendDepth) {
+    VerbsLoop(EventLoop loop, VerbsOptions options, List<Rail> rails, int sendDepth, int gatherElements) {
         this.options = options;
         this.rails = rails;
-        this.lanes = new LoopLanes(loop, rails, sendDepth);
+        this.lanes = new LoopLanes(loop, rails, sendDepth, gatherElements);
     }
 
     @Override

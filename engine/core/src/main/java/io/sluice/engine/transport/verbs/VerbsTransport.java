@@ -51,7 +51,12 @@ final class VerbsTransport implements Transport {
         this.rails = List.copyOf(opened);
         long largest =
                 rails.stream().mapToLong(rail -> rail.port().maxMessage()).min().orElseThrow();
-        this.capabilities = new Capabilities(Math.min(largest, LARGEST_MESSAGE), true);
+        int elements = rails.stream()
+                .mapToInt(rail -> GatherElements.of(rail, sendDepth))
+                .min()
+                .orElseThrow();
+        this.capabilities =
+                new Capabilities(Math.min(largest, LARGEST_MESSAGE), true).withGatherElements(elements);
         this.ports = rails.stream()
                 .<PortMetrics>map(
                         rail -> new PortCounters(rail.name(), rail.port().number()))
@@ -85,7 +90,7 @@ final class VerbsTransport implements Transport {
 
     @Override
     public TransportLoop openLoop(EventLoop loop) {
-        return new VerbsLoop(loop, options, rails, sendDepth);
+        return new VerbsLoop(loop, options, rails, sendDepth, capabilities.gatherElements());
     }
 
     @Override

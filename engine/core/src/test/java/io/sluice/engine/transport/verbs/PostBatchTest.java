@@ -37,7 +37,7 @@ class PostBatchTest {
 
     /** A queue pair, and what its batch says of it. */
     private final class Queue extends PostBatch.Queue {
-        private final long pair = positive(VerbsQueuePair.create(domain, completionQueue, receiveQueue, DEPTH, 0));
+        private final long pair = positive(VerbsQueuePair.create(domain, completionQueue, receiveQueue, DEPTH, 1, 0));
         private final List<Integer> refusals = new ArrayList<>();
         private int signalled;
         private Runnable whenRefused = () -> {};

@@ -138,7 +138,7 @@ final class SoftAdapter {
         long domain = positive(VerbsDevice.allocateProtectionDomain(device));
         long queue = positive(VerbsCompletionQueue.create(device, 1, 0));
         long receives = positive(VerbsReceiveQueue.create(domain, 1));
-        long pair = positive(VerbsQueuePair.create(domain, queue, receives, 1, 0));
+        long pair = positive(VerbsQueuePair.create(domain, queue, receives, 1, 1, 0));
         int number = VerbsQueuePair.number(pair);
         VerbsQueuePair.destroy(pair);
         VerbsReceiveQueue.destroy(receives);

@@ -55,10 +55,10 @@ public class VerbsBenchmark {
         domain = handle(VerbsDevice.allocateProtectionDomain(device));
         completionQueue = handle(VerbsCompletionQueue.create(device, 4 * BATCH, 0));
         receiveQueue = handle(VerbsReceiveQueue.create(domain, 1));
-        queuePair = handle(VerbsQueuePair.create(domain, completionQueue, receiveQueue, 4 * BATCH, 0));
+        queuePair = handle(VerbsQueuePair.create(domain, completionQueue, receiveQueue, 4 * BATCH, 1, 0));
         for (int i = 0; i < QUEUE_PAIRS; i++) {
             queues[i] =
-                    new BatchQueue(handle(VerbsQueuePair.create(domain, completionQueue, receiveQueue, 4 * BATCH, 0)));
+                    new BatchQueue(handle(VerbsQueuePair.create(domain, completionQueue, receiveQueue, 4 * BATCH, 1, 0)));
         }
     }
 
