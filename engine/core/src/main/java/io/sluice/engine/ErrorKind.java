@@ -22,7 +22,7 @@ public enum ErrorKind {
     OTHER;
 
     /**
-     * The kind of an error; of a vectored transfer's, that of the element that failed first.
+     * The kind of an error; of a vectored transfer's, or one's of pages, that of what failed first.
      *
      * @param error that an operation ended with
      * @return its kind
@@ -41,6 +41,7 @@ public enum ErrorKind {
             case StartEventException event -> START_EVENT;
             case ElementsFailedException elements
             when elements.getCause() instanceof SluiceException first -> of(first);
+            case PagesFailedException pages when pages.getCause() instanceof SluiceException first -> of(first);
             default -> OTHER;
         };
     }

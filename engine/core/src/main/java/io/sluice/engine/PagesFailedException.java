@@ -2,6 +2,7 @@ package io.sluice.engine;
 
 import java.io.Serial;
 import java.util.BitSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Some pages of a transfer failed, or it is unknown whether they were moved. Pages of one chunk fail together, also
@@ -28,6 +29,23 @@ public final class PagesFailedException extends SluiceException {
                 first);
         this.failedPages = (BitSet) failedPages.clone();
         this.pages = pages;
+    }
+
+    /**
+     * The error of a transfer of pages that also names the pages, where what ended it as a whole does not: a time-out, a cancel,
+     * or the end of the connection.
+     *
+     * @param failedPages as {@link PageCallback} is given them
+     * @param pages how many pages there were
+     * @param error as {@link PageCallback} is given it
+     * @return the error itself if it names the pages, or no page failed, or it is {@code null}; otherwise one that does, with the
+     *     error as its cause
+     */
+    public static @Nullable SluiceException of(BitSet failedPages, int pages, @Nullable SluiceException error) {
+        if (error == null || error instanceof PagesFailedException || failedPages.isEmpty()) {
+            return error;
+        }
+        return new PagesFailedException(failedPages, pages, error);
     }
 
     /**

@@ -2,6 +2,7 @@ package io.sluice.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.BitSet;
 import org.junit.jupiter.api.Test;
 
 class ErrorKindTest {
@@ -20,6 +21,10 @@ class ErrorKindTest {
         assertThat(ErrorKind.of(new ElementsFailedException(1, 2, new ConnectionLostException(""))))
                 .as("the first of a vectored transfer's")
                 .isEqualTo(ErrorKind.CONNECTION_LOST);
+        BitSet pages = BitSet.valueOf(new long[] {6});
+        assertThat(ErrorKind.of(new PagesFailedException(pages, 3, new TransferTimeoutException(""))))
+                .as("the first of pages")
+                .isEqualTo(ErrorKind.TIMEOUT);
         assertThat(ErrorKind.of(new ProtocolException(""))).isEqualTo(ErrorKind.OTHER);
     }
 }

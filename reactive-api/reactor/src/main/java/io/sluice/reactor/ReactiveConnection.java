@@ -9,6 +9,7 @@ import io.sluice.engine.InvalidDescriptorException;
 import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.OutcomeUnknownException;
+import io.sluice.engine.PagesFailedException;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
 import io.sluice.engine.RemoteAccessException;
@@ -281,8 +282,8 @@ public final class ReactiveConnection {
      * @param remotePages numbers of the pages in it, as many; copied. Page i of one list goes to page i of the other
      * @param pageBytes how long a page is, 1 or more
      * @return the result of a success. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
-     *     {@link io.sluice.engine.PagesFailedException}, which names the pages that failed
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, but as
+     *     the cause of a {@link PagesFailedException}, which names the pages that failed, once pages have been submitted
      */
     public Mono<TransferResult> writePages(
             MemoryRegion local, int[] localPages, RemoteRegion remote, int[] remotePages, long pageBytes) {
@@ -301,7 +302,8 @@ public final class ReactiveConnection {
                         there,
                         pageBytes,
                         with,
-                        (transfer, failed, error) -> callback.terminated(transfer, error)));
+                        (transfer, failed, error) -> callback.terminated(
+                                transfer, PagesFailedException.of(failed, here.length, error))));
     }
 
     /**
@@ -331,7 +333,8 @@ public final class ReactiveConnection {
                         there,
                         pageBytes,
                         with,
-                        (transfer, failed, error) -> callback.terminated(transfer, error)));
+                        (transfer, failed, error) -> callback.terminated(
+                                transfer, PagesFailedException.of(failed, here.length, error))));
     }
 
     /**
@@ -345,8 +348,8 @@ public final class ReactiveConnection {
      * @param remotePages numbers of the pages in it, as many; copied. Page i of one list comes from page i of the other
      * @param pageBytes how long a page is, 1 or more
      * @return the result of a success: the bytes are final. Errors as for
-     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
-     *     {@link io.sluice.engine.PagesFailedException}, which names the pages that failed
+     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, but as
+     *     the cause of a {@link PagesFailedException}, which names the pages that failed, once pages have been submitted
      */
     public Mono<TransferResult> readPages(
             MemoryRegion local, int[] localPages, RemoteRegion remote, int[] remotePages, long pageBytes) {
@@ -365,7 +368,8 @@ public final class ReactiveConnection {
                         there,
                         pageBytes,
                         with,
-                        (transfer, failed, error) -> callback.terminated(transfer, error)));
+                        (transfer, failed, error) -> callback.terminated(
+                                transfer, PagesFailedException.of(failed, here.length, error))));
     }
 
     /**
@@ -395,7 +399,8 @@ public final class ReactiveConnection {
                         there,
                         pageBytes,
                         with,
-                        (transfer, failed, error) -> callback.terminated(transfer, error)));
+                        (transfer, failed, error) -> callback.terminated(
+                                transfer, PagesFailedException.of(failed, here.length, error))));
     }
 
     /**

@@ -7,11 +7,15 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.PagesFailedException;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.StartEvent;
+import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
+import io.sluice.engine.TransferTimeoutException;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -89,5 +93,28 @@ class PagesMonoTest {
                             .isEqualTo(3);
                 })
                 .verify(LIMIT);
+    }
+
+    @Test
+    void pagesThatWaitTooLongAreNamed() {
+        StartEvent never = StartEvent.of(new CompletableFuture<>());
+        ReactiveConnection late = connection.withOptions(
+                TransferOptions.defaults().startAfter(never).withDeadline(Duration.ofMillis(20)));
+        for (Mono<TransferResult> pages : List.of(
+                late.writePages(local, new int[] {0, 2, 4}, remote, new int[] {0, 3, 1}, PAGE),
+                late.writePages(local, new long[] {0, 1, 2}, remote, new long[] {7, 8, 9}, PAGE),
+                late.readPages(local, new int[] {0, 2, 4}, remote, new int[] {0, 3, 1}, PAGE),
+                late.readPages(local, new long[] {0, 1, 2}, remote, new long[] {7, 8, 9}, PAGE))) {
+            StepVerifier.create(pages)
+                    .expectErrorSatisfies(error -> {
+                        assertThat(error)
+                                .isInstanceOf(PagesFailedException.class)
+                                .hasCauseInstanceOf(TransferTimeoutException.class);
+                        assertThat(((PagesFailedException) error).failedPages().stream())
+                                .containsExactly(0, 1, 2);
+                        assertThat(((PagesFailedException) error).pages()).isEqualTo(3);
+                    })
+                    .verify(LIMIT);
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.sluice.vertx;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PagesFailedException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SignalUpdate;
 import io.sluice.engine.TransferOptions;
@@ -62,7 +63,8 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(local, "local");
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
-        TransferOperation operation = operation(localPages.length * pageBytes);
+        int pages = localPages.length;
+        TransferOperation operation = operation(pages * pageBytes);
         return operation.start(() -> connection.writePages(
                 local,
                 localPages,
@@ -70,7 +72,8 @@ final class EngineTransfers implements CancellableTransfers {
                 remotePages,
                 pageBytes,
                 options,
-                (transfer, failed, error) -> operation.terminated(transfer, error)));
+                (transfer, failed, error) -> operation.terminated(
+                        transfer, PagesFailedException.of(failed, pages, error))));
     }
 
     @Override
@@ -84,7 +87,8 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(local, "local");
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
-        TransferOperation operation = operation(localOffsets.length * pageBytes);
+        int pages = localOffsets.length;
+        TransferOperation operation = operation(pages * pageBytes);
         return operation.start(() -> connection.writePages(
                 local,
                 localOffsets,
@@ -92,7 +96,8 @@ final class EngineTransfers implements CancellableTransfers {
                 remoteOffsets,
                 pageBytes,
                 options,
-                (transfer, failed, error) -> operation.terminated(transfer, error)));
+                (transfer, failed, error) -> operation.terminated(
+                        transfer, PagesFailedException.of(failed, pages, error))));
     }
 
     @Override
@@ -106,7 +111,8 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(local, "local");
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
-        TransferOperation operation = operation(localPages.length * pageBytes);
+        int pages = localPages.length;
+        TransferOperation operation = operation(pages * pageBytes);
         return operation.start(() -> connection.readPages(
                 local,
                 localPages,
@@ -114,7 +120,8 @@ final class EngineTransfers implements CancellableTransfers {
                 remotePages,
                 pageBytes,
                 options,
-                (transfer, failed, error) -> operation.terminated(transfer, error)));
+                (transfer, failed, error) -> operation.terminated(
+                        transfer, PagesFailedException.of(failed, pages, error))));
     }
 
     @Override
@@ -128,7 +135,8 @@ final class EngineTransfers implements CancellableTransfers {
         Objects.requireNonNull(local, "local");
         Objects.requireNonNull(remote, "remote");
         Objects.requireNonNull(options, "options");
-        TransferOperation operation = operation(localOffsets.length * pageBytes);
+        int pages = localOffsets.length;
+        TransferOperation operation = operation(pages * pageBytes);
         return operation.start(() -> connection.readPages(
                 local,
                 localOffsets,
@@ -136,7 +144,8 @@ final class EngineTransfers implements CancellableTransfers {
                 remoteOffsets,
                 pageBytes,
                 options,
-                (transfer, failed, error) -> operation.terminated(transfer, error)));
+                (transfer, failed, error) -> operation.terminated(
+                        transfer, PagesFailedException.of(failed, pages, error))));
     }
 
     @Override

@@ -253,8 +253,9 @@ public interface TransferConnection {
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
      * @return the result of a success. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
-     *     {@link io.sluice.engine.PagesFailedException}, which names the pages that failed
+     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, but as
+     *     the cause of a {@link io.sluice.engine.PagesFailedException}, which names the pages that failed, once pages have been
+     *     submitted; a cancel as well
      */
     default Future<TransferResult> writePages(
             MemoryRegion local,
@@ -303,8 +304,9 @@ public interface TransferConnection {
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
      * @return the result of a success. Errors as for
-     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
-     *     {@link io.sluice.engine.PagesFailedException}, which names the pages that failed
+     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, but as
+     *     the cause of a {@link io.sluice.engine.PagesFailedException}, which names the pages that failed, once pages have been
+     *     submitted; a cancel as well
      */
     default Future<TransferResult> readPages(
             MemoryRegion local,

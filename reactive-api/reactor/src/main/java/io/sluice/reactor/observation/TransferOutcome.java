@@ -1,6 +1,7 @@
 package io.sluice.reactor.observation;
 
 import io.sluice.engine.ElementsFailedException;
+import io.sluice.engine.PagesFailedException;
 import io.sluice.engine.TransferTimeoutException;
 import java.util.Locale;
 import java.util.concurrent.TimeoutException;
@@ -19,7 +20,8 @@ public enum TransferOutcome {
     CANCELLED;
 
     static TransferOutcome of(Throwable error) {
-        Throwable first = error instanceof ElementsFailedException ? error.getCause() : error;
+        boolean ofParts = error instanceof ElementsFailedException || error instanceof PagesFailedException;
+        Throwable first = ofParts ? error.getCause() : error;
         return first instanceof TransferTimeoutException || first instanceof TimeoutException ? TIMEOUT : ERROR;
     }
 
