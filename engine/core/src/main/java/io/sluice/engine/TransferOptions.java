@@ -71,7 +71,8 @@ public record TransferOptions(
     }
 
     /**
-     * The same, but its end completes an event, too.
+     * The same, but its end completes an event, too; on the device, if it is a {@link StreamCompletion} that the connection's
+     * transport completes into.
      *
      * @param event what the end brings about
      * @return new options

@@ -69,6 +69,6 @@ final class CallerThreadSignals {
                         cancelled);
         // from here on it may be started again, also by its own callback
         transfer.endRun(true);
-        transfer.signal(cancelled ? new TransferCancelledException("the transfer was cancelled") : null);
+        transfer.signal(cancelled ? new TransferCancelledException("the transfer was cancelled") : null, true);
     }
 }

@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.StreamEvent;
 import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.RemoteKey;
@@ -59,6 +60,10 @@ final class Chunk extends WorkRequest {
 
     void waitFor(@Nullable StreamEvent event) {
         startAfter(event);
+    }
+
+    void tellOfTheEnd(StreamCompletion event, boolean last) {
+        completeInto(event, last);
     }
 
     void gather(PageTable table, int firstPage, int count) {

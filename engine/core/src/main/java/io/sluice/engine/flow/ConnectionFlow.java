@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.CompletionEvent;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.InFlightWindow;
@@ -7,6 +8,7 @@ import io.sluice.engine.MemoryKind;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
 import io.sluice.engine.StartEventException;
+import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.StreamEvent;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.Transfer;
@@ -258,6 +260,12 @@ public final class ConnectionFlow extends OwningFlow {
     boolean ordersAfter(StartEvent event, int path) {
         StreamOrder order = streamOrders[path];
         return order != null && event instanceof StreamEvent ofStream && order.ordersAfter(ofStream);
+    }
+
+    @Override
+    boolean completesInto(CompletionEvent event, int path) {
+        StreamOrder order = streamOrders[path];
+        return order != null && event instanceof StreamCompletion ofStream && order.completesInto(ofStream);
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
+import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.StreamEvent;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferOptions;
@@ -46,6 +47,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
     private long postedAt;
     private @Nullable StartWait startWait;
     private boolean waitsOnDevice;
+    private boolean completesOnDevice;
     private int admittedRun = NO_RUN;
 
     // null while it is quiet, as it is at first: to write a new transfer's would be a fence for nothing
@@ -160,9 +162,25 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
         }
     }
 
+    /** Whether a device may tell of its success: all of it is bytes of memory, and goes on one path. */
+    boolean mayCompleteOnDevice() {
+        return false;
+    }
+
+    private boolean completesInto(CompletionEvent event) {
+        try {
+            return flow.completesInto(event, path());
+        } catch (RuntimeException e) {
+            // the user's event has thrown; the host completes it
+            return false;
+        }
+    }
+
     /** Begins a run of a held transfer. */
     void begin() {
         reset();
+        CompletionEvent completion = options.completeInto();
+        completesOnDevice = completion != null && mayCompleteOnDevice() && completesInto(completion);
         StartEvent event = options.startAfter();
         boolean onDevice = event != null && ordersAfter(event);
         waitsOnDevice = onDevice;
@@ -179,6 +197,22 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
     @Nullable
     StreamEvent startOnDevice() {
         return waitsOnDevice && options.startAfter() instanceof StreamEvent event ? event : null;
+    }
+
+    /** The event by which a device is to tell of the run's success, or null. */
+    @Nullable
+    StreamCompletion completionOnDevice() {
+        return completesOnDevice && options.completeInto() instanceof StreamCompletion event ? event : null;
+    }
+
+    /** A part of the run has failed: no device tells of its success any more. */
+    void completeOnHost() {
+        completesOnDevice = false;
+    }
+
+    /** Whether the host completes the event of a run that ends so. */
+    boolean completesOnHost(@Nullable SluiceException error) {
+        return error != null || !completesOnDevice;
     }
 
     /** The wait for the event that the run starts after, or null. */
@@ -218,9 +252,13 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
         flow.figures().countFailed(path, kind(), error, bytes);
     }
 
-    /** Gives the terminal signal; the flow makes sure that it is called once a run. */
-    void signal(@Nullable SluiceException error) {
-        CompletionEvent event = options.completeInto();
+    /**
+     * Gives the terminal signal; the flow makes sure that it is called once a run.
+     *
+     * @param byHost whether the run's completion event is completed here
+     */
+    void signal(@Nullable SluiceException error, boolean byHost) {
+        CompletionEvent event = byHost ? options.completeInto() : null;
         if (event != null) {
             try {
                 event.complete(error);

@@ -1,5 +1,6 @@
 package io.sluice.engine.flow;
 
+import io.sluice.engine.CompletionEvent;
 import io.sluice.engine.Connection;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.StartEvent;
@@ -19,6 +20,9 @@ abstract class OwningFlow {
 
     /** Whether the endpoint of a path waits for a start event by itself, so that the flow need not. */
     abstract boolean ordersAfter(StartEvent event, int path);
+
+    /** Whether the endpoint of a path lets a device complete an event, so that the flow need not. */
+    abstract boolean completesInto(CompletionEvent event, int path);
 
     // ---- the poller ----
 

@@ -134,6 +134,11 @@ final class PageTransfer extends DataTransfer {
         return operation;
     }
 
+    @Override
+    boolean mayCompleteOnDevice() {
+        return true;
+    }
+
     private int firstPage(int element) {
         return element * pagesAnElement;
     }

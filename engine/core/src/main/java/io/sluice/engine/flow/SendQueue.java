@@ -4,6 +4,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.SluiceException;
+import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.WorkRequest;
@@ -213,6 +214,7 @@ final class SendQueue {
         }
         if (memory != null && !memory.acquire()) {
             window.releaseBytes(bytes);
+            transfer.completeOnHost();
             operation.fail(new RegionClosedException("the local region is closed, or its memory was freed"));
             finishPosting(transfer, operation);
             return true;
@@ -248,6 +250,10 @@ final class SendQueue {
             }
         }
         chunk.waitFor(transfer.startOnDevice());
+        StreamCompletion completion = transfer.completionOnDevice();
+        if (completion != null) {
+            chunk.tellOfTheEnd(completion, element == transfer.elements() - 1 && position + bytes == length);
+        }
         chunk.first(position == 0);
         operation.chunkPosted();
         path.add(chunk);
@@ -328,6 +334,7 @@ final class SendQueue {
                 transfer.fetched(fetched);
             }
         } else {
+            transfer.completeOnHost();
             switch (status) {
                 case FLUSHED -> {
                     operation.reachedPeer();

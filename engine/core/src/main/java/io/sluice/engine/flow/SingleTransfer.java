@@ -65,6 +65,11 @@ class SingleTransfer extends OneElementTransfer {
     }
 
     @Override
+    boolean mayCompleteOnDevice() {
+        return true;
+    }
+
+    @Override
     long totalBytes() {
         return length;
     }

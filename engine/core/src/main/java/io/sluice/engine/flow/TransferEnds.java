@@ -68,20 +68,22 @@ final class TransferEnds {
         }
         loop.disarm(transfer);
         transfer.dropStartWait();
+        // before the next run may begin
+        boolean byHost = transfer.completesOnHost(error);
         if (!(transfer instanceof NotifyTransfer notification && notification.keepsItsPlace())) {
             mailbox.removePending();
         }
         if (!transfer.isQuiet()) {
             quiescence.endsUnquiet(transfer, loop.now());
             transfer.endRun(false);
-            transfer.signal(error);
+            transfer.signal(error, byHost);
             return;
         }
         CompletableFuture<Void> waitedFor = transfer.takeQuiescence();
         leaveGroups(transfer);
         // from here on it may be started again, also by its own callback
         transfer.endRun(true);
-        transfer.signal(error);
+        transfer.signal(error, byHost);
         if (waitedFor != null) {
             waitedFor.complete(null);
         }

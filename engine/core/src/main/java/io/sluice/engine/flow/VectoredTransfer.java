@@ -78,12 +78,21 @@ final class VectoredTransfer extends DataTransfer {
 
     @Override
     boolean ordersAfter(StartEvent event) {
+        return isOnOnePath() && super.ordersAfter(event);
+    }
+
+    @Override
+    boolean mayCompleteOnDevice() {
+        return isOnOnePath();
+    }
+
+    private boolean isOnOnePath() {
         for (int i = 1; i < plan.length; i++) {
             if (remote(i).path() != path()) {
                 return false;
             }
         }
-        return super.ordersAfter(event);
+        return true;
     }
 
     @Override

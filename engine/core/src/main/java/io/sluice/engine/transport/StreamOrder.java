@@ -1,9 +1,9 @@
 package io.sluice.engine.transport;
 
+import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.StreamEvent;
 
-/** Of an endpoint that waits for events of a device's streams by itself, on the device that brings them about. */
-@FunctionalInterface
+/** Of an endpoint that waits for events of a device's streams, and brings them about, on the device itself. */
 public interface StreamOrder {
     /**
      * Whether the work requests of a transfer that starts after an event may be posted at once and carry it ({@link
@@ -13,4 +13,15 @@ public interface StreamOrder {
      * @return true if requests that carry the event may be posted, from now on until the endpoint is closed
      */
     boolean ordersAfter(StreamEvent event);
+
+    /**
+     * Whether the work requests of a transfer may carry the event that its success completes ({@link
+     * WorkRequest#completesInto()}). Any thread. Otherwise the engine completes it on the host.
+     *
+     * @param event a completion event
+     * @return true if requests that carry the event may be posted, from now on until the endpoint is closed
+     */
+    default boolean completesInto(StreamCompletion event) {
+        return false;
+    }
 }

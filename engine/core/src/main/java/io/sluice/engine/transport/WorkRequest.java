@@ -1,6 +1,7 @@
 package io.sluice.engine.transport;
 
 import io.sluice.engine.RegionMemory;
+import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.StreamEvent;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -81,6 +82,8 @@ public abstract class WorkRequest {
     private long signalOffset;
     private long signalAddend;
     private @Nullable StreamEvent startAfter;
+    private @Nullable StreamCompletion completesInto;
+    private boolean lastOfCompletion;
     private @Nullable PageTable pages;
     private int firstPage;
     private int pageCount;
@@ -163,6 +166,17 @@ public abstract class WorkRequest {
     }
 
     /**
+     * Lets a device tell of the end of a transfer.
+     *
+     * @param event that the endpoint {@linkplain StreamOrder#completesInto completes into}
+     * @param last whether no request of the same run follows
+     */
+    protected final void completeInto(StreamCompletion event, boolean last) {
+        completesInto = event;
+        lastOfCompletion = last;
+    }
+
+    /**
      * Makes a write or read one of several pages that do not follow each other.
      *
      * @param table where they lie; it is not changed before the request has completed
@@ -182,6 +196,8 @@ public abstract class WorkRequest {
         remote = null;
         signal = null;
         startAfter = null;
+        completesInto = null;
+        lastOfCompletion = false;
         pages = null;
     }
 
@@ -348,6 +364,28 @@ public abstract class WorkRequest {
      */
     public final @Nullable StreamEvent startAfter() {
         return startAfter;
+    }
+
+    /**
+     * What the device sets when all requests of a run have been carried out. Each of them carries it; the device sets it once
+     * {@linkplain #isLastOfCompletion() the last} and all with the same event that the endpoint has at that time have been carried
+     * out, and not if one of these has failed. After a failure no further request of the run carries it, so an endpoint knows
+     * enough if it remembers an event while it has requests of it.
+     *
+     * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain StreamOrder#completesInto completes
+     *     into} none
+     */
+    public final @Nullable StreamCompletion completesInto() {
+        return completesInto;
+    }
+
+    /**
+     * Whether the request is the last of those of its run that carry {@link #completesInto()}.
+     *
+     * @return true if no other follows
+     */
+    public final boolean isLastOfCompletion() {
+        return lastOfCompletion;
     }
 
     /**

@@ -1,11 +1,16 @@
 package io.sluice.engine.transport.streamed;
 
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.StreamEvent;
 import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class HostStream implements AutoCloseable {
     private static final AtomicLong NEXT_HANDLE = new AtomicLong(1);
     private static final Map<Long, Recorded> EVENTS = new ConcurrentHashMap<>();
+    private static final Map<Long, Awaited> COMPLETIONS = new ConcurrentHashMap<>();
 
     private final String device;
     private final LinkedBlockingQueue<Runnable> work = new LinkedBlockingQueue<>();
@@ -47,6 +53,21 @@ final class HostStream implements AutoCloseable {
         return event;
     }
 
+    /** An event that a transfer completes into, and that the stream waits for before it does anything else. */
+    Awaited await() {
+        Awaited event = new Awaited(NEXT_HANDLE.getAndIncrement());
+        COMPLETIONS.put(event.handle, event);
+        enqueue(() -> Patience.await(event.set));
+        return event;
+    }
+
+    /** For the transport that completes on the device. */
+    static void set(long handle) {
+        Awaited event = COMPLETIONS.get(handle);
+        event.deviceSets.incrementAndGet();
+        event.set.countDown();
+    }
+
     /** For the transport that orders on the device: runs something once the stream has come to an event, on some thread. */
     static void onceHappened(long handle, Runnable then) {
         EVENTS.get(handle).then(then);
@@ -56,6 +77,44 @@ final class HostStream implements AutoCloseable {
     public void close() {
         enqueue(() -> closed = true);
         Patience.join(thread);
+    }
+
+    /** An event that the stream waits for. */
+    final class Awaited implements StreamCompletion {
+        private final long handle;
+        private final CountDownLatch set = new CountDownLatch(1);
+        private final AtomicInteger deviceSets = new AtomicInteger();
+        private final List<Optional<SluiceException>> hostSets = new CopyOnWriteArrayList<>();
+
+        private Awaited(long handle) {
+            this.handle = handle;
+        }
+
+        /** How often the device has set it. */
+        int deviceSets() {
+            return deviceSets.get();
+        }
+
+        /** What the host has set it with. */
+        List<Optional<SluiceException>> hostSets() {
+            return hostSets;
+        }
+
+        @Override
+        public long handle() {
+            return handle;
+        }
+
+        @Override
+        public String device() {
+            return device;
+        }
+
+        @Override
+        public void complete(@Nullable SluiceException error) {
+            hostSets.add(Optional.ofNullable(error));
+            set.countDown();
+        }
     }
 
     /** An event of the stream. */
