@@ -44,7 +44,7 @@ final class BurstWrite {
                                 .acquire()
                                 .publishOn(request.compute)
                                 .map(buffer -> {
-                                    batch.fillOnly(buffer);
+                                    batch.fill(buffer);
                                     return new Filled(batch, buffer);
                                 }),
                         batches.size())

@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /**
  * The pages of a request that must be moved, the same in every layer, in the order of their page ids: neighbours in the
- * pool are neighbours here, so that a run of them moves as one piece.
+ * pool are neighbours here, so that a run of them can move as one piece.
  */
 final class MovedPages {
 
@@ -85,15 +85,6 @@ final class MovedPages {
 
     int pageId(int index) {
         return pageIds[index];
-    }
-
-    /** Where the run of neighbours that begins at an index ends, at most at a limit. */
-    int endOfRun(int start, int limit) {
-        int end = start + 1;
-        while (end < limit && pageIds[end] == pageIds[end - 1] + 1) {
-            end++;
-        }
-        return end;
     }
 
     private static void require(boolean fits, String what) {

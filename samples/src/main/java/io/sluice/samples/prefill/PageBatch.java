@@ -1,11 +1,8 @@
 package io.sluice.samples.prefill;
 
 import io.sluice.engine.MemoryRegion;
-import io.sluice.engine.TransferElement;
 import io.sluice.samples.kvcache.PageSeal;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 import reactor.core.publisher.Mono;
 
 /**
@@ -34,18 +31,8 @@ record PageBatch(RequestWrite request, int layer, int start, int end) {
         return end - start;
     }
 
-    /**
-     * Fills its pages and seals.
-     *
-     * @return what is to be written: each element is a run of pages, or of seals, that are neighbours on the decode side
-     */
-    List<TransferElement> fill(StagingBuffer buffer) {
-        fillOnly(buffer);
-        return runs(buffer);
-    }
-
     /** Fills its pages and seals, to be written by {@link #write}. */
-    void fillOnly(StagingBuffer buffer) {
+    void fill(StagingBuffer buffer) {
         MovedPages pages = request.pages;
         MemorySegment memory = request.staging.region().segment();
         int pageBytes = request.target.geometry().pageBytes();
@@ -77,29 +64,5 @@ record PageBatch(RequestWrite request, int layer, int start, int end) {
         return request.connection
                 .writePages(staged, pagesFrom, target.pages(), pagesTo, pageBytes)
                 .and(request.connection.writePages(staged, sealsFrom, target.seals(), sealsTo, PageSeal.BYTES));
-    }
-
-    private List<TransferElement> runs(StagingBuffer buffer) {
-        List<TransferElement> made = new ArrayList<>();
-        DecodeMemory target = request.target;
-        int pageBytes = target.geometry().pageBytes();
-        for (int i = start; i < end; ) {
-            int next = request.pages.endOfRun(i, end);
-            int pageId = request.pages.pageId(i);
-            made.add(new TransferElement(
-                    request.staging.region(),
-                    buffer.pagesAt() + (long) (i - start) * pageBytes,
-                    target.pages(),
-                    target.geometry().offset(layer, pageId),
-                    (long) (next - i) * pageBytes));
-            made.add(new TransferElement(
-                    request.staging.region(),
-                    buffer.sealsAt() + (long) (i - start) * PageSeal.BYTES,
-                    target.seals(),
-                    target.sealTable().offset(layer, pageId),
-                    (long) (next - i) * PageSeal.BYTES));
-            i = next;
-        }
-        return made;
     }
 }

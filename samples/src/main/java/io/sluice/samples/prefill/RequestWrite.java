@@ -12,7 +12,7 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Fills and writes the pages of one request: one vectored write a layer, layer after layer as a model computes them.
+ * Fills and writes the pages of one request as lists of pages, layer after layer as a model computes them ({@link LayerWrite}).
  * While a layer is on its way the next is being filled; or, in separate phases, in bursts ({@link BurstWrite}).
  */
 final class RequestWrite {
@@ -82,16 +82,11 @@ final class RequestWrite {
         return Flux.range(0, filled.size())
                 .flatMap(
                         layer -> {
-                            LayerWrite write = new LayerWrite(this, layer);
                             Mono<Void> before = layer == 0
                                     ? Mono.empty()
                                     : filled.get(layer - 1).asMono();
-                            return connection
-                                    .writeVectored(before.thenMany(write.elements())
-                                            .doOnComplete(
-                                                    () -> filled.get(layer).tryEmitEmpty()))
-                                    .doOnNext(write::ended)
-                                    .then();
+                            return before.then(new LayerWrite(this, layer)
+                                    .run(() -> filled.get(layer).tryEmitEmpty()));
                         },
                         LAYERS_IN_FLIGHT)
                 .then();

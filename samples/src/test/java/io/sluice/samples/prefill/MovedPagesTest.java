@@ -31,14 +31,6 @@ class MovedPagesTest {
     }
 
     @Test
-    void neighboursAreRuns() {
-        MovedPages pages = of(new int[] {30, 0}, 20, 10, 11, 12, 13);
-        assertThat(pages.endOfRun(0, 5)).isEqualTo(4);
-        assertThat(pages.endOfRun(0, 2)).isEqualTo(2);
-        assertThat(pages.endOfRun(4, 5)).isEqualTo(5);
-    }
-
-    @Test
     void nothingMayBeLeftToMove() {
         MovedPages pages = of(new int[] {32, 3});
         assertThat(pages.count()).isZero();
