@@ -7,7 +7,9 @@ public final class ElementsFailedException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    /** How many elements failed. */
     private final int failed;
+    /** How many elements there were. */
     private final int elements;
 
     /**

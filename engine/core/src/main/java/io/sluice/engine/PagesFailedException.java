@@ -12,7 +12,9 @@ public final class PagesFailedException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    /** The places of the pages that failed. */
     private final BitSet failedPages;
+    /** How many pages there were. */
     private final int pages;
 
     /**

@@ -7,6 +7,7 @@ public final class RemoteAccessException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    /** Why the target refused. */
     private final Reason reason;
 
     /** Why a target refuses. */

@@ -9,6 +9,7 @@ public final class CircuitOpenException extends NotConnectedException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    /** How long the circuit stays open. */
     private final Duration remaining;
 
     /**
