@@ -19,7 +19,12 @@ public final class JazzerTarget {
 
     private JazzerTarget() {}
 
-    /** Writes a test's valid inputs to files. Arguments: the test's class, its method, the folder. */
+    /**
+     * Writes a test's valid inputs to files.
+     *
+     * @param arguments the test's class, its method, the folder
+     * @throws IOException if a file cannot be written
+     */
     public static void main(String[] arguments) throws IOException {
         fuzzerInitialize(arguments);
         Path folder = Files.createDirectories(Path.of(arguments[2]));
@@ -30,7 +35,11 @@ public final class JazzerTarget {
         System.exit(0);
     }
 
-    /** Called by Jazzer once. Arguments: the test's class and method. */
+    /**
+     * Called by Jazzer once.
+     *
+     * @param arguments the test's class and method
+     */
     public static void fuzzerInitialize(String[] arguments) {
         ParserFuzz.driveBy(found -> target = found);
         try {
@@ -51,7 +60,12 @@ public final class JazzerTarget {
         }
     }
 
-    /** Called by Jazzer for each input. */
+    /**
+     * Called by Jazzer for each input.
+     *
+     * @param input what the parser reads
+     * @throws Exception what the parser throws that is no refusal
+     */
     public static void fuzzerTestOneInput(byte[] input) throws Exception {
         Objects.requireNonNull(target).give(input);
     }

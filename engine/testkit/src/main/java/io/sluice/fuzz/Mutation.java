@@ -13,7 +13,13 @@ public final class Mutation {
 
     private Mutation() {}
 
-    /** A damaged copy; the original stays whole. */
+    /**
+     * A damaged copy; the original stays whole.
+     *
+     * @param original what to copy
+     * @param random what decides about the damage
+     * @return the copy
+     */
     public static byte[] of(byte[] original, RandomGenerator random) {
         byte[] bytes = original.clone();
         int times = 1 + random.nextInt(3);
@@ -23,7 +29,14 @@ public final class Mutation {
         return bytes;
     }
 
-    /** The beginning of one and the end of the other. */
+    /**
+     * The beginning of one and the end of the other.
+     *
+     * @param one whose beginning is taken
+     * @param other whose end is taken
+     * @param random what decides how much of each
+     * @return a new array
+     */
     public static byte[] splice(byte[] one, byte[] other, RandomGenerator random) {
         int head = random.nextInt(one.length + 1);
         int tail = random.nextInt(other.length + 1);

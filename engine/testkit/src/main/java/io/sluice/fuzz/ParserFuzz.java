@@ -54,38 +54,75 @@ public final class ParserFuzz {
     /** Reads one input, and checks what it has read; what it throws is a refusal or a failure. */
     @FunctionalInterface
     public interface Parser {
+        /**
+         * Reads one input.
+         *
+         * @param input its bytes
+         * @throws Exception the refusal, or else a failure
+         */
         void parse(byte[] input) throws Exception;
     }
 
+    /**
+     * For one parser, with the inputs of its corpus.
+     *
+     * @param target its name, also that of the file of its corpus
+     * @return what to configure and run
+     */
     public static ParserFuzz of(String target) {
         return new ParserFuzz(target);
     }
 
-    /** Valid inputs to begin with, besides those of the corpus. */
+    /**
+     * Valid inputs to begin with, besides those of the corpus.
+     *
+     * @param inputs what the parser accepts
+     * @return this
+     */
     public ParserFuzz valid(byte[]... inputs) {
         seeds.addAll(Arrays.asList(inputs));
         return this;
     }
 
-    /** The typed error by which the parser refuses an input. */
+    /**
+     * The typed error by which the parser refuses an input.
+     *
+     * @param error its type, which may be one of several
+     * @return this
+     */
     public ParserFuzz refusesBy(Class<? extends RuntimeException> error) {
         refusals.add(error);
         return this;
     }
 
-    /** How much may be allocated for each byte of an input. */
+    /**
+     * How much may be allocated for each byte of an input.
+     *
+     * @param bytesForEachByte the number of bytes
+     * @return this
+     */
     public ParserFuzz allocating(long bytesForEachByte) {
         bytesForEach = bytesForEachByte;
         return this;
     }
 
-    /** How much the parser has before it reads anything, such as a buffer. */
+    /**
+     * How much the parser has before it reads anything, such as a buffer.
+     *
+     * @param bytes the number of bytes
+     * @return this
+     */
     public ParserFuzz having(long bytes) {
         freeBytes = bytes;
         return this;
     }
 
-    /** For a parser that is slow: how many inputs it gets in the standard profile. */
+    /**
+     * For a parser that is slow: how many inputs it gets in the standard profile.
+     *
+     * @param standard the number of inputs
+     * @return this
+     */
     public ParserFuzz inputs(int standard) {
         standardInputs = standard;
         return this;
@@ -121,7 +158,11 @@ public final class ParserFuzz {
         }
     }
 
-    /** Runs the inputs on a thread of its own; a hang fails as well. */
+    /**
+     * Runs the inputs on a thread of its own; a hang fails as well.
+     *
+     * @param tried the parser
+     */
     public void run(Parser tried) {
         parser = tried;
         Consumer<ParserFuzz> other = driver;

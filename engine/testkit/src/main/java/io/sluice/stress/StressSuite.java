@@ -23,6 +23,9 @@ public abstract class StressSuite {
     private static final List<String> COMPILED_AT_RANDOM =
             List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:+StressLCM", "-XX:+StressGCM");
 
+    /** Made by JUnit, as a part of the class that extends this. */
+    protected StressSuite() {}
+
     /** All tests in one process: to start a JVM for each takes longer than the test. */
     @Test
     void noForbiddenOutcomeIsSeen() throws Exception {

@@ -26,6 +26,11 @@ public final class OpenDescriptors {
 
     private OpenDescriptors() {}
 
+    /**
+     * Counts them.
+     *
+     * @return how many are open
+     */
     public static int count() {
         return list().size();
     }
@@ -49,7 +54,11 @@ public final class OpenDescriptors {
         }
     }
 
-    /** What was opened since is closed soon: the last of it may still be under way on another thread. */
+    /**
+     * What was opened since is closed soon: the last of it may still be under way on another thread.
+     *
+     * @param before how many were open
+     */
     public static void assertSettleAt(int before) {
         try {
             Patience.until("descriptors are closed", () -> count() <= before);

@@ -6,7 +6,11 @@ import io.sluice.engine.EngineOptions;
 public final class PatientOptions {
     private PatientOptions() {}
 
-    /** Default ones, but for the time that a connect may take on either side. */
+    /**
+     * Default ones, but for the time that a connect may take on either side.
+     *
+     * @return a builder to add to
+     */
     public static EngineOptions.Builder builder() {
         return EngineOptions.builder().connectTimeout(Patience.BOUND).handshakeTimeout(Patience.BOUND);
     }
