@@ -261,7 +261,7 @@ class LifecycleTest {
 
     @Test
     void acceptedConnectionsAreAStream(Vertx vertx) throws Exception {
-        TransferClientOptions options = Target.clientOptions("tcp").setListenHost("127.0.0.1");
+        TransferClientOptions options = Target.clientOptions("tcp").configureEngine(engine -> engine.listen("127.0.0.1", 0));
         TransferClient client = TransferClient.create(vertx, options);
         try (Target target = new Target("tcp")) {
             Connection early = await(target.engine.connect(client.address()));

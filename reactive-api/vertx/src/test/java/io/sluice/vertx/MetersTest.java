@@ -32,7 +32,7 @@ class MetersTest {
         try {
             TransferClientOptions options = Target.clientOptions("tcp")
                     .setShared(true)
-                    .setEngineName("kv-cache")
+                    .configureEngine(engine -> engine.name("kv-cache"))
                     .setMetricsRegistryName("meters-test");
             TransferClient first = TransferClient.create(vertx, options);
             TransferClient second = TransferClient.create(vertx, options);

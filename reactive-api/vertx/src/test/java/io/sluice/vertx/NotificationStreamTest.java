@@ -48,7 +48,7 @@ class NotificationStreamTest {
 
     private static TransferClient client(Vertx vertx, String transport) {
         TransferClientOptions options = Target.clientOptions(transport);
-        return TransferClient.create(vertx, options.setNotificationCredits(CREDITS));
+        return TransferClient.create(vertx, options.configureEngine(engine -> engine.notificationCredits(CREDITS)));
     }
 
     private static AtomicInteger send(Connection from, int count) {

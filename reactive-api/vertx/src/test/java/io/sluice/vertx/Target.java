@@ -6,7 +6,6 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferEngine;
 import io.sluice.testkit.Patience;
-import io.vertx.core.json.JsonObject;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
@@ -40,21 +39,19 @@ final class Target implements AutoCloseable {
 
     /** Options for a client that reaches it. */
     static TransferClientOptions clientOptions(String transport) {
-        TransferClientOptions options = new TransferClientOptions(new JsonObject());
-        return options.setEngineOptions(
-                        patient(options.getEngineOptions().toBuilder()).build())
-                .setTransports(List.of(transport))
-                .setListenHost(null);
+        return new TransferClientOptions()
+                .configureEngine(engine ->
+                        patient(engine).transports(List.of(transport)).listenNowhere());
     }
 
     /** Options with a small window. */
     static TransferClientOptions clientOptions(String transport, int window) {
-        return clientOptions(transport).setWindowOperations(window);
+        return clientOptions(transport).configureEngine(engine -> engine.windowOperations(window));
     }
 
     /** The same for a client whose peer is going to be silent: it soon gives it up. */
     static TransferClientOptions quick(TransferClientOptions options) {
-        return options.setLivenessTimeout(Patience.scaled(Duration.ofSeconds(3)).toMillis());
+        return options.configureEngine(engine -> engine.livenessTimeout(Patience.scaled(Duration.ofSeconds(3))));
     }
 
     /** Connects a client and attaches the region. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.EngineOptions;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -23,38 +24,37 @@ class TransferClientOptionsTest {
                 .setMetricsEnabled(false)
                 .setMetricsRegistryName("mine")
                 .setMetricsPeers(5)
-                .setEngineName("kv-cache")
-                .setListenHost("localhost")
-                .setListenPort(7000)
-                .setAdvertisedHost("example.org")
-                .setAdvertisedPort(7001)
-                .setTransports(List.of("shm", "tcp"))
-                .setToken(SECRET)
-                .setPollers(2)
-                .setWindowOperations(11)
-                .setWindowBytes(1 << 17)
-                .setEngineWindowOperations(111)
-                .setEngineWindowBytes(1 << 18)
-                .setMaxPending(12)
-                .setMaxConnections(13)
-                .setLanes(3)
-                .setNotificationCredits(14)
-                .setMaxNotificationBytes(15)
-                .setMaxAttachedRegions(16)
-                .setLivenessTimeout(1700)
-                .setConnectTimeout(1800)
-                .setAllowUnauthenticatedPeers(true);
+                .configureEngine(engine -> engine.name("kv-cache")
+                        .listen("localhost", 7000)
+                        .advertise("example.org", 7001)
+                        .transports(List.of("shm", "tcp"))
+                        .token(SECRET.getBytes(StandardCharsets.UTF_8))
+                        .pollers(2)
+                        .windowOperations(11)
+                        .windowBytes(1 << 17)
+                        .engineWindowOperations(111)
+                        .engineWindowBytes(1 << 18)
+                        .maxPending(12)
+                        .maxConnections(13)
+                        .lanes(3)
+                        .notificationCredits(14)
+                        .maxNotificationBytes(15)
+                        .maxAttachedRegions(16)
+                        .livenessTimeout(Duration.ofMillis(1700))
+                        .connectTimeout(Duration.ofMillis(1800))
+                        .allowUnauthenticatedPeers(true));
     }
 
     @Test
     void defaultsAreTheEngines() {
         TransferClientOptions options = new TransferClientOptions();
-        EngineOptions engine = EngineOptions.fromEnvironment();
-        assertThat(options.getWindowOperations()).isEqualTo(engine.windowOperations());
-        assertThat(options.getListenHost()).isEqualTo(engine.listenHost());
+        EngineOptions engine = options.getEngineOptions();
+        assertThat(engine.windowOperations())
+                .isEqualTo(EngineOptions.fromEnvironment().windowOperations());
+        assertThat(engine.listenHost()).isEqualTo(EngineOptions.fromEnvironment().listenHost());
         assertThat(options.isShared()).isFalse();
         assertThat(options.getName()).isEqualTo(TransferClientOptions.DEFAULT_NAME);
-        assertThat(options.hasToken()).isEqualTo(engine.token() != null);
+        assertThat(engine.token()).isEqualTo(EngineOptions.fromEnvironment().token());
     }
 
     @Test
@@ -64,15 +64,18 @@ class TransferClientOptionsTest {
         assertThat(back.toJson()).isEqualTo(json);
         assertThat(json.size()).isEqualTo(28);
         assertThat(back.getEngineOptions().livenessTimeout()).isEqualTo(Duration.ofMillis(1700));
-        assertThat(back.getTransports()).containsExactly("shm", "tcp");
-        assertThat(back.hasToken()).isEqualTo(EngineOptions.fromEnvironment().token() != null);
+        assertThat(back.getEngineOptions().transports()).containsExactly("shm", "tcp");
+        assertThat(back.getEngineOptions().token())
+                .isEqualTo(EngineOptions.fromEnvironment().token());
     }
 
     @Test
     void listeningNowhereGoesThereAndBack() {
-        JsonObject json = new TransferClientOptions().setListenHost(null).toJson();
+        JsonObject json = new TransferClientOptions()
+                .configureEngine(EngineOptions.Builder::listenNowhere)
+                .toJson();
         assertThat(json.getBoolean("listening")).isFalse();
-        assertThat(new TransferClientOptions(json).getListenHost()).isNull();
+        assertThat(new TransferClientOptions(json).getEngineOptions().listenHost()).isNull();
     }
 
     @Test
@@ -80,16 +83,16 @@ class TransferClientOptionsTest {
         TransferClientOptions options = all();
         TransferClientOptions copy = new TransferClientOptions(options);
         assertThat(copy.toJson()).isEqualTo(options.toJson());
-        assertThat(copy.hasToken()).isTrue();
-        copy.setWindowOperations(99).setName("other");
-        assertThat(options.getWindowOperations()).isEqualTo(11);
+        assertThat(copy.getEngineOptions().tokens()).isNotNull();
+        copy.configureEngine(engine -> engine.windowOperations(99)).setName("other");
+        assertThat(options.getEngineOptions().windowOperations()).isEqualTo(11);
         assertThat(options.getName()).isEqualTo("pool");
     }
 
     @Test
     void theSecretIsReadAndNotTold() {
         TransferClientOptions options = new TransferClientOptions(new JsonObject().put("token", SECRET));
-        assertThat(options.hasToken()).isTrue();
+        assertThat(options.getEngineOptions().token()).isEqualTo(SECRET.getBytes(StandardCharsets.UTF_8));
         assertThat(options.toJson().encode()).doesNotContain(SECRET, "token");
         assertThat(options.toString()).doesNotContain(SECRET);
         assertThatThrownBy(() -> new TransferClientOptions(new JsonObject().put("token", "short")))
@@ -107,6 +110,8 @@ class TransferClientOptionsTest {
                 "{\"windowOperations\": 1.5}",
                 "{\"windowOperations\": 0}",
                 "{\"windowOperations\": 10000000000}",
+                "{\"advertisedPort\": 7001}",
+                "{\"listenPort\": \"any\"}",
                 "{\"shared\": \"yes\"}",
                 "{\"transports\": \"tcp\"}",
                 "{\"stagingSlotBytes\": 1}",
@@ -125,5 +130,12 @@ class TransferClientOptionsTest {
                         .toJson()
                         .containsKey("unknown"))
                 .isFalse();
+    }
+
+    @Test
+    void aPortAloneIsOfTheDefaultHost() {
+        EngineOptions engine = new TransferClientOptions(new JsonObject().put("listenPort", 7000)).getEngineOptions();
+        assertThat(engine.listenPort()).isEqualTo(7000);
+        assertThat(engine.listenHost()).isEqualTo(EngineOptions.fromEnvironment().listenHost());
     }
 }

@@ -39,7 +39,7 @@ public final class MoverVerticle extends VerticleBase {
         String name = options.directoryName();
         TransferClientOptions clientOptions = new TransferClientOptions()
                 .setEngineOptions(options.engine())
-                .setEngineName(name)
+                .configureEngine(engine -> engine.name(name))
                 .setMetricsRegistryName(options.metricsRegistry())
                 .setMetricsPeers(METERED_PEERS);
         // To open an engine takes milliseconds, and with RDMA devices longer.
