@@ -1,0 +1,146 @@
+package io.sluice.snippets;
+
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import io.sluice.directory.contract.ServerProcess;
+import io.sluice.testkit.FreePort;
+import io.sluice.testkit.Patience;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each snippet is run in a JVM of its own, as the launcher runs it, and prints what it shows. */
+class SnippetsTest {
+    private static final Path SOURCES = Path.of("src/main/java/io/sluice/snippets");
+    private static final Map<String, List<String>> SHOWN = Map.ofEntries(
+            entry("AtomicCounters", List.of("ticket 2", "taken: true", "second time: false", "tickets given: 3")),
+            entry("ExportMetrics", List.of("sluice_transfer_bytes_total{engine=\"writer\"")),
+            entry("Notifications", List.of("received ready: block 17")),
+            entry("PageLists", List.of("slot 9 holds page 3", "slot 0 holds page 4", "slot 5 holds page 11")),
+            entry("PlainCallbacks", List.of("10000 writes, 0 failures")),
+            entry("PrioritiesAndDeadlines", List.of("urgent is there", "bulk is there", "expired: ")),
+            entry("ReadBytes", List.of("read: the second kilobyte")),
+            entry("Reconnect", List.of("connections made: 2")),
+            entry("SignalledWrites", List.of("4 layers have arrived; the last: a layer")),
+            entry("SpringBootActuator", List.of("health: UP", "meter: sluice.regions")),
+            entry("VectoredWrites", List.of("5050 bytes in 100 ranges")),
+            entry("VertxVerticle", List.of("written by a verticle: a page")),
+            entry("WriteBytes", List.of("64 bytes written: hello")));
+
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest
+    @MethodSource("runnable")
+    void itRunsAndShowsWhatItSays(String program, List<String> shown) throws IOException {
+        assertThat(run(program)).contains(shown);
+    }
+
+    private static Stream<Arguments> runnable() {
+        return SHOWN.entrySet().stream().map(program -> arguments(program.getKey(), program.getValue()));
+    }
+
+    @Test
+    void twoProcessesMeet() throws IOException {
+        Process receiver = new ProcessBuilder(command("TwoProcesses", "receive"))
+                .redirectError(folder.resolve("errors").toFile())
+                .start();
+        try (BufferedReader printed = receiver.inputReader()) {
+            String[] offer = printed.readLine().split(" ");
+            run("TwoProcesses", "send", offer[0], offer[1]);
+            assertThat(printed.readLine()).startsWith("received: hello from process ");
+            assertThat(Patience.exit(receiver)).isZero();
+        } finally {
+            receiver.destroyForcibly();
+        }
+    }
+
+    @Test
+    void anEngineIsFoundInEtcd() throws IOException {
+        Path etcd = ServerProcess.find("etcd")
+                .orElseGet(() -> abort("there is no etcd: install Debian's package etcd-server, or use ./sluice test"));
+        int port = FreePort.any();
+        String client = "http://127.0.0.1:" + port;
+        String peer = "http://127.0.0.1:" + FreePort.any();
+        try (ServerProcess server = ServerProcess.start(
+                folder,
+                port,
+                etcd.toString(),
+                "--data-dir=" + folder.resolve("data"),
+                "--listen-client-urls=" + client,
+                "--advertise-client-urls=" + client,
+                "--listen-peer-urls=" + peer,
+                "--initial-advertise-peer-urls=" + peer,
+                "--initial-cluster=default=" + peer,
+                "--unsafe-no-fsync")) {
+            assertThat(run("EtcdDiscovery", client)).contains("written: found by name");
+        }
+    }
+
+    @Test
+    void noneIsLeftOut() throws IOException {
+        Collection<String> tested = new TreeSet<>(SHOWN.keySet());
+        tested.addAll(List.of("EtcdDiscovery", "TwoProcesses"));
+        assertThat(programs().map(SnippetsTest::nameOf)).containsExactlyInAnyOrderElementsOf(tested);
+    }
+
+    @ParameterizedTest
+    @MethodSource("programs")
+    void itIsShortAndSaysHowItIsRun(Path program) throws IOException {
+        assertThat(Files.readAllLines(program)).hasSizeBetween(20, 80);
+        assertThat(Files.readString(program)).contains("./sluice snippet " + nameOf(program));
+    }
+
+    private static Stream<Path> programs() throws IOException {
+        try (Stream<Path> files = Files.list(SOURCES)) {
+            return files.filter(file -> !file.endsWith("package-info.java")).toList().stream();
+        }
+    }
+
+    private static String nameOf(Path program) {
+        return program.getFileName().toString().replace(".java", "");
+    }
+
+    private String run(String... programAndArguments) throws IOException {
+        Path output = folder.resolve("output");
+        Process process = new ProcessBuilder(command(programAndArguments))
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            int status = Patience.exit(process);
+            String printed = Files.readString(output);
+            assertThat(status).as("it prints: %s", printed).isZero();
+            return printed;
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static List<String> command(String... programAndArguments) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path")));
+        command.add("io.sluice.snippets." + programAndArguments[0]);
+        command.addAll(List.of(programAndArguments).subList(1, programAndArguments.length));
+        return command;
+    }
+}
