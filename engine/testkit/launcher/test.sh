@@ -85,32 +85,15 @@ unpack_package() {
   ) >> "$state/install.log" 2>&1 < /dev/null
 }
 
-# Installs Debian packages that cannot be used unpacked, where that is allowed.
-try_install() {
-  local package
-  may_install "apt-get install -y --no-install-recommends $*" || return 0
-  mkdir -p "$state"
-  say "installing the Debian packages $*"
-  # The lists of packages may be missing or old. One that cannot be had does not keep the others away.
-  if ! install_package "$@"; then
-    apt-get update >> "$state/install.log" 2>&1 || true
-    for package in "$@"; do
-      install_package "$package" || say "apt-get install $package failed; the log is $state/install.log"
-    done
-  fi
-}
-
 # Brings the programs and libraries that tests use. Tests say themselves what is missing.
 bring_tools() {
-  local packages=() ucx=''
+  local packages=()
   bring prometheus 'prometheus promtool' prometheus
   bring etcd etcd etcd-server
   bring redis redis-server redis-server redis-tools libjemalloc2 liblzf1 libatomic1
   bring wrk wrk wrk libluajit-5.1-2 libluajit-5.1-common libssl3
   command -v chromium > /dev/null || packages+=(chromium)
-  # In the list of libraries, and not in a folder: its place differs by distribution.
-  ucx=$(ldconfig -p 2> /dev/null || /sbin/ldconfig -p 2> /dev/null || true)
-  [[ $(uname -m) != x86_64 || $ucx == *libucp.so.0* ]] || packages+=(libucx0)
+  [[ $(uname -m) != x86_64 ]] || has_library libucp.so.0 || packages+=(libucx0)
   command -v ip > /dev/null || packages+=(iproute2)
   command -v python3 > /dev/null || packages+=(python3-minimal)
   compgen -G '/usr/share/fonts/*/*' > /dev/null || packages+=(fontconfig fonts-dejavu-core)

@@ -30,7 +30,7 @@ final class ComparePresentation {
     @Option(
             names = "--png",
             paramLabel = "FOLDER",
-            description = "Draw the charts as PNG files into this folder. No display is needed, but a font is.")
+            description = "Draw the charts as PNG files into this folder, by a Chromium without a display.")
     private @Nullable Path png;
 
     /** Complains about what cannot be written, before anything is measured. */
@@ -46,6 +46,10 @@ final class ComparePresentation {
         }
         if (png != null && !(Files.isDirectory(png) && Files.isWritable(png))) {
             throw CommandFailure.usage("--png: " + png + " is no folder that can be written to; make it first");
+        }
+        if (png != null && !CompareDocument.canDrawCharts()) {
+            throw CommandFailure.usage(
+                    "--png: chromium is not here; on Debian, as root: apt-get install -y --no-install-recommends chromium");
         }
     }
 

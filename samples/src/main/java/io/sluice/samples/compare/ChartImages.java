@@ -1,82 +1,72 @@
 package io.sluice.samples.compare;
 
-import java.awt.Color;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
-import org.knowm.xchart.BitmapEncoder;
-import org.knowm.xchart.BitmapEncoder.BitmapFormat;
-import org.knowm.xchart.CategoryChart;
-import org.knowm.xchart.CategoryChartBuilder;
-import org.knowm.xchart.style.CategoryStyler;
-import org.knowm.xchart.style.Styler.ChartTheme;
-import org.knowm.xchart.style.Styler.LegendPosition;
+import java.util.Map;
 
-/** Charts as PNG files. No display is needed, but fonts are. */
+/** Charts as PNG files: shots of the page by a Chromium without a screen. */
 final class ChartImages {
 
+    private static final String BROWSER = "chromium";
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int WIDTH = 1200;
     private static final int HEIGHT = 600;
     private static final int GROUP_WIDTH = 40;
-    private static final int LABEL_ROTATION = 60;
-
-    /** Told apart by people who see few colours, too: those of Okabe and Ito, "Color Universal Design", and two grays. */
-    private static final Color[] COLORS = {
-        new Color(0x0072B2),
-        new Color(0xE69F00),
-        new Color(0x009E73),
-        new Color(0xD55E00),
-        new Color(0x56B4E9),
-        new Color(0xCC79A7),
-        new Color(0x333333),
-        new Color(0x999999)
-    };
 
     private ChartImages() {}
 
+    /** Whether there is a browser. */
+    static boolean isPossible() {
+        return SearchPath.find(BROWSER) != null;
+    }
+
     /**
-     * Draws them into a folder, each into a file of its name.
+     * Draws the charts of a run into a folder, each into a file of its name.
      *
      * @return the files
      */
-    static List<Path> write(List<Chart> charts, Path folder) throws IOException {
-        // Java's drawing must not look for a display where there may be a broken one.
-        System.setProperty("java.awt.headless", "true");
-        List<Path> files = new ArrayList<>();
-        for (Chart chart : charts) {
-            Path file = folder.resolve(chart.name() + ".png");
-            BitmapEncoder.saveBitmap(drawn(chart), file.toString(), BitmapFormat.PNG);
-            files.add(file);
+    static List<Path> write(CompareDocument run, Path folder) throws IOException {
+        Path own = Files.createTempDirectory("sluice-charts");
+        try {
+            Path page = Files.writeString(own.resolve("page.html"), run.html());
+            List<Path> files = new ArrayList<>();
+            for (Chart chart : Chart.of(run)) {
+                Path file = folder.resolve(chart.name() + ".png");
+                Files.deleteIfExists(file);
+                shoot(page, chart, own, file);
+                files.add(file);
+            }
+            return files;
+        } finally {
+            Workbench.delete(own);
         }
-        return files;
     }
 
-    private static CategoryChart drawn(Chart chart) {
-        CategoryChart drawn = new CategoryChartBuilder()
-                .width(Math.max(WIDTH, GROUP_WIDTH * chart.groups().size()))
-                .height(HEIGHT)
-                .title(chart.title())
-                .yAxisTitle(chart.unit())
-                .theme(ChartTheme.GGPlot2)
-                .build();
-        CategoryStyler styler = drawn.getStyler();
-        styler.setXAxisLabelRotation(LABEL_ROTATION);
-        styler.setYAxisDecimalPattern("#,##0.##");
-        styler.setLegendPosition(LegendPosition.OutsideE);
-        styler.setSeriesColors(COLORS);
-        styler.setLegendVisible(chart.series().size() > 1);
-        for (Chart.Bars bars : chart.series()) {
-            drawn.addSeries(bars.name(), chart.groups(), numbers(bars.values()));
+    private static void shoot(Path page, Chart chart, Path own, Path file) throws IOException {
+        // The page shows the chart of its fragment alone, as large as the window.
+        List<String> command = List.of(
+                BROWSER,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--hide-scrollbars",
+                "--user-data-dir=" + own.resolve("browser"),
+                "--window-size=" + Math.max(WIDTH, GROUP_WIDTH * chart.groups().size()) + "," + HEIGHT,
+                "--screenshot=" + file.toAbsolutePath(),
+                page.toUri() + "#" + chart.name());
+        try (ToolProcess process = ToolProcess.start(own, Map.of(), PATIENCE, command)) {
+            process.await(PATIENCE, () -> false);
+            if (!Files.isRegularFile(file)) {
+                throw new IOException(BROWSER + " has drawn no " + file + ": " + process.lastWords());
+            }
+        } catch (MeasurementFailedException e) {
+            throw new IOException(BROWSER + " cannot draw " + file + ": " + e.getMessage(), e);
         }
-        return drawn;
-    }
-
-    /** What is not there has a bar of no height. */
-    private static List<Double> numbers(List<@Nullable Double> values) {
-        List<Double> numbers = new ArrayList<>();
-        values.forEach(value -> numbers.add(value == null ? 0.0 : value));
-        return numbers;
     }
 }

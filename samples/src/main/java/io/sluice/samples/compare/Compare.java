@@ -45,7 +45,7 @@ public final class Compare {
                 .filter(comparison -> obstacles.of(comparison) == null)
                 .forEach(comparison -> needed.add(comparison.theirs().program()));
         try {
-            obstacles.add(Preparation.prepare(needed, workbench, progress.err()));
+            obstacles.add(Preparation.prepare(needed, workbench));
         } catch (BrokenOffException e) {
             // Nothing is measured yet, and is reported as that.
             return CompareDocument.of(

@@ -138,13 +138,19 @@ public record CompareDocument(
     }
 
     /**
-     * Draws the charts as PNG files, which needs no display.
+     * Draws the charts as PNG files, which needs a Chromium and no display.
      *
      * @param folder for the files
      * @return the files
+     * @throws IOException if the browser fails or a file cannot be written
      */
     public List<Path> drawCharts(Path folder) throws IOException {
-        return ChartImages.write(Chart.of(this), folder);
+        return ChartImages.write(this, folder);
+    }
+
+    /** Whether there is what {@link #drawCharts} needs. */
+    public static boolean canDrawCharts() {
+        return ChartImages.isPossible();
     }
 
     /** What was measured, how often and where, in a line. */

@@ -1,5 +1,6 @@
 package io.sluice.samples.compare;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.FileNotFoundException;
@@ -10,39 +11,39 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.jspecify.annotations.Nullable;
 
-/** A run as a web page that needs nothing but itself: tables, charts, the machine, and the command lines. */
+/** A run as a web page in one file: the page's script draws the tables and charts from the data that is put beside it. */
 final class ComparePage {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String WEB_JAR = "/META-INF/maven/org.webjars/echarts/pom.properties";
+    private static final String DATA = "<!-- data -->";
+    private static final String LIBRARY = "<!-- library -->";
 
     private ComparePage() {}
 
+    private record Row(
+            @JsonProperty("cells") List<String> cells,
+            @JsonProperty("met") boolean met,
+            @JsonProperty("problem") @Nullable String problem) {}
+
+    private record Data(
+            @JsonProperty("title") String title,
+            @JsonProperty("facts") Map<String, String> facts,
+            @JsonProperty("rows") List<Row> rows,
+            @JsonProperty("commands") Map<String, List<String>> commands,
+            @JsonProperty("charts") List<Chart> charts) {}
+
     /** The page. */
     static String of(CompareDocument run) throws IOException {
-        String template = resource("page/index.html");
-        Map<String, String> parts = new LinkedHashMap<>();
-        parts.put("{{style}}", resource("page/page.css"));
-        parts.put("{{title}}", escaped(run.title()));
-        parts.put("{{facts}}", facts(run));
-        parts.put("{{rows}}", rows(run.comparisons()));
-        parts.put("{{commands}}", commands(run.comparisons()));
-        parts.put("{{charts}}", json(Chart.of(run)));
-        parts.put("{{library}}", script(library()));
-        parts.put("{{program}}", script(resource("page/page.js")));
-        StringBuilder page = new StringBuilder();
-        int from = 0;
-        // Once through the template alone: what is put in may look like another part.
-        for (int begin = template.indexOf("{{"); begin >= 0; begin = template.indexOf("{{", from)) {
-            int end = template.indexOf("}}", begin) + 2;
-            page.append(template, from, begin).append(parts.getOrDefault(template.substring(begin, end), ""));
-            from = end;
-        }
-        return page.append(template.substring(from)).toString();
+        List<Row> rows = run.comparisons().stream().map(ComparePage::row).toList();
+        Data data = new Data(run.title(), facts(run), rows, commands(run.comparisons()), Chart.of(run));
+        // The library first: no mark is left in what it and the data contain.
+        return resource("page.html").replace(LIBRARY, script(library())).replace(DATA, json(data));
     }
 
-    private static String facts(CompareDocument run) {
+    private static Map<String, String> facts(CompareDocument run) {
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put("sluice", run.sluice());
         facts.put("started", run.started());
@@ -55,75 +56,41 @@ final class ComparePage {
         if (run.interrupted()) {
             facts.put("interrupted", "these are the figures until then");
         }
-        StringBuilder html = new StringBuilder();
-        facts.forEach((name, value) -> html.append("<dt>")
-                .append(escaped(name))
-                .append("</dt><dd>")
-                .append(escaped(value))
-                .append("</dd>\n"));
-        return html.toString();
+        return facts;
     }
 
-    private static String rows(List<ComparisonResult> results) {
-        StringBuilder html = new StringBuilder();
-        for (ComparisonResult result : results) {
-            html.append("<tr class=\"")
-                    .append(result.isGoalMet() ? "" : "unmet")
-                    .append("\">");
-            for (String cell : List.of(
-                    result.name(),
-                    result.api(),
-                    result.text(result.sluice().median()),
-                    result.text(result.peer().median()),
-                    result.unit(),
-                    result.ratioText(),
-                    result.goal() == null ? "" : result.goal().toString(),
-                    result.metText())) {
-                html.append("<td>").append(escaped(cell)).append("</td>");
-            }
-            html.append("</tr>\n");
-            if (result.problem() != null) {
-                html.append("<tr><td class=\"problem\" colspan=\"8\">")
-                        .append(escaped(result.problem()))
-                        .append("</td></tr>\n");
-            }
-        }
-        return html.toString();
+    private static Row row(ComparisonResult result) {
+        return new Row(
+                List.of(
+                        result.name(),
+                        result.api(),
+                        result.text(result.sluice().median()),
+                        result.text(result.peer().median()),
+                        result.unit(),
+                        result.ratioText(),
+                        result.goal() == null ? "" : result.goal().toString(),
+                        result.metText()),
+                result.isGoalMet(),
+                result.problem());
     }
 
-    private static String commands(List<ComparisonResult> results) {
+    private static Map<String, List<String>> commands(List<ComparisonResult> results) {
         Map<String, List<String>> all = new LinkedHashMap<>();
         for (ComparisonResult result : results) {
             all.put(result.sluice().measured(), result.sluice().commands());
             all.put(result.peer().measured(), result.peer().commands());
         }
-        StringBuilder html = new StringBuilder();
-        all.forEach((measured, lines) -> {
-            if (!lines.isEmpty()) {
-                html.append("<h3>")
-                        .append(escaped(measured))
-                        .append("</h3><pre>")
-                        .append(escaped(String.join("\n", lines)))
-                        .append("</pre>\n");
-            }
-        });
-        return html.toString();
+        all.values().removeIf(List::isEmpty);
+        return all;
     }
 
-    private static String json(List<Chart> charts) {
+    private static String json(Data data) {
         try {
             // Nothing in it ends the script element that it stands in.
-            return JSON.writeValueAsString(charts).replace("<", "\\u003c");
+            return JSON.writeValueAsString(data).replace("<", "\\u003c");
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("charts can always be written", e);
+            throw new IllegalStateException("figures can always be written", e);
         }
-    }
-
-    private static String escaped(String text) {
-        return text.replace("&", "&amp;")
-                .replace("<", "&lt;")
-                .replace(">", "&gt;")
-                .replace("\"", "&quot;");
     }
 
     /** Within a script element nothing ends it but its end tag; in a string of JavaScript the backslash says nothing. */

@@ -223,6 +223,11 @@ public final class Workbench implements AutoCloseable {
     /** Deletes the folder. */
     @Override
     public void close() throws IOException {
+        delete(folder);
+    }
+
+    /** Deletes a folder with what is in it. */
+    static void delete(Path folder) throws IOException {
         List<Path> files = new ArrayList<>();
         try (Stream<Path> all = Files.walk(folder)) {
             all.forEach(files::addFirst);
