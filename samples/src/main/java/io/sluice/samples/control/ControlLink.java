@@ -26,7 +26,7 @@ public final class ControlLink {
     public Mono<Void> send(ControlMessage message) {
         return Mono.defer(() -> {
             List<byte[]> fragments = MessageFragments.split(
-                    ControlEncoder.encode(message),
+                    ControlCodec.encode(message),
                     nextNumber.getAndIncrement(),
                     connection.connection().maxNotificationBytes());
             return fragments.size() == 1
@@ -47,7 +47,7 @@ public final class ControlLink {
             return connection.notifications().handle((notification, sink) -> {
                 byte @Nullable [] message = assembler.accept(notification);
                 if (message != null) {
-                    sink.next(ControlDecoder.decode(message));
+                    sink.next(ControlCodec.decode(message));
                 }
             });
         });

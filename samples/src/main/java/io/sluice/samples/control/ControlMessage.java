@@ -1,5 +1,8 @@
 package io.sluice.samples.control;
 
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonSubTypes.Type;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.samples.kvcache.BlockHashes;
 
@@ -9,6 +12,16 @@ import io.sluice.samples.kvcache.BlockHashes;
  * Result}.
  * {@link Refused} may take the place of any answer.
  */
+@JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "type")
+@JsonSubTypes({
+    @Type(value = ControlMessage.Hello.class, name = "hello"),
+    @Type(value = ControlMessage.Welcome.class, name = "welcome"),
+    @Type(value = ControlMessage.Allocate.class, name = "allocate"),
+    @Type(value = ControlMessage.Pages.class, name = "pages"),
+    @Type(value = ControlMessage.Last.class, name = "last"),
+    @Type(value = ControlMessage.Result.class, name = "result"),
+    @Type(value = ControlMessage.Refused.class, name = "refused")
+})
 public sealed interface ControlMessage {
 
     /**
@@ -67,7 +80,18 @@ public sealed interface ControlMessage {
      * Decode to prefill: it cannot go on like this.
      *
      * @param reason what kind of trouble it is
-     * @param text what happened and what to do, for people
+     * @param text what happened and what to do, for people; cut where it is long, as it comes from exceptions
      */
-    record Refused(RefusalReason reason, String text) implements ControlMessage {}
+    record Refused(RefusalReason reason, String text) implements ControlMessage {
+        /** The most characters of a text. */
+        static final int MAX_TEXT = 4096;
+
+        /** With a text of any length. */
+        public Refused {
+            if (text.length() > MAX_TEXT) {
+                int end = Character.isHighSurrogate(text.charAt(MAX_TEXT - 1)) ? MAX_TEXT - 1 : MAX_TEXT;
+                text = text.substring(0, end);
+            }
+        }
+    }
 }

@@ -20,7 +20,7 @@ final class MessageFragments {
 
     static final int HEADER_BYTES = 20;
     static final int MAGIC = 0x534C4B56;
-    static final byte VERSION = 1;
+    static final byte VERSION = 2;
 
     /** Longer messages are refused: the longest input there may be, with its page ids scattered, stays below. */
     static final int MAX_MESSAGE_BYTES = 16 << 20;

@@ -1,7 +1,10 @@
 package io.sluice.samples.control;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.sluice.samples.kvcache.PlannedBlock;
 import io.sluice.samples.kvcache.RequestPlan;
+import io.sluice.samples.kvcache.TokenLayout;
 import java.util.Arrays;
 import java.util.List;
 
@@ -23,6 +26,53 @@ public final class PageAssignment {
     public PageAssignment(int[] reusedPages, int[] movedPageIds) {
         this.reusedPages = reusedPages.clone();
         this.movedPageIds = movedPageIds.clone();
+    }
+
+    /**
+     * From a message, where page ids, which mostly follow each other, are runs: the first id and how many there are.
+     *
+     * @throws IllegalArgumentException if they are no runs of page ids, or of more than the blocks can have
+     */
+    @JsonCreator
+    static PageAssignment ofRuns(@JsonProperty("reused") int[] reused, @JsonProperty("runs") int[] runs) {
+        long moved = 0;
+        for (int i = 0; i < runs.length; i += 2) {
+            if (i + 1 == runs.length || runs[i] < 0 || runs[i + 1] < 1 || runs[i] > Integer.MAX_VALUE - runs[i + 1]) {
+                throw new IllegalArgumentException("the page ids are no runs of ids");
+            }
+            moved += runs[i + 1];
+        }
+        // Before memory is taken for them: a few bytes cannot ask for much.
+        if (moved > (long) reused.length * TokenLayout.BLOCK_PAGES) {
+            throw new IllegalArgumentException(moved + " pages to move are more than " + reused.length + " blocks have");
+        }
+        int[] ids = new int[(int) moved];
+        int count = 0;
+        for (int i = 0; i < runs.length; i += 2) {
+            for (int id = runs[i]; id < runs[i] + runs[i + 1]; id++) {
+                ids[count++] = id;
+            }
+        }
+        return new PageAssignment(reused, ids);
+    }
+
+    @JsonProperty("reused")
+    int[] reused() {
+        return reusedPages.clone();
+    }
+
+    @JsonProperty("runs")
+    int[] runs() {
+        int[] runs = new int[2 * movedPageIds.length];
+        int length = 0;
+        for (int i = 0; i < movedPageIds.length; i++) {
+            if (i == 0 || movedPageIds[i] != movedPageIds[i - 1] + 1) {
+                runs[length] = movedPageIds[i];
+                length += 2;
+            }
+            runs[length - 1]++;
+        }
+        return Arrays.copyOf(runs, length);
     }
 
     /** What a plan says. */

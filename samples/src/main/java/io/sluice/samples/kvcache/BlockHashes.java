@@ -1,5 +1,7 @@
 package io.sluice.samples.kvcache;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.Arrays;
 import java.util.Objects;
 
@@ -16,6 +18,7 @@ public final class BlockHashes {
     }
 
     /** The given hashes, which are copied. */
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static BlockHashes of(long... hashes) {
         return new BlockHashes(hashes.clone());
     }
@@ -24,6 +27,12 @@ public final class BlockHashes {
     public static BlockHashes firstOf(long[] hashes, int count) {
         Objects.checkFromIndexSize(0, count, hashes.length);
         return new BlockHashes(Arrays.copyOf(hashes, count));
+    }
+
+    /** A copy of all of them. */
+    @JsonValue
+    public long[] toArray() {
+        return hashes.clone();
     }
 
     /** Number of blocks. */
