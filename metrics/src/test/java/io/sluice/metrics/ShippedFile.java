@@ -20,11 +20,11 @@ enum ShippedFile {
     RULES("src/main/resources/META-INF/sluice/prometheus/sluice-rules.yaml"),
     RULES_TEST("src/test/resources/prometheus/sluice-rules-test.yaml"),
     RUNBOOKS("../docs/runbooks.md"),
-    COMPOSE("../examples/observability/compose.yaml"),
-    PROMETHEUS("../examples/observability/prometheus.yaml"),
-    DEPLOYMENT("../examples/observability/kubernetes/deployment.yaml"),
-    SERVICE_MONITOR("../examples/observability/kubernetes/service-monitor.yaml"),
-    POD_MONITOR("../examples/observability/kubernetes/pod-monitor.yaml");
+    COMPOSE("../samples/deploy/observability/compose.yaml"),
+    PROMETHEUS("../samples/deploy/observability/prometheus.yaml"),
+    DEPLOYMENT("../samples/deploy/observability/kubernetes/deployment.yaml"),
+    SERVICE_MONITOR("../samples/deploy/observability/kubernetes/service-monitor.yaml"),
+    POD_MONITOR("../samples/deploy/observability/kubernetes/pod-monitor.yaml");
 
     private static final ObjectMapper JSON = new ObjectMapper();
 

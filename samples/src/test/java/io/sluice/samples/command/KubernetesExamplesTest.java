@@ -34,7 +34,7 @@ import picocli.CommandLine.ParseResult;
 /** The Kubernetes manifests fit together, and fit the program. */
 class KubernetesExamplesTest {
 
-    private static final Path FOLDER = Path.of("../examples/kubernetes");
+    private static final Path FOLDER = Path.of("deploy/kubernetes");
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Pattern VARIABLE = Pattern.compile("\\$\\(([A-Z_]+)\\)");
     private static final Pattern HEAP = Pattern.compile("-Xmx(\\d+)m\\b");
