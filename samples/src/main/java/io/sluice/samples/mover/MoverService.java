@@ -138,7 +138,7 @@ final class MoverService {
 
     private Future<JsonObject> compute(JsonObject body) {
         if (options.role() != MoverRole.PREFILL) {
-            throw Problems.computesNothing().asException();
+            throw Problems.COMPUTES_NOTHING.with().asException();
         }
         BlockPool pool = pools.named(body.getString("pool"));
         JsonArray named = body.getJsonArray("blocks");

@@ -68,7 +68,7 @@ final class EventStreams {
         if (streams.size() < most) {
             return true;
         }
-        ProblemResponse.send(context, Problems.tooManyStreams(most));
+        ProblemResponse.send(context, Problems.TOO_MANY_STREAMS.with(most));
         return false;
     }
 

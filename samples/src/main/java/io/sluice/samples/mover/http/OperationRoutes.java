@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class OperationRoutes {
 
     private static final int OK = 200;
+    private static final int UNAVAILABLE = 503;
     private static final String PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
 
     private final Vertx vertx;
@@ -39,7 +40,7 @@ final class OperationRoutes {
                     ? done.result().getString("detail")
                     : Problems.of(done.cause()).detail();
             context.response()
-                    .setStatusCode(isUp ? OK : Problems.UNAVAILABLE)
+                    .setStatusCode(isUp ? OK : UNAVAILABLE)
                     .putHeader("Content-Type", "application/json")
                     .putHeader("Cache-Control", "no-store")
                     .end(new JsonObject()
@@ -52,7 +53,7 @@ final class OperationRoutes {
     private void scrape(RoutingContext context) {
         MeterRegistry registry = registryName == null ? null : BackendRegistries.getNow(registryName);
         if (!(registry instanceof PrometheusMeterRegistry prometheus)) {
-            ProblemResponse.send(context, Problems.notFound("/metrics"));
+            ProblemResponse.send(context, Problems.NOT_FOUND.with("/metrics"));
             return;
         }
         // Reads every figure, and makes a text of some hundred kilobytes.

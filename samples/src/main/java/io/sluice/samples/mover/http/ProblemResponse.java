@@ -25,7 +25,7 @@ final class ProblemResponse {
     static void addTo(Router router) {
         router.route().failureHandler(ProblemResponse::failed);
         // What no route has taken comes here and not to a failure handler.
-        router.errorHandler(Problems.NOT_FOUND, ProblemResponse::failed);
+        router.errorHandler(Problems.NOT_FOUND.status(), ProblemResponse::failed);
         router.errorHandler(METHOD_NOT_ALLOWED, ProblemResponse::failed);
     }
 
@@ -36,7 +36,7 @@ final class ProblemResponse {
             context.request().connection().close();
             return;
         }
-        if (problem.status() == Problems.TOO_MANY || problem.status() == Problems.UNAVAILABLE) {
+        if (problem.status() == Problems.TOO_MANY.status() || problem.status() == Problems.MOVER_SILENT.status()) {
             response.putHeader("Retry-After", RETRY_SECONDS);
         }
         response.setStatusCode(problem.status())
@@ -54,14 +54,14 @@ final class ProblemResponse {
 
     private static Problem problem(int status, @Nullable Throwable failure, RoutingContext context) {
         if (failure instanceof ValidatorException invalid) {
-            return Problems.invalid(String.valueOf(invalid.getMessage()));
+            return Problems.INVALID_REQUEST.with(String.valueOf(invalid.getMessage()));
         }
         if (failure instanceof HttpException http && http.getCause() instanceof ValidatorException invalid) {
-            return Problems.invalid(String.valueOf(invalid.getMessage()));
+            return Problems.INVALID_REQUEST.with(String.valueOf(invalid.getMessage()));
         }
         int told = failure instanceof HttpException http ? http.getStatusCode() : status;
-        if (told == Problems.NOT_FOUND) {
-            return Problems.notFound(String.valueOf(context.request().path()));
+        if (told == Problems.NOT_FOUND.status()) {
+            return Problems.NOT_FOUND.with(String.valueOf(context.request().path()));
         }
         if (told == METHOD_NOT_ALLOWED) {
             return new Problem(
@@ -82,7 +82,7 @@ final class ProblemResponse {
         }
         if (told >= FIRST_ERROR && told <= LAST_OF_CLIENT) {
             Problem invalid =
-                    Problems.invalid(failure == null ? "status " + told : String.valueOf(failure.getMessage()));
+                    Problems.INVALID_REQUEST.with(failure == null ? "status " + told : String.valueOf(failure.getMessage()));
             return new Problem(invalid.kind(), told, invalid.title(), invalid.detail(), invalid.action());
         }
         return Problems.of(failure == null ? new IllegalStateException("status " + told) : failure);

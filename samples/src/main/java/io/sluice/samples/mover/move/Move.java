@@ -138,11 +138,11 @@ final class Move {
     /** Nothing of it runs any more. */
     void finish(@Nullable Throwable error) {
         if (pagesCorrupted > 0) {
-            problem = Problems.corruptedPages(pagesCorrupted, corruptedDetail);
+            problem = Problems.CORRUPTED_PAGES.with(pagesCorrupted, corruptedDetail);
         } else if (error != null && !isCancelled()) {
             problem = Problems.of(error);
         } else if (blocksUnknown > 0) {
-            problem = Problems.unknownBlocks(unknownDetail());
+            problem = Problems.UNKNOWN_BLOCKS.with(unknownDetail());
         }
         if (error != null && isCancelled()) {
             end(MoveState.CANCELLED);

@@ -96,20 +96,20 @@ public final class Moves {
         MoveRequest request = MoveRequest.of(body);
         BlockPool pool = pools.named(request.pool());
         if (request.peer().equals(self)) {
-            throw Problems.impossible("'" + self + "' is this mover itself; a move is between two")
+            throw Problems.IMPOSSIBLE_REQUEST.with("'" + self + "' is this mover itself; a move is between two")
                     .asException();
         }
         if (!peers.knows(request.peer())) {
-            throw Problems.unknownPeer(request.peer()).asException();
+            throw Problems.UNKNOWN_PEER.with(request.peer()).asException();
         }
         int most = Math.min(limits.blocks(), pool.layout().blocks());
         if (request.blocks() > most) {
-            throw Problems.impossible("a move of the pool '" + pool.name() + "' has at most " + most + " blocks, not "
+            throw Problems.IMPOSSIBLE_REQUEST.with("a move of the pool '" + pool.name() + "' has at most " + most + " blocks, not "
                             + request.blocks())
                     .asException();
         }
         if (waiting.size() >= limits.waiting() && running >= limits.running()) {
-            throw Problems.tooMany(
+            throw Problems.TOO_MANY.with(
                             "moves waiting", waiting.size(), "Wait for some to end, or cancel some, and try again.")
                     .asException();
         }
@@ -148,7 +148,7 @@ public final class Moves {
     private Move known(String id) {
         Move move = moves.get(id);
         if (move == null) {
-            throw Problems.unknownMove(id).asException();
+            throw Problems.UNKNOWN_MOVE.with(id).asException();
         }
         return move;
     }

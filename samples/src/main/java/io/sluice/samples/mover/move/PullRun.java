@@ -50,10 +50,10 @@ final class PullRun extends MoveRun {
 
     private Future<Void> fetch(List<Long> wanted, Grant grant) {
         if (!grant.layout().hasBlocksLike(pool.layout())) {
-            return Future.failedFuture(Problems.differentLayout(pool.name()).asException());
+            return Future.failedFuture(Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
         }
         if (!pools.isOpen(pool)) {
-            return Future.failedFuture(Problems.unknownPool(pool.name()).asException());
+            return Future.failedFuture(Problems.UNKNOWN_POOL.with(pool.name()).asException());
         }
         List<ReservedBlock> coming = new ArrayList<>();
         List<Integer> theirs = new ArrayList<>();
@@ -76,7 +76,7 @@ final class PullRun extends MoveRun {
         Future<Void> fetched = coming.isEmpty() ? Future.succeededFuture() : read(coming, theirs, grant);
         return full
                 ? fetched.compose(done ->
-                        Future.failedFuture(Problems.poolFull(pool.name()).asException()))
+                        Future.failedFuture(Problems.POOL_FULL.with(pool.name()).asException()))
                 : fetched;
     }
 

@@ -35,7 +35,7 @@ final class PushRun extends MoveRun {
     @Override
     Future<Void> batch(List<Long> blocks) {
         if (!pools.isOpen(pool)) {
-            return Future.failedFuture(Problems.unknownPool(pool.name()).asException());
+            return Future.failedFuture(Problems.UNKNOWN_POOL.with(pool.name()).asException());
         }
         List<Long> held = new ArrayList<>();
         List<Integer> mine = new ArrayList<>();
@@ -60,7 +60,7 @@ final class PushRun extends MoveRun {
     private Future<Void> send(List<Integer> mine, Grant grant) {
         if (!grant.layout().hasBlocksLike(pool.layout())) {
             link.release(grant.lease());
-            return Future.failedFuture(Problems.differentLayout(pool.name()).asException());
+            return Future.failedFuture(Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
         }
         List<Integer> going = new ArrayList<>();
         boolean full = false;
@@ -77,7 +77,7 @@ final class PushRun extends MoveRun {
         Future<Void> sent = write(going, mine, grant);
         return full
                 ? sent.compose(done ->
-                        Future.failedFuture(Problems.poolFull(pool.name()).asException()))
+                        Future.failedFuture(Problems.POOL_FULL.with(pool.name()).asException()))
                 : sent;
     }
 

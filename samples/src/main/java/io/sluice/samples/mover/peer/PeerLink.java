@@ -108,7 +108,7 @@ public final class PeerLink {
         } catch (IllegalArgumentException | ClassCastException | NullPointerException wrong) {
             releaseWhatIsIn(answer);
             return Future.failedFuture(
-                    Problems.peerWrong(String.valueOf(wrong.getMessage())).asException());
+                    Problems.PEER_WRONG.with(String.valueOf(wrong.getMessage())).asException());
         }
     }
 
@@ -171,7 +171,7 @@ public final class PeerLink {
                     RegionDescriptor seals = listing.regions().get(BlockPool.sealsRegion(pool));
                     return pages == null || seals == null
                             ? Future.failedFuture(
-                                    Problems.unknownPoolAtPeer(pool).asException())
+                                    Problems.UNKNOWN_POOL_AT_PEER.with(pool).asException())
                             : connection.attach(List.of(pages, seals));
                 })
                 .map(regions -> new PeerPool(generation, regions.get(0), regions.get(1)));
@@ -192,7 +192,7 @@ public final class PeerLink {
             if (what.grants()) {
                 overdue.add(id);
             }
-            answer.tryFail(Problems.peerSilent(PATIENCE_MILLIS).asException());
+            answer.tryFail(Problems.PEER_SILENT.with(PATIENCE_MILLIS).asException());
         });
         connection.notify(new PeerMessage.Question(id, what, body).encode()).onFailure(answer::tryFail);
         return answer.future().onComplete(done -> {
@@ -249,7 +249,7 @@ public final class PeerLink {
     }
 
     private RuntimeException gone() {
-        return Problems.peerLost("the connection to the peer has ended").asException();
+        return Problems.PEER_LOST.with("the connection to the peer has ended").asException();
     }
 
     private void hasEnded() {

@@ -60,7 +60,7 @@ public final class PeerLinks {
                 && connection.connection().peerEpoch() == entry.epoch()) {
             return Future.succeededFuture(connection);
         }
-        return Future.failedFuture(Problems.peerRestarted(entry.name()).asException());
+        return Future.failedFuture(Problems.PEER_RESTARTED.with(entry.name()).asException());
     }
 
     private PeerLink link(TransferConnection connection) {

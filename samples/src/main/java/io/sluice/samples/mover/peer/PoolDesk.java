@@ -49,7 +49,7 @@ final class PoolDesk {
         try {
             return pools.named(name);
         } catch (ProblemException unknown) {
-            throw Problems.unknownPoolAtPeer(name).asException();
+            throw Problems.UNKNOWN_POOL_AT_PEER.with(name).asException();
         }
     }
 

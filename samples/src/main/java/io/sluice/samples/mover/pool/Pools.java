@@ -65,7 +65,7 @@ public final class Pools {
     public BlockPool named(String name) {
         BlockPool pool = pools.get(name);
         if (pool == null) {
-            throw Problems.unknownPool(name).asException();
+            throw Problems.UNKNOWN_POOL.with(name).asException();
         }
         return pool;
     }
@@ -80,15 +80,15 @@ public final class Pools {
     public Future<BlockPool> register(String name, PoolLayout layout) {
         long bytes = layout.memoryBytes();
         if (pools.containsKey(name) || coming.contains(name)) {
-            return Future.failedFuture(Problems.poolExists(name).asException());
+            return Future.failedFuture(Problems.POOL_EXISTS.with(name).asException());
         }
         if (pools.size() + coming.size() >= MOST) {
-            return Future.failedFuture(Problems.tooMany("pools", MOST, "Close one with DELETE /api/pools/{pool}.")
+            return Future.failedFuture(Problems.TOO_MANY.with("pools", MOST, "Close one with DELETE /api/pools/{pool}.")
                     .asException());
         }
         if (bytes > memoryBytes - usedBytes) {
             return Future.failedFuture(
-                    Problems.memoryLimit(bytes, memoryBytes - usedBytes).asException());
+                    Problems.MEMORY_LIMIT.with(bytes, memoryBytes - usedBytes).asException());
         }
         usedBytes += bytes;
         coming.add(name);
@@ -119,7 +119,7 @@ public final class Pools {
             return Future.failedFuture(unknown);
         }
         if (pool.isInUse()) {
-            return Future.failedFuture(Problems.poolInUse(name).asException());
+            return Future.failedFuture(Problems.POOL_IN_USE.with(name).asException());
         }
         pools.remove(name);
         return Future.join(client.close(pool.pages()), client.close(pool.seals()))
@@ -139,7 +139,7 @@ public final class Pools {
                 int slot = pool.reserve();
                 if (slot == BlockPool.NONE) {
                     reserved.forEach(block -> pool.giveBack(block.slot()));
-                    return Future.failedFuture(Problems.poolFull(pool.name()).asException());
+                    return Future.failedFuture(Problems.POOL_FULL.with(pool.name()).asException());
                 }
                 reserved.add(new ReservedBlock(hash, slot));
             }

@@ -33,7 +33,7 @@ public record Problem(String kind, int status, String title, String detail, Stri
         String type = json.getString("type", "");
         return new Problem(
                 type.startsWith(TYPE) ? type.substring(TYPE.length()) : type,
-                json.getInteger("status", Problems.INTERNAL),
+                json.getInteger("status", Problems.INTERNAL.status()),
                 json.getString("title", ""),
                 json.getString("detail", ""),
                 json.getString("action", ""));

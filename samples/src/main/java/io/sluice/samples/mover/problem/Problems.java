@@ -21,256 +21,165 @@ import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
+import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The problems that there are. */
-public final class Problems {
-
-    /** Asked for wrongly. */
-    public static final int BAD_REQUEST = 400;
-
-    /** There is no such thing. */
-    public static final int NOT_FOUND = 404;
-
-    /** Not in this state of things. */
-    public static final int CONFLICT = 409;
-
-    /** Understood, and cannot be. */
-    public static final int UNPROCESSABLE = 422;
-
-    /** Later. */
-    public static final int TOO_MANY = 429;
-
-    /** A mistake of this program. */
-    public static final int INTERNAL = 500;
-
-    /** A peer is at fault. */
-    public static final int BAD_GATEWAY = 502;
-
-    /** Not now. */
-    public static final int UNAVAILABLE = 503;
-
-    /** A peer is too slow. */
-    public static final int GATEWAY_TIMEOUT = 504;
-
-    /** No room. */
-    public static final int INSUFFICIENT_STORAGE = 507;
+/**
+ * The problems that there are, as a table: status, title, what happened, and what to do. In the last two {@code %1$s} is
+ * the first value that a problem is made with.
+ */
+public enum Problems {
+    INVALID_REQUEST(400, "The request is not as the contract says", "%1$s", "Compare the request with /openapi.yaml."),
+    IMPOSSIBLE_REQUEST(422, "What is asked for cannot be", "%1$s", "Change the request as the detail says."),
+    UNKNOWN_POOL(
+            404,
+            "There is no such pool",
+            "there is no pool '%1$s'",
+            "Register it with POST /api/pools, on both movers; GET /api/pools lists those that there are."),
+    UNKNOWN_POOL_AT_PEER(
+            409,
+            "The peer has no such pool",
+            "the peer has no pool '%1$s'",
+            "Register it with POST /api/pools of that peer."),
+    POOL_EXISTS(
+            409,
+            "The name is taken",
+            "there is a pool '%1$s' already",
+            "Choose another name, or close that one with DELETE /api/pools/%1$s."),
+    POOL_IN_USE(
+            409,
+            "The pool is in use",
+            "blocks of the pool '%1$s' are being moved",
+            "Cancel the moves, or wait for their end, and try again."),
+    POOL_FULL(
+            409,
+            "There is no room",
+            "all blocks of the pool '%1$s' are being read or written",
+            "Try again when other moves have ended, or register a larger pool."),
+    DIFFERENT_LAYOUT(
+            409,
+            "The pools do not fit each other",
+            "the pool '%1$s' has other layers, pages or blocks at the peer",
+            "Register both with the same model, or the same layers, page bytes and pages per block."),
+    MEMORY_LIMIT(
+            507,
+            "The pool is too large",
+            "it takes %1$s bytes, and %2$s bytes are left of this mover's memory",
+            "Ask for fewer blocks, close a pool, or start the mover with a larger --memory."),
+    TOO_MANY(429, "There is a limit", "there are %2$s %1$s already", "%3$s"),
+    COMPUTES_NOTHING(
+            409,
+            "A decode mover computes no blocks",
+            "blocks are computed on a prefill mover, and moved from there",
+            "Send this to a prefill mover."),
+    UNKNOWN_PEER(
+            404,
+            "There is no such peer",
+            "the directory knows no mover '%1$s'",
+            "GET /api/peers lists those that it knows; one that has died is gone, and back once it has restarted."),
+    PEER_LOST(
+            502,
+            "The connection to the peer has ended",
+            "%1$s",
+            "Try again: the next move connects to whatever the directory names then."),
+    PEER_RESTARTED(
+            409,
+            "The peer has restarted",
+            "the engine at the address of '%1$s' is another run than the directory names",
+            "Try again: the directory names the new run within seconds."),
+    PEER_SILENT(
+            504,
+            "The peer does not answer",
+            "the peer has not answered a question for %1$s ms",
+            "See whether it is busy or hangs; try again."),
+    PEER_WRONG(502, "The peer's answer makes no sense", "%1$s", "See which version of the program the peer has."),
+    UNKNOWN_BLOCKS(
+            404,
+            "Some blocks are not there",
+            "%1$s",
+            "GET /api/blocks with this pool and the peer lists the blocks that it has."),
+    CORRUPTED_PAGES(
+            502,
+            "Pages have arrived corrupted",
+            "%1$s pages do not fit their seals: %2$s",
+            "The blocks concerned were not taken in. Compute them again where they come from, and move them again."),
+    UNKNOWN_MOVE(
+            404,
+            "There is no such move",
+            "there is no move '%1$s', or it ended so long ago that it was forgotten",
+            "GET /api/moves lists those that are known."),
+    MOVER_SILENT(
+            503,
+            "The mover does not answer",
+            "nobody answers for the mover '%1$s'",
+            "It may be starting or overloaded: try again in a second."),
+    TOO_MANY_STREAMS(
+            503,
+            "Too many clients listen for events",
+            "%1$s clients listen for events, which is the limit",
+            "Try again later, or ask GET /api/moves from time to time."),
+    NOT_FOUND(404, "There is nothing here", "nothing is served at %1$s", "See /openapi.yaml."),
+    DIRECTORY_UNAVAILABLE(
+            503,
+            "The directory does not answer",
+            "%1$s",
+            "Moves under way go on. Try again when the directory is back."),
+    DIRECTORY_DAMAGED(
+            502,
+            "What the directory says cannot be read",
+            "%1$s",
+            "See which version of the program the peer has."),
+    PEER_REFUSED(502, "The peer does not accept this mover", "%1$s", "Give both the same SLUICE_TOKEN."),
+    PEER_UNREACHABLE(
+            502,
+            "The peer cannot be reached",
+            "%1$s",
+            "If it has died, the directory forgets it within seconds; try another peer meanwhile."),
+    NO_COMMON_TRANSPORT(
+            502,
+            "There is no transport to the peer",
+            "%1$s",
+            "'sluice info' on both machines lists what they have."),
+    TRANSFER_TIMEOUT(504, "A transfer took too long", "%1$s", "Try again."),
+    NO_MEMORY(507, "The memory is not to be had", "%1$s", "Ask for a smaller pool, or give the process more memory."),
+    POOL_GONE(
+            409,
+            "The peer's pool is not there any more",
+            "%1$s",
+            "See whether the peer still has the pool, and try again."),
+    INTERNAL(500, "This program has made a mistake", "%1$s", "See its log, and please report it.");
 
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);
 
-    private Problems() {}
+    private final int status;
+    private final String title;
+    private final String detail;
+    private final String action;
 
-    /** The request is not as the contract says. */
-    public static Problem invalid(String detail) {
-        return new Problem(
-                "invalid-request",
-                BAD_REQUEST,
-                "The request is not as the contract says",
-                detail,
-                "Compare the request with /openapi.yaml.");
+    Problems(int status, String title, String detail, String action) {
+        this.status = status;
+        this.title = title;
+        this.detail = detail;
+        this.action = action;
     }
 
-    /** The request is well formed, and asks for what cannot be. */
-    public static Problem impossible(String detail) {
-        return new Problem(
-                "impossible-request",
-                UNPROCESSABLE,
-                "What is asked for cannot be",
-                detail,
-                "Change the request as the detail says.");
+    /** The HTTP status that goes with it. */
+    public int status() {
+        return status;
     }
 
-    /** There is no such pool here. */
-    public static Problem unknownPool(String name) {
-        return new Problem(
-                "unknown-pool",
-                NOT_FOUND,
-                "There is no such pool",
-                "there is no pool '" + name + "'",
-                "Register it with POST /api/pools, on both movers; GET /api/pools lists those that there are.");
+    /** This problem with what it is about, in the order of the table. */
+    public Problem with(Object... values) {
+        return problem(detail.formatted(values), action.formatted(values));
     }
 
-    /** There is no such pool at a peer. */
-    public static Problem unknownPoolAtPeer(String name) {
-        return new Problem(
-                "unknown-pool-at-peer",
-                CONFLICT,
-                "The peer has no such pool",
-                "the peer has no pool '" + name + "'",
-                "Register it with POST /api/pools of that peer.");
+    private Problem told(Throwable error) {
+        return problem(text(error), action);
     }
 
-    /** A pool has the name already. */
-    public static Problem poolExists(String name) {
-        return new Problem(
-                "pool-exists",
-                CONFLICT,
-                "The name is taken",
-                "there is a pool '" + name + "' already",
-                "Choose another name, or close that one with DELETE /api/pools/" + name + ".");
-    }
-
-    /** Somebody reads or writes there. */
-    public static Problem poolInUse(String name) {
-        return new Problem(
-                "pool-in-use",
-                CONFLICT,
-                "The pool is in use",
-                "blocks of the pool '" + name + "' are being moved",
-                "Cancel the moves, or wait for their end, and try again.");
-    }
-
-    /** All blocks are read or written. */
-    public static Problem poolFull(String name) {
-        return new Problem(
-                "pool-full",
-                CONFLICT,
-                "There is no room",
-                "all blocks of the pool '" + name + "' are being read or written",
-                "Try again when other moves have ended, or register a larger pool.");
-    }
-
-    /** Pools of different shapes. */
-    public static Problem differentLayout(String pool) {
-        return new Problem(
-                "different-layout",
-                CONFLICT,
-                "The pools do not fit each other",
-                "the pool '" + pool + "' has other layers, pages or blocks at the peer",
-                "Register both with the same model, or the same layers, page bytes and pages per block.");
-    }
-
-    /** More memory than this mover may use. */
-    public static Problem memoryLimit(long wanted, long left) {
-        return new Problem(
-                "memory-limit",
-                INSUFFICIENT_STORAGE,
-                "The pool is too large",
-                "it takes " + wanted + " bytes, and " + left + " bytes are left of this mover's memory",
-                "Ask for fewer blocks, close a pool, or start the mover with a larger --memory.");
-    }
-
-    /** More of something than there may be. */
-    public static Problem tooMany(String what, int most, String action) {
-        return new Problem(
-                "too-many", TOO_MANY, "There is a limit", "there are " + most + " " + what + " already", action);
-    }
-
-    /** A decode process computes nothing. */
-    public static Problem computesNothing() {
-        return new Problem(
-                "computes-nothing",
-                CONFLICT,
-                "A decode mover computes no blocks",
-                "blocks are computed on a prefill mover, and moved from there",
-                "Send this to a prefill mover.");
-    }
-
-    /** There is no such peer. */
-    public static Problem unknownPeer(String name) {
-        return new Problem(
-                "unknown-peer",
-                NOT_FOUND,
-                "There is no such peer",
-                "the directory knows no mover '" + name + "'",
-                "GET /api/peers lists those that it knows; one that has died is gone, and back once it has restarted.");
-    }
-
-    /** It does not answer. */
-    public static Problem peerLost(String detail) {
-        return new Problem(
-                "peer-lost",
-                BAD_GATEWAY,
-                "The connection to the peer has ended",
-                detail,
-                "Try again: the next move connects to whatever the directory names then.");
-    }
-
-    /** The directory names another run than the one that answers. */
-    public static Problem peerRestarted(String name) {
-        return new Problem(
-                "peer-restarted",
-                CONFLICT,
-                "The peer has restarted",
-                "the engine at the address of '" + name + "' is another run than the directory names",
-                "Try again: the directory names the new run within seconds.");
-    }
-
-    /** It does not answer in time. */
-    public static Problem peerSilent(long millis) {
-        return new Problem(
-                "peer-silent",
-                GATEWAY_TIMEOUT,
-                "The peer does not answer",
-                "the peer has not answered a question for " + millis + " ms",
-                "See whether it is busy or hangs; try again.");
-    }
-
-    /** It does not answer as a mover does. */
-    public static Problem peerWrong(String detail) {
-        return new Problem(
-                "peer-wrong",
-                BAD_GATEWAY,
-                "The peer's answer makes no sense",
-                detail,
-                "See which version of the program the peer has.");
-    }
-
-    /** Blocks that the peer does not have. */
-    public static Problem unknownBlocks(String detail) {
-        return new Problem(
-                "unknown-blocks",
-                NOT_FOUND,
-                "Some blocks are not there",
-                detail,
-                "GET /api/blocks with this pool and the peer lists the blocks that it has.");
-    }
-
-    /** Pages that do not fit their seals. */
-    public static Problem corruptedPages(long pages, String detail) {
-        return new Problem(
-                "corrupted-pages",
-                BAD_GATEWAY,
-                "Pages have arrived corrupted",
-                pages + " pages do not fit their seals: " + detail,
-                "The blocks concerned were not taken in. Compute them again where they come from, and move them again.");
-    }
-
-    /** There is no such move. */
-    public static Problem unknownMove(String id) {
-        return new Problem(
-                "unknown-move",
-                NOT_FOUND,
-                "There is no such move",
-                "there is no move '" + id + "', or it ended so long ago that it was forgotten",
-                "GET /api/moves lists those that are known.");
-    }
-
-    /** It does not answer. */
-    public static Problem moverSilent(String mover) {
-        return new Problem(
-                "mover-silent",
-                UNAVAILABLE,
-                "The mover does not answer",
-                "nobody answers for the mover '" + mover + "'",
-                "It may be starting or overloaded: try again in a second.");
-    }
-
-    /** Not to be served now. */
-    public static Problem tooManyStreams(int most) {
-        return new Problem(
-                "too-many-streams",
-                UNAVAILABLE,
-                "Too many clients listen for events",
-                most + " clients listen for events, which is the limit",
-                "Try again later, or ask GET /api/moves from time to time.");
-    }
-
-    /** There is nothing at this path. */
-    public static Problem notFound(String path) {
-        return new Problem(
-                "not-found", NOT_FOUND, "There is nothing here", "nothing is served at " + path, "See /openapi.yaml.");
+    private Problem problem(String happened, String advice) {
+        return new Problem(name().toLowerCase(Locale.ROOT).replace('_', '-'), status, title, happened, advice);
     }
 
     /** What an error means to whoever asked. */
@@ -279,82 +188,30 @@ public final class Problems {
             case ProblemException told -> told.problem();
             case ReplyException reply -> ofReply(reply);
             case ElementsFailedException elements when elements.getCause() != null -> of(elements.getCause());
-            case EngineNotFoundException gone ->
-                new Problem(
-                        "unknown-peer",
-                        NOT_FOUND,
-                        "There is no such peer",
-                        text(gone),
-                        "GET /api/peers lists those that the directory knows.");
-            case DirectoryUnavailableException down ->
-                new Problem(
-                        "directory-unavailable",
-                        UNAVAILABLE,
-                        "The directory does not answer",
-                        text(down),
-                        "Moves under way go on. Try again when the directory is back.");
-            case DirectoryFormatException damaged ->
-                new Problem(
-                        "directory-damaged",
-                        BAD_GATEWAY,
-                        "What the directory says cannot be read",
-                        text(damaged),
-                        "See which version of the program the peer has.");
-            case AuthenticationException refused ->
-                new Problem(
-                        "peer-refused",
-                        BAD_GATEWAY,
-                        "The peer does not accept this mover",
-                        text(refused),
-                        "Give both the same SLUICE_TOKEN.");
-            case ConnectFailedException unreachable ->
-                new Problem(
-                        "peer-unreachable",
-                        BAD_GATEWAY,
-                        "The peer cannot be reached",
-                        text(unreachable),
-                        "If it has died, the directory forgets it within seconds; try another peer meanwhile.");
-            case TransportUnavailableException none ->
-                new Problem(
-                        "no-common-transport",
-                        BAD_GATEWAY,
-                        "There is no transport to the peer",
-                        text(none),
-                        "'sluice info' on both machines lists what they have.");
-            case OutcomeUnknownException unknown -> peerLost(text(unknown));
-            case ConnectionClosedException closed -> peerLost(text(closed));
-            case ConnectionLostException lost -> peerLost(text(lost));
-            case TransferTimeoutException late ->
-                new Problem("transfer-timeout", GATEWAY_TIMEOUT, "A transfer took too long", text(late), "Try again.");
-            case StaleDescriptorException stale -> poolGone(stale);
-            case InvalidDescriptorException wrong -> poolGone(wrong);
-            case RegionClosedException closed -> poolGone(closed);
-            case RegionNotFoundException missing -> poolGone(missing);
-            case RemoteAccessException refused -> poolGone(refused);
-            case RegistrationException memory ->
-                new Problem(
-                        "no-memory",
-                        INSUFFICIENT_STORAGE,
-                        "The memory is not to be had",
-                        text(memory),
-                        "Ask for a smaller pool, or give the process more memory.");
-            case IllegalArgumentException wrong -> impossible(text(wrong));
+            case EngineNotFoundException gone -> UNKNOWN_PEER.told(gone);
+            case DirectoryUnavailableException down -> DIRECTORY_UNAVAILABLE.told(down);
+            case DirectoryFormatException damaged -> DIRECTORY_DAMAGED.told(damaged);
+            case AuthenticationException refused -> PEER_REFUSED.told(refused);
+            case ConnectFailedException unreachable -> PEER_UNREACHABLE.told(unreachable);
+            case TransportUnavailableException none -> NO_COMMON_TRANSPORT.told(none);
+            case OutcomeUnknownException unknown -> PEER_LOST.told(unknown);
+            case ConnectionClosedException closed -> PEER_LOST.told(closed);
+            case ConnectionLostException lost -> PEER_LOST.told(lost);
+            case TransferTimeoutException late -> TRANSFER_TIMEOUT.told(late);
+            case StaleDescriptorException stale -> POOL_GONE.told(stale);
+            case InvalidDescriptorException wrong -> POOL_GONE.told(wrong);
+            case RegionClosedException closed -> POOL_GONE.told(closed);
+            case RegionNotFoundException missing -> POOL_GONE.told(missing);
+            case RemoteAccessException refused -> POOL_GONE.told(refused);
+            case RegistrationException memory -> NO_MEMORY.told(memory);
+            case IllegalArgumentException wrong -> IMPOSSIBLE_REQUEST.told(wrong);
             default -> internal(error);
         };
     }
 
-    private static Problem poolGone(RuntimeException error) {
-        return new Problem(
-                "pool-gone",
-                CONFLICT,
-                "The peer's pool is not there any more",
-                text(error),
-                "See whether the peer still has the pool, and try again.");
-    }
-
     private static Problem ofReply(ReplyException reply) {
         if (reply.failureType() != ReplyFailure.RECIPIENT_FAILURE) {
-            return moverSilent(text(reply));
+            return MOVER_SILENT.with(text(reply));
         }
         try {
             return Problem.fromJson(new JsonObject(text(reply)));
@@ -365,12 +222,7 @@ public final class Problems {
 
     private static Problem internal(Throwable error) {
         LOG.warn("Unexpected", error);
-        return new Problem(
-                "internal",
-                INTERNAL,
-                "This program has made a mistake",
-                text(error),
-                "See its log, and please report it.");
+        return INTERNAL.told(error);
     }
 
     private static String text(Throwable error) {
