@@ -6,7 +6,6 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
-import java.util.concurrent.CompletableFuture;
 import reactor.core.publisher.Mono;
 
 /**
@@ -25,7 +24,7 @@ public final class Notifications {
         MemoryRegion source = sender.allocate(64, RegionOptions.local());
         source.segment().setString(0, "block 17");
 
-        CompletableFuture<String> received = receiver.accepted()
+        var received = receiver.accepted()
                 .next()
                 .flatMap(connection -> connection.notifications().next())
                 .map(message -> new String(message, UTF_8) + ": " + inbox.segment().getString(0))
