@@ -11,6 +11,17 @@ final class CommandTree {
     static final List<String> NAMES =
             List.of("demo", "replay", "decode", "serve", "mover", "cluster-demo", "bench", "compare", "info", "help");
 
+    // Further ones, which are no part of the program.
+    private static final String[] OF_THE_LAUNCHER = {
+        "",
+        "In a checkout ./sluice also has:",
+        "  test          runs all tests",
+        "  jmh           runs the benchmarks of the hot path",
+        "  docs          builds the site of the pages and the API",
+        "  sbom          writes the bill of materials",
+        "  format        formats the Java sources"
+    };
+
     private static final List<String> VERSION = List.of("--version", "-V");
 
     private CommandTree() {}
@@ -23,6 +34,7 @@ final class CommandTree {
         for (String name : named(arguments)) {
             commandLine.addSubcommand(name, command(name, termination));
         }
+        commandLine.getCommandSpec().usageMessage().footer(OF_THE_LAUNCHER);
         return commandLine
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 // One of the log levels is called like a command.

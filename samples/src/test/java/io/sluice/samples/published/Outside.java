@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 final class Outside implements AutoCloseable {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final String GROUP = "io/sluice";
-    private static final String VERSION =
+    static final String VERSION =
             element(Path.of("pom.xml"), "version").orElseThrow(() -> new AssertionError("no version"));
 
     private final Path folder;
@@ -43,6 +43,7 @@ final class Outside implements AutoCloseable {
         for (String parent : parents) {
             outside.publish(ROOT.resolve(parent), false);
         }
+        outside.publishBom();
         for (String module : modules) {
             outside.publish(ROOT.resolve(module), true);
         }
@@ -73,6 +74,16 @@ final class Outside implements AutoCloseable {
         return classPaths;
     }
 
+    /** The class path at run time of a project that imports the BOM, with what Maven has compiled in front. */
+    String compile(Path project) throws IOException {
+        String output = runMaven(project.resolve("pom.xml"), plugin("maven-compiler-plugin") + ":compile");
+        assertThat(project.resolve("target/classes"))
+                .as("Maven compiles %s%n%s", project.getFileName(), output)
+                .isNotEmptyDirectory();
+        String resolved = buildClassPaths(project.resolve("pom.xml"));
+        return project.resolve("target/classes") + File.pathSeparator + classPath(project, resolved);
+    }
+
     private static String userOf(List<String> artifacts) {
         return "user-of-" + String.join("-and-", artifacts);
     }
@@ -85,7 +96,12 @@ final class Outside implements AutoCloseable {
             Files.copy(ROOT.resolve(module).resolve("pom.xml"), copy.resolve("pom.xml"));
         }
         String pom = Files.readString(build.resolve("pom.xml"));
-        Files.writeString(build.resolve("pom.xml"), pom.replace("<module>samples</module>", ""));
+        for (String unpublished : List.of("samples", "docs/site")) {
+            pom = pom.replace("<module>" + unpublished + "</module>", "");
+        }
+        Files.writeString(build.resolve("pom.xml"), pom);
+        Path engines = build.resolve("engine/pom.xml");
+        Files.writeString(engines, Files.readString(engines).replace("<module>bom</module>", ""));
         String output = buildClassPaths(build.resolve("pom.xml"));
         List<String> classPaths = new ArrayList<>();
         for (String module : modules) {
@@ -152,27 +168,36 @@ final class Outside implements AutoCloseable {
     }
 
     private String buildClassPaths(Path pom) throws IOException {
-        String version = element(ROOT.resolve("pom.xml"), "maven-dependency-plugin.version")
-                .orElseThrow(() -> new AssertionError("no version of the plugin"));
-        String goal = "org.apache.maven.plugins:maven-dependency-plugin:" + version + ":build-classpath";
         // What fails to resolve is told by the class path that is missing then.
-        String output = runToEnd(List.of(
-                        maven().toString(),
-                        "--offline",
-                        "--batch-mode",
-                        "--fail-at-end",
-                        "-Dstyle.color=never",
-                        "-Dmaven.repo.local=" + repository,
-                        "-f",
-                        pom.toString(),
-                        goal,
-                        "-Dmdep.outputFile=class-path",
-                        "-Dmdep.includeScope=runtime"))
-                .printed();
+        String output = runMaven(
+                pom,
+                plugin("maven-dependency-plugin") + ":build-classpath",
+                "-Dmdep.outputFile=class-path",
+                "-Dmdep.includeScope=runtime");
         if (output.contains("Plugin org.apache.maven.plugins:maven-dependency-plugin")) {
             abort("the repository of this build lacks Maven's plugin for dependencies; ./sluice test brings it");
         }
         return output;
+    }
+
+    private static String plugin(String artifact) {
+        String version = element(ROOT.resolve("pom.xml"), artifact + ".version")
+                .orElseThrow(() -> new AssertionError("no version of " + artifact));
+        return "org.apache.maven.plugins:" + artifact + ":" + version;
+    }
+
+    private String runMaven(Path pom, String... goalAndOptions) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                maven().toString(),
+                "--offline",
+                "--batch-mode",
+                "--fail-at-end",
+                "-Dstyle.color=never",
+                "-Dmaven.repo.local=" + repository,
+                "-f",
+                pom.toString()));
+        command.addAll(List.of(goalAndOptions));
+        return runToEnd(command).printed();
     }
 
     private static String classPath(Path project, String output) throws IOException {
@@ -219,6 +244,17 @@ final class Outside implements AutoCloseable {
             }
             Files.copy(file, place.resolve(name + ".jar"));
         }
+    }
+
+    /** As the build has flattened it. */
+    private void publishBom() throws IOException {
+        Path flattened = ROOT.resolve("engine/bom/target/.flattened-pom.xml");
+        if (!Files.exists(flattened)) {
+            abort(flattened + " is not built: ./sluice test, or mvn verify, makes it before this test");
+        }
+        Path place = Files.createDirectories(
+                repository.resolve(GROUP).resolve("sluice-bom").resolve(VERSION));
+        Files.copy(flattened, place.resolve("sluice-bom-" + VERSION + ".pom"));
     }
 
     private static String ownArtifact(String pom) {

@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -82,6 +84,30 @@ class PublishedArtifactsTest {
                     .as(ARTIFACTS.get(i))
                     .containsAll(outside.foreign(users.get(List.of(ARTIFACTS.get(i)))));
         }
+    }
+
+    @Test
+    void theProgramOfTheReadmeIsAMavenProject() throws IOException {
+        Path project = Files.createDirectories(folder.resolve("first-program"));
+        ReadmeProgram program = ReadmeProgram.read();
+        program.write(project, Outside.VERSION);
+        String printed = outside.run(List.of(
+                java(),
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                outside.compile(project),
+                program.mainClass()));
+        assertThat(printed).isNotBlank();
+    }
+
+    @Test
+    void theBomNamesEachArtifactAndNothingElse() throws IOException {
+        String bom = Files.readString(Path.of("../engine/bom/target/.flattened-pom.xml"));
+        assertThat(Pattern.compile("<artifactId>(.*)</artifactId>").matcher(bom).results())
+                .extracting(found -> found.group(1))
+                .containsExactlyInAnyOrderElementsOf(
+                        Stream.concat(Stream.of("sluice-bom"), ARTIFACTS.stream()).toList());
     }
 
     @Test
