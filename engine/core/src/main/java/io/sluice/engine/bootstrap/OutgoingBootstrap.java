@@ -143,11 +143,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                 .put(Tag.ENGINE_ID, FieldReader.toBytes(engine.id()))
                 .put(Tag.EPOCH, engine.epoch())
                 .put(Tag.NONCE, nonce)
-                .put(
-                        Tag.TRANSPORTS,
-                        engine.transports().names().stream()
-                                .filter(name -> !attempted.without().contains(name))
-                                .collect(Collectors.joining(",")))
+                .put(Tag.TRANSPORTS, String.join(",", offered()))
                 .put(Tag.TRANSPORTS_REACH, engine.transports().reach())
                 .put(Tag.TRANSPORTS_LACKING, engine.transports().lacking())
                 .put(Tag.NOTIFICATION_CREDITS, options.notificationCredits())
@@ -175,6 +171,13 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
         hello = fields.toBytes();
         socket().send(MessageType.HELLO, hello);
+    }
+
+    /** What may be the connection's first path: not what was tried before. */
+    private List<String> offered() {
+        return engine.transports().names().stream()
+                .filter(name -> !attempted.without().contains(name))
+                .toList();
     }
 
     @Override
@@ -224,9 +227,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
         String transportName = fields.text(Tag.TRANSPORT);
         OpenTransport transport = engine.transports().get(transportName);
-        if (transport == null) {
-            throw new TransportUnavailableException(
-                    target + " chose transport '" + transportName + "', which was not offered");
+        if (transport == null || !offered().contains(transportName)) {
+            throw new ProtocolException("it chose transport '" + transportName + "', which was not offered");
         }
         Integrity integrity = IntegrityTerms.read(fields);
         if (integrity != IntegrityTerms.agree(integrity, engine.options().integrity())) {

@@ -17,6 +17,7 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
     DataTransfer next;
 
     boolean waiting;
+    int waitingIn;
     long due;
 
     private int nextElement;

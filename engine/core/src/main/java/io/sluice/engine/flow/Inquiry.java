@@ -34,4 +34,10 @@ final class Inquiry extends CompletableFuture<Void> implements Mail, WriteGroup.
             complete(null);
         }
     }
+
+    /** A flush needs completions alone, and quiet asks for visibility itself once it is reached. */
+    @Override
+    public boolean needsVisibility() {
+        return false;
+    }
 }

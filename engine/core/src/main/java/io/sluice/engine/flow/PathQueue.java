@@ -26,7 +26,6 @@ final class PathQueue {
     private final WorkRequest[] batch = new WorkRequest[BATCH];
     private int from;
     private int to;
-    private boolean stalled;
 
     PathQueue(int index, FlowPath path, long windowBytes) {
         this.index = index;
@@ -80,16 +79,6 @@ final class PathQueue {
         return to == BATCH;
     }
 
-    /** Whether the endpoint has left something since it was offered all the last time. */
-    boolean isStalled() {
-        return stalled;
-    }
-
-    /** It may have room again. */
-    void retry() {
-        stalled = false;
-    }
-
     /** Offers what there is; false if the endpoint left some of it. */
     boolean post(EventLoop loop, FlowFigures figures) {
         while (from < to) {
@@ -99,7 +88,6 @@ final class PathQueue {
             from += accepted;
             figures.countPosted(index, accepted);
             if (accepted == 0) {
-                stalled = true;
                 return false;
             }
         }

@@ -36,6 +36,8 @@ final class SendQueue {
     private boolean awaitingBytes;
     private boolean operationsExhausted;
     private boolean bytesExhausted;
+    // paths that have left something since they were offered all the last time, a bit each
+    private int stalled;
     private boolean pumping;
     private boolean pumpAgain;
 
@@ -58,7 +60,7 @@ final class SendQueue {
         long windowBytes = Math.min(options.windowBytes(), options.engineWindowBytes());
         Arrays.setAll(this.paths, i -> new PathQueue(i, paths.get(i), windowBytes));
         this.groups = groups;
-        this.waiting = new WaitingTransfers(options.priorityAging());
+        this.waiting = new WaitingTransfers(options.priorityAging(), paths.size());
     }
 
     /** The credits. */
@@ -77,12 +79,12 @@ final class SendQueue {
 
     /** A transfer waits for its turn behind those of its priority. */
     void append(DataTransfer transfer) {
-        waiting.append(transfer);
+        waiting.append(transfer, pathOf(transfer).index());
     }
 
     /** A transfer that could not go on before takes the place that its submission gives it. */
     void insert(DataTransfer transfer) {
-        waiting.insert(transfer);
+        waiting.insert(transfer, pathOf(transfer).index());
     }
 
     void remove(DataTransfer transfer) {
@@ -140,13 +142,13 @@ final class SendQueue {
             return;
         }
         DataTransfer transfer;
-        while ((transfer = waiting.next()) != null) {
+        while ((transfer = waiting.next(stalled)) != null) {
             PathQueue path = pathOf(transfer);
             if (addChunk(transfer, path)) {
                 waiting.tookTurn();
             } else {
                 // the credit it lacks may be held by one that it has overtaken half-way
-                DataTransfer begun = transfer.current() == null ? waiting.nextBegun() : null;
+                DataTransfer begun = transfer.current() == null ? waiting.nextBegun(stalled) : null;
                 if (begun == null) {
                     break;
                 }
@@ -155,13 +157,13 @@ final class SendQueue {
                     break;
                 }
             }
-            if (path.isFull() && !path.post(loop, figures) && paths.length == 1) {
-                return;
+            if (path.isFull()) {
+                post(path);
             }
         }
         for (PathQueue path : paths) {
-            if (!path.isStalled()) {
-                path.post(loop, figures);
+            if ((stalled & 1 << path.index()) == 0) {
+                post(path);
             }
         }
     }
@@ -169,22 +171,28 @@ final class SendQueue {
     /** Offers again what the endpoints left; false if none has room. */
     private boolean postAll() {
         boolean some = false;
+        stalled = 0;
         for (PathQueue path : paths) {
-            path.retry();
-            some |= path.post(loop, figures);
+            some |= post(path);
         }
         return some;
+    }
+
+    /** Offers what a path's endpoint is to have; false if it left some, and what goes over that path has to wait. */
+    private boolean post(PathQueue path) {
+        boolean all = path.post(loop, figures);
+        if (!all) {
+            stalled |= 1 << path.index();
+        }
+        return all;
     }
 
     private PathQueue pathOf(DataTransfer transfer) {
         return paths[transfer.remote(transfer.nextElement()).path()];
     }
 
-    /** Adds the next chunk of a transfer to its path's; false if a credit is lacking, or the path has no room. */
+    /** Adds the next chunk of a transfer to its path's, which has room; false if a credit is lacking. */
     private boolean addChunk(DataTransfer transfer, PathQueue path) {
-        if (path.isStalled()) {
-            return false;
-        }
         ElementOperation operation = transfer.current();
         int element = transfer.nextElement();
         long position = transfer.position();
@@ -312,6 +320,8 @@ final class SendQueue {
         operation.allPosted();
         if (transfer.isFullyPosted() || transfer.isBlocked()) {
             waiting.remove(transfer);
+        } else if (paths.length > 1) {
+            waiting.move(transfer, pathOf(transfer).index());
         }
         if (operation.isDone()) {
             finish(operation, 0);
@@ -406,7 +416,7 @@ final class SendQueue {
     @Nullable
     DataTransfer nextNotBegun() {
         DataTransfer transfer;
-        while ((transfer = waiting.next()) != null) {
+        while ((transfer = waiting.next(0)) != null) {
             ElementOperation begun = transfer.current();
             if (begun == null) {
                 return transfer;

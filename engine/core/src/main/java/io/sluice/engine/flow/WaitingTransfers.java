@@ -8,60 +8,80 @@ import org.jspecify.annotations.Nullable;
  * The transfers of a connection that have something to post. Within a priority they go in the order in which they came. Among
  * the first of each priority the most urgent one goes, unless another is overdue: it was submitted first, when each step down
  * counts as having come an aging time later. What is overdue and what is most urgent take turns, chunk by chunk. So nothing
- * starves; and however much is overdue, something urgent waits for no more than one chunk of it at a time. On the poller's thread.
+ * starves; and however much is overdue, something urgent waits for no more than one chunk of it at a time. All that holds among the
+ * transfers of the paths that are asked for: those of a path that takes nothing now hold up no others. On the poller's thread.
  */
 @SuppressWarnings("ReferenceEquality") // a transfer is its own identity
 final class WaitingTransfers {
     private static final int PRIORITIES = TransferPriority.values().length;
 
-    private final @Nullable DataTransfer[] first = new @Nullable DataTransfer[PRIORITIES];
-    private final @Nullable DataTransfer[] last = new @Nullable DataTransfer[PRIORITIES];
+    private final int paths;
+    // a list for each path of each priority
+    private final @Nullable DataTransfer[] first;
+    private final @Nullable DataTransfer[] last;
     private final long agingNanos;
     private boolean overduesTurn = true;
     // of the last look
     private boolean contested;
     private boolean overdueChosen;
 
-    WaitingTransfers(Duration aging) {
+    WaitingTransfers(Duration aging, int paths) {
+        this.paths = paths;
+        first = new @Nullable DataTransfer[PRIORITIES * paths];
+        last = new @Nullable DataTransfer[PRIORITIES * paths];
         agingNanos = aging.toNanos();
     }
 
-    /** Adds one behind all others of its priority; one that waits already is left alone. */
-    void append(DataTransfer transfer) {
+    private int list(DataTransfer transfer, int path) {
+        return transfer.options.priority().ordinal() * paths + path;
+    }
+
+    /** Adds one behind all others of its path and priority; one that waits already is left alone. */
+    void append(DataTransfer transfer, int path) {
         if (!transfer.waiting) {
-            add(transfer, last[transfer.options.priority().ordinal()]);
+            int list = list(transfer, path);
+            add(transfer, list, last[list]);
         }
     }
 
-    /** Adds one before those of its priority that were submitted later; one that waits already is left alone. */
-    void insert(DataTransfer transfer) {
+    /** Adds one before those of its path and priority that were submitted later; one that waits already is left alone. */
+    void insert(DataTransfer transfer, int path) {
         if (transfer.waiting) {
             return;
         }
+        int list = list(transfer, path);
         DataTransfer before = null;
-        DataTransfer after = first[transfer.options.priority().ordinal()];
+        DataTransfer after = first[list];
         // one half posted stays the first: it may hold the credit that this one will lack
         while (after != null && (after.current() != null || after.submittedAt() - transfer.submittedAt() <= 0)) {
             before = after;
             after = after.next;
         }
-        add(transfer, before);
+        add(transfer, list, before);
     }
 
-    private void add(DataTransfer transfer, @Nullable DataTransfer before) {
-        int priority = transfer.options.priority().ordinal();
+    /** The next element of one that waits goes over another path, perhaps. */
+    void move(DataTransfer transfer, int path) {
+        if (transfer.waiting && transfer.waitingIn != list(transfer, path)) {
+            remove(transfer);
+            insert(transfer, path);
+        }
+    }
+
+    private void add(DataTransfer transfer, int list, @Nullable DataTransfer before) {
         transfer.waiting = true;
-        transfer.due = transfer.submittedAt() + priority * agingNanos;
-        DataTransfer after = before == null ? first[priority] : before.next;
+        transfer.waitingIn = list;
+        transfer.due = transfer.submittedAt() + transfer.options.priority().ordinal() * agingNanos;
+        DataTransfer after = before == null ? first[list] : before.next;
         transfer.previous = before;
         transfer.next = after;
         if (before == null) {
-            first[priority] = transfer;
+            first[list] = transfer;
         } else {
             before.next = transfer;
         }
         if (after == null) {
-            last[priority] = transfer;
+            last[list] = transfer;
         } else {
             after.previous = transfer;
         }
@@ -72,16 +92,16 @@ final class WaitingTransfers {
         if (!transfer.waiting) {
             return;
         }
-        int priority = transfer.options.priority().ordinal();
+        int list = transfer.waitingIn;
         DataTransfer before = transfer.previous;
         DataTransfer after = transfer.next;
         if (before == null) {
-            first[priority] = after;
+            first[list] = after;
         } else {
             before.next = after;
         }
         if (after == null) {
-            last[priority] = before;
+            last[list] = before;
         } else {
             after.previous = before;
         }
@@ -99,12 +119,17 @@ final class WaitingTransfers {
         return true;
     }
 
-    /** The one whose turn it is, or null. */
+    /**
+     * The one whose turn it is, or null.
+     *
+     * @param without the paths that are passed over, a bit each
+     */
     @Nullable
-    DataTransfer next() {
+    DataTransfer next(int without) {
         DataTransfer urgent = null;
         DataTransfer oldest = null;
-        for (DataTransfer transfer : first) {
+        for (int list = 0; list < first.length; list += paths) {
+            DataTransfer transfer = first(list, without);
             if (transfer == null) {
                 continue;
             }
@@ -121,6 +146,18 @@ final class WaitingTransfers {
         return overdueChosen ? oldest : urgent;
     }
 
+    /** The first of a priority, given by its first list. */
+    private @Nullable DataTransfer first(int list, int without) {
+        DataTransfer found = null;
+        for (int path = 0; path < paths; path++) {
+            DataTransfer transfer = first[list + path];
+            if (transfer != null && (without & 1 << path) == 0 && (found == null || transfer.due - found.due < 0)) {
+                found = transfer;
+            }
+        }
+        return found;
+    }
+
     /** A chunk of the one that {@link #next} gave was taken. */
     void tookTurn() {
         if (contested) {
@@ -128,11 +165,16 @@ final class WaitingTransfers {
         }
     }
 
-    /** One that was overtaken with an element half posted, and so holds the credit that another may wait for; or null. */
+    /**
+     * One that was overtaken with an element half posted, and so holds the credit that another may wait for; or null.
+     *
+     * @param without the paths that are passed over, a bit each
+     */
     @Nullable
-    DataTransfer nextBegun() {
-        for (DataTransfer transfer : first) {
-            if (transfer != null && transfer.current() != null) {
+    DataTransfer nextBegun(int without) {
+        for (int list = 0; list < first.length; list++) {
+            DataTransfer transfer = first[list];
+            if (transfer != null && transfer.current() != null && (without & 1 << list % paths) == 0) {
                 return transfer;
             }
         }

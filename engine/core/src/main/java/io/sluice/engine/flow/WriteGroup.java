@@ -19,6 +19,11 @@ final class WriteGroup {
     interface Follower {
         /** The group and all before it are empty. */
         void reached();
+
+        /** Whether they have to be visible before, and not only to have completed. */
+        default boolean needsVisibility() {
+            return true;
+        }
     }
 
     void enter() {

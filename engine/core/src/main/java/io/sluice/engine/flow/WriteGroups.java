@@ -80,14 +80,18 @@ final class WriteGroups {
     /** Whether what follows a group may go as far as the paths are concerned; if not, it is released when it may. */
     private boolean isVisible(WriteGroup group) {
         Visibility needed = between;
-        if (needed != null && group.follower() != null && group.askForVisibility()) {
+        WriteGroup.Follower follower = group.follower();
+        if (needed == null || follower == null || !follower.needsVisibility()) {
+            return true;
+        }
+        if (group.askForVisibility()) {
             int use = group.use();
             needed.make(() -> {
                 group.becameVisible(use);
                 release();
             });
         }
-        return needed == null || group.follower() == null || group.isVisible();
+        return between == null || group.isVisible();
     }
 
     /** What waits for its group. */

@@ -75,6 +75,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
         this.control = control;
         this.terms = terms;
         this.owner = owner;
+        ConnectionFlow made;
         try {
             for (OpenTransport transport : transports) {
                 int index = paths.size();
@@ -89,28 +90,29 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
                                 + " does not reach";
                 paths.add(new EndpointAdapter(engine, loop, control, terms, transport, index, reason, exposures, this));
             }
+            made = new ConnectionFlow(
+                    connection,
+                    loop,
+                    engine.options(),
+                    engine.window(),
+                    transports.stream()
+                            .map(transport -> new FlowPath(
+                                    transport.index(),
+                                    transport.transport().capabilities(),
+                                    paths.get(transports.indexOf(transport)).endpoint(),
+                                    engine.counters().connection(loop, transport)))
+                            .toList(),
+                    paths.getFirst().endpoint() instanceof Notifications ofEndpoint
+                            ? ofEndpoint.notificationSender()
+                            : new ControlChannelNotifications(),
+                    terms.notificationCredits());
         } catch (RuntimeException | Error e) {
+            // the endpoints are known to no other part yet
             close();
             throw e;
         }
         this.faces = List.copyOf(paths);
-        EngineOptions options = engine.options();
-        this.flow = new ConnectionFlow(
-                connection,
-                loop,
-                options,
-                engine.window(),
-                transports.stream()
-                        .map(transport -> new FlowPath(
-                                transport.index(),
-                                transport.transport().capabilities(),
-                                paths.get(transports.indexOf(transport)).endpoint(),
-                                engine.counters().connection(loop, transport)))
-                        .toList(),
-                paths.getFirst().endpoint() instanceof Notifications ofEndpoint
-                        ? ofEndpoint.notificationSender()
-                        : new ControlChannelNotifications(),
-                terms.notificationCredits());
+        this.flow = made;
     }
 
     private final class ControlChannelNotifications implements NotificationSender {

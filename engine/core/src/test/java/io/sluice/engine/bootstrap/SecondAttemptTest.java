@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.ConnectFailedException;
 import io.sluice.engine.Connection;
+import io.sluice.engine.ProtocolException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.control.MessageType;
 import io.sluice.testkit.Patience;
@@ -66,6 +67,33 @@ class SecondAttemptTest {
             reject(acceptor.choose("shm"), Rejection.UNABLE);
             reject(acceptor.choose("tcp"), Rejection.UNABLE);
             Patience.failure(connecting, ConnectFailedException.class);
+        }
+    }
+
+    /** Else a dishonest acceptor could make the initiator try for ever. */
+    @Test
+    void transportThatWasGivenUpIsNotTakenOnceMore() {
+        try (TransferEngine engine = engine("shm", "tcp");
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+            reject(acceptor.choose("shm"), Rejection.UNABLE);
+            acceptor.welcome("shm", Features.ALL);
+            assertThat(Patience.failure(connecting, ConnectFailedException.class))
+                    .hasCauseInstanceOf(ProtocolException.class)
+                    .hasMessageContaining("'shm', which was not offered");
+        }
+    }
+
+    /** The engine has tcp only for what shm does not reach. */
+    @Test
+    void transportThatIsThereForOthersAloneIsNotTakenFirst() {
+        try (TransferEngine engine = engine("shm");
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting = engine.connect(acceptor.address());
+            acceptor.welcome("tcp", Features.ALL);
+            assertThat(Patience.failure(connecting, ConnectFailedException.class))
+                    .hasCauseInstanceOf(ProtocolException.class)
+                    .hasMessageContaining("'tcp', which was not offered");
         }
     }
 
