@@ -237,6 +237,12 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         return (Features.read(fields) & Features.PATHS) != 0;
     }
 
+    private static List<String> refusing(FieldReader fields) {
+        return fields.optional(Tag.TRANSPORTS_REFUSING) == null
+                ? List.of()
+                : List.of(fields.text(Tag.TRANSPORTS_REFUSING).split(","));
+    }
+
     private boolean hasRoom() {
         boolean room = engine.sessions().hasRoom();
         if (!room) {
@@ -258,6 +264,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
                                 transport,
                                 List.of(fields.text(Tag.PATHS).split(",")),
                                 FallBack.reachOf(fields),
+                                refusing(fields),
                                 MOST_PATHS)
                 : List.of(transport);
         paths = agreed;

@@ -157,6 +157,12 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                         engine.transports().all().stream()
                                 .map(OpenTransport::name)
                                 .filter(attempted::mayBeBeside)
+                                .collect(Collectors.joining(",")))
+                .put(
+                        Tag.TRANSPORTS_REFUSING,
+                        engine.transports().all().stream()
+                                .filter(OpenTransport::isRefusing)
+                                .map(OpenTransport::name)
                                 .collect(Collectors.joining(",")));
         if (token != null) {
             fields.put(Tag.TOKEN_HINT, TokenHint.of(token, nonce));

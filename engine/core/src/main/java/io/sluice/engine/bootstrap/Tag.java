@@ -27,6 +27,8 @@ final class Tag {
     static final int PATHS = 35;
 
     static final int PATH_OFFERS = 36;
+    /** Of HELLO: transports that have refused memory of the sender's, which is reached by others alone. */
+    static final int TRANSPORTS_REFUSING = 37;
 
     // authentication
     static final int TOKEN_HINT = 48;

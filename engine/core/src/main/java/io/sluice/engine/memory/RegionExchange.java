@@ -299,8 +299,8 @@ public final class RegionExchange {
                         "the peer does not let this engine use " + descriptor + " with the rights it gives");
             case AttachMessage.UNSUPPORTED_MEMORY ->
                 new MemoryNotAccessibleException("the region of " + descriptor + " is memory that no transport of this"
-                        + " connection reaches; connect by a transport for it, or transfer by way of host memory at the"
-                        + " peer");
+                        + " connection reaches; connect once more, as a connection made from now on may have a path to it,"
+                        + " or transfer by way of other memory at the peer");
             default -> new InvalidDescriptorException("the peer did not issue " + descriptor);
         };
     }

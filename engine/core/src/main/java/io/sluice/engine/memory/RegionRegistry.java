@@ -17,7 +17,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -42,8 +41,6 @@ public final class RegionRegistry implements RegionOwner {
     // those with a word that somebody waits for, or has waited for
     // copied on change, so that to look at all allocates nothing
     private volatile LocalRegion[] awaited = {};
-    // names of transports that have refused some region
-    private final Set<String> refusing = ConcurrentHashMap.newKeySet();
 
     /**
      * Without regions.
@@ -159,7 +156,7 @@ public final class RegionRegistry implements RegionOwner {
             @Nullable OpenTransport madeBy,
             @Nullable RegisteredMemory made,
             Runnable giveBack) {
-        Registrations registrations = Registrations.make(transports, memory, options, madeBy, made, refusing);
+        Registrations registrations = Registrations.make(transports, memory, options, madeBy, made);
         LocalRegion region =
                 new LocalRegion(this, next.getAndIncrement(), options, memory, registrations, this::awaited, giveBack);
         String name = options.name();

@@ -8,7 +8,6 @@ import io.sluice.engine.transport.RegisteredMemory;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +36,6 @@ final class Registrations implements AutoCloseable {
      * Registers memory with each transport for memory of its kind that takes it. The transport that has made the memory knows it
      * already.
      *
-     * @param said the names of those about which was said already that they refuse some
      * @throws RegistrationException if none takes it
      */
     static Registrations make(
@@ -45,8 +43,7 @@ final class Registrations implements AutoCloseable {
             RegionMemory memory,
             RegionOptions options,
             @Nullable OpenTransport madeBy,
-            @Nullable RegisteredMemory known,
-            Set<String> said) {
+            @Nullable RegisteredMemory known) {
         Registrations made = new Registrations(transports.size());
         try {
             for (OpenTransport transport : transports) {
@@ -57,7 +54,7 @@ final class Registrations implements AutoCloseable {
                     made.register(transport, memory, options);
                 }
             }
-            made.checkTaken(transports, memory, said);
+            made.checkTaken(transports, memory);
         } catch (RuntimeException | Error e) {
             made.close();
             throw e;
@@ -75,7 +72,7 @@ final class Registrations implements AutoCloseable {
         }
     }
 
-    private void checkTaken(Collection<OpenTransport> transports, RegionMemory memory, Set<String> said) {
+    private void checkTaken(Collection<OpenTransport> transports, RegionMemory memory) {
         List<OpenTransport> refusing = transports.stream()
                 .filter(each -> refusals[each.index()] != null)
                 .toList();
@@ -86,7 +83,7 @@ final class Registrations implements AutoCloseable {
                 Objects.requireNonNull(refusals[refusing.getFirst().index()]);
         for (boolean one : taken) {
             if (one) {
-                refusing.forEach(each -> say(each, memory, said));
+                refusing.forEach(each -> say(each, memory));
                 return;
             }
         }
@@ -100,10 +97,11 @@ final class Registrations implements AutoCloseable {
                         first);
     }
 
-    private void say(OpenTransport refusing, RegionMemory memory, Set<String> said) {
-        if (said.add(refusing.name())) {
+    private void say(OpenTransport refusing, RegionMemory memory) {
+        if (refusing.refused()) {
             LOG.warn(
-                    "transport {} does not take {}, which is reached by other transports alone: {}",
+                    "transport {} does not take {}, which is reached by other transports alone; connections made until now may"
+                            + " have no path over one of those: {}",
                     refusing.name(),
                     memory,
                     message(refusing));

@@ -168,11 +168,13 @@ public final class Transports implements AutoCloseable {
      * What a connection has paths over, in order: its first, and each further one that reaches memory which those before it do not.
      *
      * @param offered what the peer can have paths over
+     * @param refusing what has refused memory at the peer, which is reached by others alone
      * @param most how many there may be
      */
-    public List<OpenTransport> paths(OpenTransport first, Collection<String> offered, String peerReach, int most) {
+    public List<OpenTransport> paths(
+            OpenTransport first, Collection<String> offered, String peerReach, Collection<String> refusing, int most) {
         List<OpenTransport> paths = new ArrayList<>(List.of(first));
-        BitSet reached = reach(first);
+        BitSet reached = reach(first, refusing);
         for (OpenTransport each : opened.values()) {
             BitSet more = pairs(each, each.transport().memory().register());
             more.andNot(reached);
@@ -182,14 +184,17 @@ public final class Transports implements AutoCloseable {
                     && offered.contains(each.name())
                     && whyOutOfReach(each, peerReach) == null) {
                 paths.add(each);
-                reached.or(reach(each));
+                reached.or(reach(each, refusing));
             }
         }
         return List.copyOf(paths);
     }
 
     /** What it reaches for certain. */
-    private static BitSet reach(OpenTransport transport) {
+    private static BitSet reach(OpenTransport transport, Collection<String> refusing) {
+        if (transport.isRefusing() || refusing.contains(transport.name())) {
+            return new BitSet();
+        }
         Set<MemoryKind> whole = EnumSet.noneOf(MemoryKind.class);
         whole.addAll(transport.transport().memory().register());
         whole.removeAll(transport.transport().partial());

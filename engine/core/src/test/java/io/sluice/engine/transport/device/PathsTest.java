@@ -314,6 +314,37 @@ class PathsTest {
         }
     }
 
+    /** The device would reach everything by itself, had it not refused some; tcp has taken that. */
+    @Test
+    void connectionOverATransportThatHasRefusedMemoryHasAnotherPath() {
+        long bytes = DeviceTransportProvider.REFUSED_BYTES;
+        TransferEngine one = engine("device", "tcp");
+        TransferEngine other = engine("device", "tcp");
+        Connection before = Patience.await(one.connect(other.address()));
+        assertThat(names(before)).containsExactly("device");
+        MemoryRegion refused = other.allocate(bytes, RegionOptions.readWrite());
+        assertThat(Patience.failure(before.attach(refused.descriptor()), MemoryNotAccessibleException.class))
+                .hasMessageContaining("connect once more");
+
+        // whether this side has refused it or the other, and whichever connects
+        Connection there = Patience.await(one.connect(other.address()));
+        assertThat(names(there)).containsExactly("device", "tcp");
+        CompletableFuture<Connection> accepted = new CompletableFuture<>();
+        one.onConnection(accepted::complete);
+        assertThat(names(Patience.await(other.connect(one.address())))).containsExactly("device", "tcp");
+        for (Connection connection : List.of(there, Patience.await(accepted))) {
+            RemoteRegion remote = Patience.await(connection.attach(refused.descriptor()));
+            assertThat(remote.path().transport()).isEqualTo("tcp");
+            MemoryRegion local = one.allocate(BYTES, RegionOptions.local());
+            fill(local.segment().asSlice(0, 4096), 3);
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            connection.write(local, 0, remote, 0, bytes, NO_DEADLINE, (transfer, error) -> complete(end, error));
+            Patience.await(end);
+            assertThat(refused.segment().mismatch(local.segment().asSlice(0, bytes)))
+                    .isEqualTo(-1);
+        }
+    }
+
     @Test
     void memoryThatOneTransportRefusesIsReachedByTheOthers() {
         try (CapturedLog log = CapturedLog.warnings()) {
