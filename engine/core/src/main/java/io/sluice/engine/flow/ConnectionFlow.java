@@ -246,7 +246,7 @@ public final class ConnectionFlow extends OwningFlow {
 
     private SluiceException refused(FlowTransfer transfer, ConnectionEnd why) {
         SluiceException error = why.error();
-        figures.countRefused(transfer.path(), transfer.kind(), transfer.operations(), transfer.totalBytes(), error);
+        transfer.countRefused(figures, error);
         transfer.letGo();
         return error;
     }

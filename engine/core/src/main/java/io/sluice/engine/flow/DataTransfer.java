@@ -50,6 +50,11 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
         return remote(0).path();
     }
 
+    /** Whether all elements go over the path of the first. */
+    boolean isOfOnePath() {
+        return true;
+    }
+
     /** What is put, added or swapped in; of an element without local memory. */
     long operand(int element) {
         return 0;

@@ -247,6 +247,11 @@ abstract class FlowTransfer extends TransferState implements Transfer, Mail {
         flow.figures().count(path, kind(), error, bytes, readyAt(), firstPostedAt);
     }
 
+    /** Counts what is refused, as its connection has ended. Any thread. */
+    void countRefused(FlowFigures figures, SluiceException error) {
+        figures.countRefused(path(), kind(), operations(), totalBytes(), error);
+    }
+
     /** Counts an operation that has not succeeded. */
     final void countFailed(int path, SluiceException error, long bytes) {
         flow.figures().countFailed(path, kind(), error, bytes);

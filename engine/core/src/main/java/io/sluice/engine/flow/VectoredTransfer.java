@@ -77,22 +77,31 @@ final class VectoredTransfer extends DataTransfer {
     }
 
     @Override
-    boolean ordersAfter(StartEvent event) {
-        return isOnOnePath() && super.ordersAfter(event);
-    }
-
-    @Override
-    boolean mayCompleteOnDevice() {
-        return isOnOnePath();
-    }
-
-    private boolean isOnOnePath() {
+    boolean isOfOnePath() {
+        int path = path();
         for (int i = 1; i < plan.length; i++) {
-            if (remote(i).path() != path()) {
+            if (plan[i].remote().path() != path) {
                 return false;
             }
         }
         return true;
+    }
+
+    @Override
+    boolean ordersAfter(StartEvent event) {
+        return isOfOnePath() && super.ordersAfter(event);
+    }
+
+    @Override
+    boolean mayCompleteOnDevice() {
+        return isOfOnePath();
+    }
+
+    @Override
+    void countRefused(FlowFigures figures, SluiceException error) {
+        for (ElementPlan element : plan) {
+            figures.countRefused(element.remote().path(), kind(), 1, element.length(), error);
+        }
     }
 
     @Override

@@ -1,7 +1,10 @@
 package io.sluice.engine.flow;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.EngineMetrics.Outcome;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferOptions;
@@ -16,6 +19,7 @@ import io.sluice.testkit.PatientOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -51,11 +55,12 @@ class SeveralPathsTest {
     }
 
     private static FlowPath path(Takes endpoint) {
-        return new FlowPath(0, new Capabilities(1 << 20, true), endpoint, ConnectionCounters.alone());
+        return new FlowPath(0, new Capabilities(1 << 20, true, 8 * BYTES), endpoint, endpoint.counters);
     }
 
     /** An endpoint that may have no room, and whose writes are acknowledged before they are visible. */
     private static final class Takes extends SteppedFlow.HeldRequests implements WriteVisibility {
+        private final ConnectionCounters counters = ConnectionCounters.alone();
         private final List<Runnable> asked = new ArrayList<>();
         private boolean full;
 
@@ -181,6 +186,36 @@ class SeveralPathsTest {
         assertThat(errors).hasSize(4).doesNotContainNull();
         assertThat(flow.window().operations()).isZero();
         assertThat(memory.leases()).isZero();
+    }
+
+    /** One of the paths may not carry it out there, and what the other had carried out by then would go twice. */
+    @Test
+    void callerCarriesOutNothingThatGoesOverSeveralPaths() {
+        AtomicInteger copies = new AtomicInteger();
+        first.carriesOut = () -> copies.incrementAndGet() > 0;
+        write(over(0), over(0));
+        assertThat(copies).hasValue(2);
+        assertThat(ended).isOne();
+        write(over(0), over(1));
+        assertThat(copies).hasValue(2);
+        run();
+        assertThat(first.posted()).isOne();
+        assertThat(second.posted()).isOne();
+        complete(first);
+        complete(second);
+        assertThat(ended).isEqualTo(2);
+        assertThat(second.counters.transport().operations(Operation.WRITE, Outcome.SUCCESS))
+                .isOne();
+    }
+
+    @Test
+    void elementsThatAreRefusedCountForTheirPaths() {
+        flow.refuse(new ConnectionEnd(ConnectionEnd.Kind.CLOSED_HERE, "the test closes it", null));
+        assertThatThrownBy(() -> write(over(0), over(1), over(1))).isInstanceOf(SluiceException.class);
+        assertThat(first.counters.refused().operations(Operation.WRITE)).isOne();
+        assertThat(first.counters.refused().bytes(Operation.WRITE)).isEqualTo(BYTES);
+        assertThat(second.counters.refused().operations(Operation.WRITE)).isEqualTo(2);
+        assertThat(second.counters.refused().bytes(Operation.WRITE)).isEqualTo(2 * BYTES);
     }
 
     @Test
