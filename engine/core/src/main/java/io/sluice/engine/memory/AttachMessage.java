@@ -20,6 +20,11 @@ public final class AttachMessage {
     static final int NOT_FOUND = 6;
     static final int NOT_AUTHORIZED = 7;
     static final int UNSUPPORTED_MEMORY = 8;
+    /** Of the last regions of an answer, which would be too long with their keys: to be asked for once more. */
+    static final int NO_ROOM = 9;
+
+    /** The longest answer to an attach, in bytes; any peer takes it. */
+    static final int MOST_ANSWER_BYTES = 128 * 1024;
 
     private AttachMessage() {}
 

@@ -36,6 +36,7 @@ public final class RegionExchange {
     private final ExposureTable exposures;
     private final FramedSocket control;
     private final RegionRights rights;
+    private final EventLoop loop;
     private final ServedAttach servedAttach;
     private final Map<Long, PendingRequest> pending = new LinkedHashMap<>();
     private long nextRequest;
@@ -54,6 +55,7 @@ public final class RegionExchange {
         this.exposures = exposures;
         this.control = control;
         this.rights = rights;
+        this.loop = loop;
         this.servedAttach = new ServedAttach(localRegions, paths, exposures, control, rights, loop);
     }
 
@@ -78,11 +80,15 @@ public final class RegionExchange {
                 isAnswered = true;
                 List<RemoteRegion> attached = new ArrayList<>(count);
                 List<PathChoice> choices = new ArrayList<>(count);
+                List<RegionDescriptor> again = new ArrayList<>();
                 SluiceException first = null;
                 for (RegionDescriptor descriptor : descriptors) {
                     int status = AttachMessage.need(answer, AttachMessage.ANSWER_BYTES)
                             .get();
                     long handle = answer.getLong();
+                    if (status != AttachMessage.NO_ROOM && !again.isEmpty()) {
+                        throw new ProtocolException("an answer to attach has room behind what it had none for");
+                    }
                     if (status == AttachMessage.OK) {
                         PathChoice choice = paths.read(descriptor, handle, answer);
                         try {
@@ -93,6 +99,9 @@ public final class RegionExchange {
                             first = first == null ? notChosen(descriptor, e) : first;
                             detach(handle, now, new CompletableFuture<>());
                         }
+                    } else if (status == AttachMessage.NO_ROOM && !choices.isEmpty()) {
+                        paths.readNoKeys(answer);
+                        again.add(descriptor);
                     } else {
                         paths.readNoKeys(answer);
                         first = first == null ? refusal(status, descriptor) : first;
@@ -109,12 +118,27 @@ public final class RegionExchange {
                 pending.put(request, this);
                 paths.prepare(choices, error -> {
                     pending.remove(request);
-                    if (error == null) {
+                    if (error != null) {
+                        giveUp(attached, error);
+                    } else if (again.isEmpty()) {
                         result.complete(attached);
                     } else {
-                        giveUp(attached, error);
+                        attachRest(again, attached);
                     }
                 });
+            }
+
+            private void attachRest(List<RegionDescriptor> rest, List<RemoteRegion> attached) {
+                CompletableFuture<List<RemoteRegion>> others = new CompletableFuture<>();
+                others.whenComplete((more, error) -> {
+                    if (error instanceof SluiceException known) {
+                        giveUp(attached, known);
+                    } else {
+                        attached.addAll(more);
+                        result.complete(attached);
+                    }
+                });
+                attach(rest, loop.now(), others);
             }
 
             private void giveUp(List<RemoteRegion> attached, SluiceException error) {
@@ -297,6 +321,8 @@ public final class RegionExchange {
                 new RemoteAccessException(
                         RemoteAccessException.Reason.ACCESS_DENIED,
                         "the peer does not let this engine use " + descriptor + " with the rights it gives");
+            case AttachMessage.NO_ROOM ->
+                new SluiceException("the peer's keys of the region of " + descriptor + " are too long for any answer");
             case AttachMessage.UNSUPPORTED_MEMORY ->
                 new MemoryNotAccessibleException("the region of " + descriptor + " is memory that no transport of this"
                         + " connection reaches; connect once more, as a connection made from now on may have a path to it,"

@@ -33,6 +33,9 @@ final class ServedAttach {
     private byte[] bytes = {};
     private int[] statuses = {};
     private int next;
+    // in the answer being made: bytes for the keys that are left, and whether some did not fit
+    private int room;
+    private boolean full;
 
     ServedAttach(
             RegionRegistry regions,
@@ -117,9 +120,15 @@ final class ServedAttach {
     private void answer(@Nullable RegionDescriptor[] asked) {
         ByteArrayOutputStream answer = new ByteArrayOutputStream(8 + asked.length * AttachMessage.ANSWER_BYTES);
         answer.writeBytes(ByteBuffer.allocate(8).putLong(request).array());
+        full = false;
+        room = AttachMessage.MOST_ANSWER_BYTES
+                - 8
+                - asked.length * (AttachMessage.ANSWER_BYTES + paths.noKeys().length);
         for (int i = 0; i < asked.length; i++) {
             RegionDescriptor descriptor = asked[i];
-            if (descriptor == null || statuses[i] != AttachMessage.OK) {
+            if (full) {
+                refuse(answer, AttachMessage.NO_ROOM);
+            } else if (descriptor == null || statuses[i] != AttachMessage.OK) {
                 refuse(answer, statuses[i]);
             } else {
                 attach(descriptor, answer);
@@ -158,6 +167,14 @@ final class ServedAttach {
         if (keys == null) {
             exposures.remove(handle);
             refuse(answer, AttachMessage.REGION_CLOSED);
+            return;
+        }
+        room -= keys.length;
+        if (room < 0) {
+            full = true;
+            exposures.remove(handle);
+            paths.exposureEnded(handle);
+            refuse(answer, AttachMessage.NO_ROOM);
             return;
         }
         answer(answer, AttachMessage.OK, handle, keys);

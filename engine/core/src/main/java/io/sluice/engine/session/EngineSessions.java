@@ -138,7 +138,7 @@ final class EngineSessions implements SessionRegistry {
         if (isClosing()) {
             session.poller().execute(session::closeHere);
         }
-        if (!session.initiator()) {
+        if (!session.terms().initiator()) {
             listeners.forEach(each -> tell(each, connection));
         }
     }
@@ -203,7 +203,7 @@ final class EngineSessions implements SessionRegistry {
         OnceListener once = new OnceListener(added);
         listeners.add(once);
         open.forEach((session, connection) -> {
-            if (!session.initiator()) {
+            if (!session.terms().initiator()) {
                 session.poller().execute(() -> tell(once, connection));
             }
         });

@@ -54,6 +54,8 @@ final class PeerSession
     private static final int MIN_CONTROL_BYTES = 128 * 1024;
     private static final long QUIESCENCE_CHECK_NANOS = 1_000_000;
     private static final long GOODBYE_GRACE_NANOS = 50_000_000;
+    // before a connection opens no transfer waits, and the wrong path given up is a path lost
+    private static final long SET_UP_GRACE_NANOS = 500_000_000;
     private static final byte[] EMPTY = {};
 
     private final EngineParts engine;
@@ -168,10 +170,6 @@ final class PeerSession
     @Override
     public PeerTerms terms() {
         return terms;
-    }
-
-    boolean initiator() {
-        return terms.initiator();
     }
 
     @Override
@@ -311,7 +309,7 @@ final class PeerSession
         } else if (pathFailure == null) {
             // a peer that closes says why on the control channel, which its lanes' end may overtake
             pathFailure = reason;
-            loop.arm(goodbyeGrace, loop.now() + GOODBYE_GRACE_NANOS);
+            loop.arm(goodbyeGrace, loop.now() + (open ? GOODBYE_GRACE_NANOS : SET_UP_GRACE_NANOS));
         }
     }
 

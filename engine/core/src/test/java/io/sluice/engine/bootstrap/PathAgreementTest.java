@@ -55,6 +55,16 @@ class PathAgreementTest {
         }
     }
 
+    /** What a later version says beside what this one knows. */
+    @Test
+    void fieldThatIsNotKnownIsPassedOver() {
+        try (RawPeer peer = new RawPeer(engine.address())) {
+            FieldReader welcome =
+                    welcome(peer, peer.helloFields("tcp").put(Short.MAX_VALUE, 7).put(Tag.LOOP_GROUP, 5));
+            assertThat(welcome.text(Tag.TRANSPORT)).isEqualTo("tcp");
+        }
+    }
+
     @Test
     void thisVersionHasTcpBesideShmIfItOffersThat() {
         String reach = reach();

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.AuthenticationException;
 import io.sluice.engine.ConnectFailedException;
+import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.Connection;
+import io.sluice.engine.LoopGroup;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.control.MessageType;
@@ -56,6 +58,20 @@ class SecondAttemptTest {
             Connection connection = Patience.await(connecting);
             assertThat(connection.transport()).isEqualTo("tcp");
             assertThat(connection.paths()).hasSize(1);
+        }
+    }
+
+    /** Its hello names a group of loops, and more that an earlier version does not know. */
+    @Test
+    void earlierVersionPassesOverTheGroup() {
+        try (TransferEngine engine = engine("tcp");
+                RawAcceptor acceptor = new RawAcceptor()) {
+            CompletableFuture<Connection> connecting =
+                    engine.connect(acceptor.address(), ConnectOptions.defaults().inGroup(new LoopGroup(7)));
+            MessageSocket control = acceptor.bootstrap();
+            acceptor.acceptLane();
+            control.receive(MessageType.READY);
+            assertThat(Patience.await(connecting).transport()).isEqualTo("tcp");
         }
     }
 

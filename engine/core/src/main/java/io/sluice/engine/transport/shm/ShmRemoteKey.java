@@ -41,10 +41,10 @@ final class ShmRemoteKey extends RemoteKey {
         return memory;
     }
 
-    /** The words are the target's processors' to change, unless they are mapped. */
+    /** Only where they are mapped, and are the processors' to change: an adapter's are another path's, if there is one. */
     @Override
     public boolean carriesWords() {
-        return isMapped();
+        return isMapped() && keys.processorAtomics();
     }
 
     boolean isMapped() {

@@ -54,15 +54,24 @@ public final class DeviceTransportProvider implements TransportProvider {
 
     @Override
     public Transport open(EngineOptions options) {
-        return new DeviceTransport();
+        return new DeviceTransport(DeviceEndpoint.WITHOUT_CAPABILITIES.equals(options.name()));
     }
 
     private static final class DeviceTransport implements Transport {
         private static final Capabilities CAPABILITIES = new Capabilities(1L << 30, false);
         private static final MemorySupport MEMORY = new MemorySupport(BOTH, Set.of(MemoryKind.CUDA), BOTH, BOTH);
 
+        private final boolean forgetful;
+
+        DeviceTransport(boolean forgetful) {
+            this.forgetful = forgetful;
+        }
+
         @Override
         public Capabilities capabilities() {
+            if (forgetful && DeviceEndpoint.some()) {
+                throw new OutOfMemoryError("as the test wants it");
+            }
             return CAPABILITIES;
         }
 

@@ -2,7 +2,9 @@ package io.sluice.engine.transport.device;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
+import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionPath;
@@ -12,6 +14,7 @@ import io.sluice.engine.MemoryNotAccessibleException;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.NotificationListener;
 import io.sluice.engine.PathPolicy;
+import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.RemoteSignal;
@@ -29,6 +32,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -237,10 +241,25 @@ class PathsTest {
         assertThat(names(connection)).containsExactly("shm", "tcp");
         MemoryRegion registered = target.register(arena.allocate(BYTES, 8), RegionOptions.readWrite());
         RemoteRegion remote = Patience.await(connection.attach(registered.descriptor()));
+        // a container may forbid it
+        assumeThat(remote.path().reason()).doesNotContain("process_vm", "cross-memory attach is not possible");
         assertThat(remote.path().transport()).isEqualTo("shm");
         assertThat(remote.wordPath().transport()).isEqualTo("tcp");
         assertThat(remote.wordPath().reason()).contains("shm").contains("copies");
         assertCarriedBy("shm", initiator, initiator.allocate(BYTES, RegionOptions.local()), registered, remote);
+    }
+
+    /** What the processors of the initiator do to mapped words is not atomic towards an adapter. */
+    @Test
+    void shmLeavesTheWordsOfAnAdapterToOtherPaths() {
+        TransferEngine initiator = all();
+        TransferEngine target = all();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion allocated = target.allocate(
+                BYTES, new RegionOptions(RegionOptions.readWrite().access(), null, AtomicDomain.NETWORK_ADAPTER));
+        RemoteRegion remote = Patience.await(connection.attach(allocated.descriptor()));
+        assertThat(remote.path().transport()).isEqualTo("shm");
+        assertThat(remote.wordPath().transport()).isEqualTo("tcp");
     }
 
     @Test
@@ -343,6 +362,52 @@ class PathsTest {
             assertThat(refused.segment().mismatch(local.segment().asSlice(0, bytes)))
                     .isEqualTo(-1);
         }
+    }
+
+    /** It broke before the connection was open, while other paths were still being set up. */
+    @Test
+    void pathThatBreaksWhileOthersAreSetUpIsDoneWithout() {
+        TransferEngine initiator =
+                engine(List.of("shm", "tcp", "device"), options -> options.name(DeviceEndpoint.WITH_A_BREAKING_DEVICE));
+        TransferEngine target = all();
+        List<Connection> accepted = new CopyOnWriteArrayList<>();
+        target.onConnection(accepted::add);
+        assertThat(names(Patience.await(initiator.connect(target.address())))).containsExactly("shm", "tcp");
+        assertThat(names(Patience.await(target.connect(initiator.address())))).containsExactly("shm", "tcp");
+        assertThat(accepted).allSatisfy(each -> assertThat(names(each)).containsExactly("shm", "tcp"));
+    }
+
+    @Test
+    void endpointsOfAConnectionThatCannotBeMadeAreClosed() {
+        int before = DeviceEndpoint.forgetful();
+        TransferEngine target = engine("device");
+        TransferEngine initiator =
+                engine(List.of("device"), options -> options.name(DeviceEndpoint.WITHOUT_CAPABILITIES));
+        initiator.connect(target.address());
+        Patience.until("an endpoint was made", () -> DeviceEndpoint.forgetful() > before);
+        Patience.until("it is closed", () -> !DeviceEndpoint.some());
+    }
+
+    /** One answer to so many is longer than what a control channel takes. */
+    @Test
+    void manyRegionsWithLongKeysAreAttachedByMoreThanOneAnswer() {
+        TransferEngine initiator = all();
+        TransferEngine target =
+                engine(List.of("shm", "tcp", "device"), options -> options.name(DeviceEndpoint.WITH_LONG_KEYS));
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        List<RegionDescriptor> descriptors = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            descriptors.add(target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite()))
+                    .descriptor());
+        }
+        List<RegionDescriptor> asked = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            asked.add(descriptors.get(i % descriptors.size()));
+        }
+        List<RemoteRegion> remote = Patience.await(connection.attach(asked));
+        assertThat(remote).extracting(RemoteRegion::descriptor).isEqualTo(asked);
+        assertThat(remote).extracting(region -> region.path().transport()).containsOnly("device");
+        write(initiator.allocate(BYTES, RegionOptions.local()), remote.getLast());
     }
 
     @Test
