@@ -39,6 +39,8 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     private static final int MAX_EVENTS = 8;
     private static final long WAKE_UP = -1;
     private static final int MAX_TASKS_A_CYCLE = 1024;
+    // in a row, without a task
+    private static final int MOST_LEFT_OVER_CYCLES = 100;
     private static final long STALL_REPORT_NANOS = 1_000_000_000L;
     // so that the polls of one that has nothing to do grow as well, and one that hangs can be told from it
     private static final long LONGEST_PARK_NANOS = Duration.ofSeconds(30).toNanos();
@@ -596,15 +598,17 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     /** After the end there is no thread of its own: whoever hands something over runs it, one at a time. */
     private void runLeftOver() {
         synchronized (terminated) {
-            // what runs at the end of a cycle may hand over more
+            // what runs at the end of a cycle may hand over more; one that fails says each time that it has worked
+            int cycles = 0;
             do {
                 Runnable task;
                 while ((task = tasks.poll()) != null) {
                     // each is a cycle of its own, so that what one cycle may do is not done for ever
                     now = System.nanoTime();
                     run(task);
+                    cycles = 0;
                 }
-            } while (endOfCycle.run() > 0);
+            } while (endOfCycle.run() > 0 && ++cycles < MOST_LEFT_OVER_CYCLES);
         }
     }
 

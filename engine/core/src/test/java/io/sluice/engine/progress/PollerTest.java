@@ -9,7 +9,10 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.Endpoint;
+import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.TransportLoop;
 import io.sluice.jni.EventDescriptor;
 import io.sluice.jni.Sockets;
 import io.sluice.testkit.OpenDescriptors;
@@ -626,6 +629,35 @@ class PollerTest {
         assertThatThrownBy(() -> poller.watch(descriptor, (readable, writable) -> {}))
                 .isInstanceOf(SluiceException.class);
         Sockets.close(descriptor);
+    }
+
+    /** Each flush that fails counts as work, and might bring more. */
+    @Test
+    void whatAlwaysFailsAtTheEndOfACycleDoesNotKeepThePollerFromItsEnd() {
+        Poller poller = poller();
+        AtomicInteger flushes = new AtomicInteger();
+        on(poller, () -> {
+            poller.add(new TransportLoop() {
+                @Override
+                public Endpoint endpoint(EndpointContext context) {
+                    throw new UnsupportedOperationException();
+                }
+
+                @Override
+                public int flush() {
+                    flushes.incrementAndGet();
+                    throw new IllegalStateException("thrown on purpose");
+                }
+            });
+            return null;
+        });
+        Patience.await(poller.stop());
+        assertThat(flushes).hasPositiveValue();
+        int last = flushes.get();
+        CompletableFuture<Void> ran = new CompletableFuture<>();
+        poller.execute(() -> ran.complete(null));
+        assertThat(ran).isCompleted();
+        assertThat(flushes.get()).isGreaterThan(last);
     }
 
     @Test
