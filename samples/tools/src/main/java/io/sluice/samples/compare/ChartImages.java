@@ -15,7 +15,7 @@ final class ChartImages {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int WIDTH = 1200;
     private static final int HEIGHT = 600;
-    private static final int GROUP_WIDTH = 40;
+    private static final int GROUP_ROOM = 40;
 
     private ChartImages() {}
 
@@ -47,6 +47,11 @@ final class ChartImages {
     }
 
     private static void shoot(Path page, Chart chart, Path own, Path file) throws IOException {
+        int room = GROUP_ROOM * chart.groups().size();
+        // Its bars lie one below the other, and those of the others stand in a row.
+        boolean lying = chart.name().equals("goals");
+        int width = lying ? WIDTH : Math.max(WIDTH, room);
+        int height = lying ? Math.max(HEIGHT, room) : HEIGHT;
         // The page shows the chart of its fragment alone, as large as the window.
         List<String> command = List.of(
                 BROWSER,
@@ -57,7 +62,7 @@ final class ChartImages {
                 "--disable-background-networking",
                 "--hide-scrollbars",
                 "--user-data-dir=" + own.resolve("browser"),
-                "--window-size=" + Math.max(WIDTH, GROUP_WIDTH * chart.groups().size()) + "," + HEIGHT,
+                "--window-size=" + width + "," + height,
                 "--screenshot=" + file.toAbsolutePath(),
                 page.toUri() + "#" + chart.name());
         try (ToolProcess process = ToolProcess.start(own, Map.of(), PATIENCE, command)) {
