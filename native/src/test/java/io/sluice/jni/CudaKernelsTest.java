@@ -24,7 +24,8 @@ class CudaKernelsTest {
     Path folder;
 
     private static Path inModule(Path path) {
-        return Path.of(System.getProperty("basedir", System.getProperty("user.dir"))).resolve(path);
+        return Path.of(System.getProperty("basedir", System.getProperty("user.dir")))
+                .resolve(path);
     }
 
     private static String digest() throws IOException, NoSuchAlgorithmException {
@@ -66,7 +67,8 @@ class CudaKernelsTest {
             Assumptions.abort("no nvcc: the digest alone says that source and PTX belong together");
             return;
         }
-        assertThat(make.waitFor(Patience.longBound().toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(make.waitFor(Patience.longBound().toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         assertThat(make.exitValue()).as(Files.readString(folder.resolve("log"))).isZero();
         // another release of nvcc may choose other instructions, with the same entries
         String version = Files.readString(folder.resolve("version"));

@@ -29,7 +29,8 @@ final class SoftGpu implements AutoCloseable {
     SoftGpu(int ordinal) {
         load();
         device = ok(CudaDevice.open(ordinal));
-        kernels = ok(CudaModule.load(device, arena.allocateFrom(CudaKernels.ptx()).address()));
+        kernels =
+                ok(CudaModule.load(device, arena.allocateFrom(CudaKernels.ptx()).address()));
         stream = ok(CudaStream.create(device, kernels, 0, 8));
         pinned = arena.allocate(PINNED_BYTES, 4096);
         pinnedAddress = ok(CudaMemory.registerHost(device, pinned.address(), PINNED_BYTES));

@@ -298,7 +298,16 @@ class VerbsQueuePairTest {
 
     @ParameterizedTest
     @CsvSource({
-        "64,7", "64,-1", "64,2147483647", "68,16", "68,-1", "48,-1", "48,-2147483648", "0,0", "72,-1", "72,2147483647"
+        "64,7",
+        "64,-1",
+        "64,2147483647",
+        "68,16",
+        "68,-1",
+        "48,-1",
+        "48,-2147483648",
+        "0,0",
+        "72,-1",
+        "72,2147483647"
     })
     void a_record_that_is_none_is_refused_after_those_before_it(int offset, int value) {
         long pair = VerbsPeer.connect(here, there)[0];
@@ -346,7 +355,8 @@ class VerbsQueuePairTest {
     void a_queue_pair_needs_all_its_parts() {
         assertThat(VerbsQueuePair.create(here.domain, here.completions, 0, 1, 1, 0))
                 .isEqualTo(-Errno.EINVAL);
-        assertThat(VerbsQueuePair.create(here.domain, 0, here.receives, 1, 1, 0)).isEqualTo(-Errno.EINVAL);
+        assertThat(VerbsQueuePair.create(here.domain, 0, here.receives, 1, 1, 0))
+                .isEqualTo(-Errno.EINVAL);
         assertThat(VerbsQueuePair.create(here.domain, here.completions, here.receives, 0, 1, 0))
                 .isEqualTo(-Errno.EINVAL);
         assertThat(VerbsQueuePair.create(here.domain, here.completions, here.receives, 1, 0, 0))

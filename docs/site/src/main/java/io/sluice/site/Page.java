@@ -61,7 +61,9 @@ final class Page {
 
     /** The fragment that GitHub gives to a heading, so that links work in both places. */
     private static String slug(String heading) {
-        return heading.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-');
+        return heading.toLowerCase(Locale.ROOT)
+                .replaceAll("[^\\p{L}\\p{N} _-]", "")
+                .replace(' ', '-');
     }
 
     /** The words of a node, without their markup. */

@@ -63,7 +63,8 @@ record PublishedModule(String artifact, Path folder) {
         }
         try (Stream<Path> files = Files.walk(sources())) {
             return files.filter(file -> file.toString().endsWith(".java"))
-                    .map(file -> sources().relativize(file.getParent()).toString().replace('/', '.'))
+                    .map(file ->
+                            sources().relativize(file.getParent()).toString().replace('/', '.'))
                     .filter(name -> !name.contains("internal"))
                     .distinct()
                     .sorted()
@@ -74,7 +75,9 @@ record PublishedModule(String artifact, Path folder) {
     /** The source files of a package. */
     List<Path> sources(String packageName) throws IOException {
         try (Stream<Path> files = Files.list(sources().resolve(packageName.replace('.', '/')))) {
-            return files.filter(file -> file.toString().endsWith(".java")).sorted().toList();
+            return files.filter(file -> file.toString().endsWith(".java"))
+                    .sorted()
+                    .toList();
         }
     }
 
@@ -94,7 +97,8 @@ record PublishedModule(String artifact, Path folder) {
     List<String> classPath() {
         List<String> entries = new ArrayList<>();
         entries.add(folder.resolve("target/classes").toString());
-        entries.addAll(List.of(read(folder.resolve("target/docs-class-path")).strip().split(File.pathSeparator)));
+        entries.addAll(
+                List.of(read(folder.resolve("target/docs-class-path")).strip().split(File.pathSeparator)));
         return entries;
     }
 }

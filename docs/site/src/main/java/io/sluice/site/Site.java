@@ -16,7 +16,8 @@ import java.util.stream.Stream;
 /** The pages of the site but for Javadoc's, and the files that they link to. */
 final class Site {
     // In this order; all others follow by their paths.
-    private static final List<String> FIRST = List.of("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md");
+    private static final List<String> FIRST =
+            List.of("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md");
     // What is built, and what is no page: sources, and folders with a dot.
     private static final Set<String> SKIPPED = Set.of("target", "src", "shared");
     private static final String API_LINK = "<a href=\"{up}" + ApiPages.FOLDER + "/index.html\">API</a>";
@@ -138,7 +139,9 @@ final class Site {
             for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
                 Path target = Page.targetOf(file.getFileName());
                 list.append("<li><a href=\"%s\">%s</a></li>\n"
-                        .formatted(Html.escaped(target.toString()), Html.escaped(file.getFileName().toString())));
+                        .formatted(
+                                Html.escaped(target.toString()),
+                                Html.escaped(file.getFileName().toString())));
                 if (!isPage(root.relativize(file))) {
                     copy(site, root.relativize(file));
                 }
@@ -161,8 +164,7 @@ final class Site {
         String up = "../".repeat(target.getNameCount() - 1);
         StringBuilder menu = new StringBuilder();
         for (Page page : pages) {
-            menu.append("<li><a href=\"%s%s\">%s</a></li>\n"
-                    .formatted(up, page.target(), Html.escaped(page.title())));
+            menu.append("<li><a href=\"%s%s\">%s</a></li>\n".formatted(up, page.target(), Html.escaped(page.title())));
         }
         String frame;
         try (InputStream file = resource("frame.html")) {
@@ -174,7 +176,9 @@ final class Site {
                 file,
                 frame.replace("{title}", Html.escaped(title))
                         .replace("{up}", up)
-                        .replace("{api}", Files.exists(site.resolve(ApiPages.FOLDER)) ? API_LINK.replace("{up}", up) : "")
+                        .replace(
+                                "{api}",
+                                Files.exists(site.resolve(ApiPages.FOLDER)) ? API_LINK.replace("{up}", up) : "")
                         .replace("{menu}", menu)
                         .replace("{content}", content));
     }

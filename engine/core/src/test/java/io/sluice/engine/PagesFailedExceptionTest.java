@@ -12,7 +12,10 @@ class PagesFailedExceptionTest {
     @Test
     void whatEndedTheTransferAsAWholeBecomesTheCause() {
         SluiceException error = PagesFailedException.of(PAGES, 5, LATE);
-        assertThat(error).isInstanceOf(PagesFailedException.class).hasCause(LATE).hasMessageContaining("2 of 5 pages");
+        assertThat(error)
+                .isInstanceOf(PagesFailedException.class)
+                .hasCause(LATE)
+                .hasMessageContaining("2 of 5 pages");
         assertThat(((PagesFailedException) error).failedPages()).isEqualTo(PAGES);
         assertThat(((PagesFailedException) error).pages()).isEqualTo(5);
     }

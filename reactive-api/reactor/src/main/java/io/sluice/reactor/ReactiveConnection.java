@@ -302,8 +302,8 @@ public final class ReactiveConnection {
                         there,
                         pageBytes,
                         with,
-                        (transfer, failed, error) -> callback.terminated(
-                                transfer, PagesFailedException.of(failed, here.length, error))));
+                        (transfer, failed, error) ->
+                                callback.terminated(transfer, PagesFailedException.of(failed, here.length, error))));
     }
 
     /**
@@ -333,8 +333,8 @@ public final class ReactiveConnection {
                         there,
                         pageBytes,
                         with,
-                        (transfer, failed, error) -> callback.terminated(
-                                transfer, PagesFailedException.of(failed, here.length, error))));
+                        (transfer, failed, error) ->
+                                callback.terminated(transfer, PagesFailedException.of(failed, here.length, error))));
     }
 
     /**
@@ -368,8 +368,8 @@ public final class ReactiveConnection {
                         there,
                         pageBytes,
                         with,
-                        (transfer, failed, error) -> callback.terminated(
-                                transfer, PagesFailedException.of(failed, here.length, error))));
+                        (transfer, failed, error) ->
+                                callback.terminated(transfer, PagesFailedException.of(failed, here.length, error))));
     }
 
     /**
@@ -399,8 +399,8 @@ public final class ReactiveConnection {
                         there,
                         pageBytes,
                         with,
-                        (transfer, failed, error) -> callback.terminated(
-                                transfer, PagesFailedException.of(failed, here.length, error))));
+                        (transfer, failed, error) ->
+                                callback.terminated(transfer, PagesFailedException.of(failed, here.length, error))));
     }
 
     /**

@@ -72,8 +72,8 @@ final class EngineTransfers implements CancellableTransfers {
                 remotePages,
                 pageBytes,
                 options,
-                (transfer, failed, error) -> operation.terminated(
-                        transfer, PagesFailedException.of(failed, pages, error))));
+                (transfer, failed, error) ->
+                        operation.terminated(transfer, PagesFailedException.of(failed, pages, error))));
     }
 
     @Override
@@ -96,8 +96,8 @@ final class EngineTransfers implements CancellableTransfers {
                 remoteOffsets,
                 pageBytes,
                 options,
-                (transfer, failed, error) -> operation.terminated(
-                        transfer, PagesFailedException.of(failed, pages, error))));
+                (transfer, failed, error) ->
+                        operation.terminated(transfer, PagesFailedException.of(failed, pages, error))));
     }
 
     @Override
@@ -120,8 +120,8 @@ final class EngineTransfers implements CancellableTransfers {
                 remotePages,
                 pageBytes,
                 options,
-                (transfer, failed, error) -> operation.terminated(
-                        transfer, PagesFailedException.of(failed, pages, error))));
+                (transfer, failed, error) ->
+                        operation.terminated(transfer, PagesFailedException.of(failed, pages, error))));
     }
 
     @Override
@@ -144,8 +144,8 @@ final class EngineTransfers implements CancellableTransfers {
                 remoteOffsets,
                 pageBytes,
                 options,
-                (transfer, failed, error) -> operation.terminated(
-                        transfer, PagesFailedException.of(failed, pages, error))));
+                (transfer, failed, error) ->
+                        operation.terminated(transfer, PagesFailedException.of(failed, pages, error))));
     }
 
     @Override

@@ -24,7 +24,8 @@ record JsonProperty<S, T>(String key, Function<S, @Nullable Object> getter, BiCo
         return new JsonProperty<>(key, getter::apply, (to, value) -> setter.accept(to, (Boolean) value));
     }
 
-    static <S, T> JsonProperty<S, T> text(String key, Function<S, @Nullable String> getter, BiConsumer<T, String> setter) {
+    static <S, T> JsonProperty<S, T> text(
+            String key, Function<S, @Nullable String> getter, BiConsumer<T, String> setter) {
         return new JsonProperty<>(key, getter::apply, (to, value) -> setter.accept(to, (String) value));
     }
 

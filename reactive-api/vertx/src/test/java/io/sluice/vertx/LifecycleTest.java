@@ -261,7 +261,8 @@ class LifecycleTest {
 
     @Test
     void acceptedConnectionsAreAStream(Vertx vertx) throws Exception {
-        TransferClientOptions options = Target.clientOptions("tcp").configureEngine(engine -> engine.listen("127.0.0.1", 0));
+        TransferClientOptions options =
+                Target.clientOptions("tcp").configureEngine(engine -> engine.listen("127.0.0.1", 0));
         TransferClient client = TransferClient.create(vertx, options);
         try (Target target = new Target("tcp")) {
             Connection early = await(target.engine.connect(client.address()));

@@ -300,7 +300,8 @@ class PipesTest {
     @Test
     void memoryStaysFlatWhileASlowSinkHoldsNotifications(Vertx vertx) throws Exception {
         try (Target target = new Target("tcp")) {
-            TransferClientOptions options = Target.clientOptions("tcp").configureEngine(engine -> engine.notificationCredits(CREDITS));
+            TransferClientOptions options =
+                    Target.clientOptions("tcp").configureEngine(engine -> engine.notificationCredits(CREDITS));
             TransferClient client = TransferClient.create(vertx, options);
             CompletableFuture<Connection> accepted = new CompletableFuture<>();
             target.engine.onConnection(accepted::complete);

@@ -66,8 +66,10 @@ class SharingTest {
 
     @Test
     void theFirstOnesOptionsCount(Vertx vertx) {
-        TransferClient first = TransferClient.create(vertx, shared("pool").configureEngine(engine -> engine.windowOperations(7)));
-        TransferClient second = TransferClient.create(vertx, shared("pool").configureEngine(engine -> engine.windowOperations(9)));
+        TransferClient first =
+                TransferClient.create(vertx, shared("pool").configureEngine(engine -> engine.windowOperations(7)));
+        TransferClient second =
+                TransferClient.create(vertx, shared("pool").configureEngine(engine -> engine.windowOperations(9)));
         assertThat(second.engine().options().windowOperations()).isEqualTo(7);
         assertThat(first.engine()).isSameAs(second.engine());
     }

@@ -40,8 +40,8 @@ final class Target implements AutoCloseable {
     /** Options for a client that reaches it. */
     static TransferClientOptions clientOptions(String transport) {
         return new TransferClientOptions()
-                .configureEngine(engine ->
-                        patient(engine).transports(List.of(transport)).listenNowhere());
+                .configureEngine(
+                        engine -> patient(engine).transports(List.of(transport)).listenNowhere());
     }
 
     /** Options with a small window. */

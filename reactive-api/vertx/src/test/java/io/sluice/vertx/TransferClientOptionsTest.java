@@ -51,7 +51,8 @@ class TransferClientOptionsTest {
         EngineOptions engine = options.getEngineOptions();
         assertThat(engine.windowOperations())
                 .isEqualTo(EngineOptions.fromEnvironment().windowOperations());
-        assertThat(engine.listenHost()).isEqualTo(EngineOptions.fromEnvironment().listenHost());
+        assertThat(engine.listenHost())
+                .isEqualTo(EngineOptions.fromEnvironment().listenHost());
         assertThat(options.isShared()).isFalse();
         assertThat(options.getName()).isEqualTo(TransferClientOptions.DEFAULT_NAME);
         assertThat(engine.token()).isEqualTo(EngineOptions.fromEnvironment().token());
@@ -75,7 +76,8 @@ class TransferClientOptionsTest {
                 .configureEngine(EngineOptions.Builder::listenNowhere)
                 .toJson();
         assertThat(json.getBoolean("listening")).isFalse();
-        assertThat(new TransferClientOptions(json).getEngineOptions().listenHost()).isNull();
+        assertThat(new TransferClientOptions(json).getEngineOptions().listenHost())
+                .isNull();
     }
 
     @Test
@@ -136,6 +138,7 @@ class TransferClientOptionsTest {
     void aPortAloneIsOfTheDefaultHost() {
         EngineOptions engine = new TransferClientOptions(new JsonObject().put("listenPort", 7000)).getEngineOptions();
         assertThat(engine.listenPort()).isEqualTo(7000);
-        assertThat(engine.listenHost()).isEqualTo(EngineOptions.fromEnvironment().listenHost());
+        assertThat(engine.listenHost())
+                .isEqualTo(EngineOptions.fromEnvironment().listenHost());
     }
 }

@@ -27,8 +27,8 @@ public final class AtomicCounters {
         MemoryRegion words = owner.allocate(16, RegionOptions.readWrite());
 
         worker.connect(owner.address())
-                .flatMap(connection ->
-                        connection.attach(words.descriptor()).flatMap(remote -> work(connection, remote)))
+                .flatMap(
+                        connection -> connection.attach(words.descriptor()).flatMap(remote -> work(connection, remote)))
                 .block();
 
         System.out.println("tickets given: " + words.segment().get(ValueLayout.JAVA_LONG, TICKETS));

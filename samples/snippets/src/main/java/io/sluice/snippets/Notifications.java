@@ -27,7 +27,8 @@ public final class Notifications {
         var received = receiver.accepted()
                 .next()
                 .flatMap(connection -> connection.notifications().next())
-                .map(message -> new String(message, UTF_8) + ": " + inbox.segment().getString(0))
+                .map(message ->
+                        new String(message, UTF_8) + ": " + inbox.segment().getString(0))
                 .toFuture();
         sender.connect(receiver.address())
                 .flatMap(connection -> send(connection, source, inbox))

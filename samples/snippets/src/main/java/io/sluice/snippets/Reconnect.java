@@ -30,8 +30,7 @@ public final class Reconnect {
         EngineAddress address =
                 EngineAddress.of(first.address().host(), first.address().port());
 
-        ReconnectingConnection connection =
-                ReconnectingConnection.to(writer, address, ReconnectOptions.defaults());
+        ReconnectingConnection connection = ReconnectingConnection.to(writer, address, ReconnectOptions.defaults());
         ReconnectingRegion inbox = connection.region("inbox");
         Mono<?> write = inbox.write(source, 0, 0, 64);
         write.block();

@@ -34,9 +34,8 @@ public final class SignalledWrites {
 
         CompletableFuture<Long> all = arrived.awaitAtLeast(LAYERS);
         prefill.connect(decode.address())
-                .flatMap(connection -> connection
-                        .attach(layers.descriptor())
-                        .flatMap(remote -> writeAll(connection, source, remote)))
+                .flatMap(connection ->
+                        connection.attach(layers.descriptor()).flatMap(remote -> writeAll(connection, source, remote)))
                 .block();
 
         System.out.println(all.join() + " layers have arrived; the last: "

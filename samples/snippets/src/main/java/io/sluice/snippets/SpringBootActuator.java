@@ -50,7 +50,11 @@ public class SpringBootActuator {
     public static void main(String[] arguments) {
         try (ConfigurableApplicationContext context = new SpringApplicationBuilder(SpringBootActuator.class)
                 .web(WebApplicationType.NONE)
-                .properties(Map.of("management.endpoints.web.exposure.include", "health,metrics", "spring.main.banner-mode", "off"))
+                .properties(Map.of(
+                        "management.endpoints.web.exposure.include",
+                        "health,metrics",
+                        "spring.main.banner-mode",
+                        "off"))
                 .run(arguments)) {
             System.out.println(
                     "health: " + context.getBean(HealthEndpoint.class).health().getStatus());

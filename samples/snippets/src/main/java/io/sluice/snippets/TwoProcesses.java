@@ -33,7 +33,8 @@ public final class TwoProcesses {
         ReactiveTransferEngine engine = ReactiveTransferEngine.open();
         MemoryRegion inbox = engine.allocate(MESSAGE + Long.BYTES, RegionOptions.readWrite());
         Signal arrived = inbox.signal(MESSAGE);
-        System.out.println(engine.address() + " " + HexFormat.of().formatHex(inbox.descriptor().toBytes()));
+        System.out.println(engine.address() + " "
+                + HexFormat.of().formatHex(inbox.descriptor().toBytes()));
         arrived.awaitAtLeast(1).join();
         System.out.println("received: " + inbox.segment().getString(0));
         engine.close().block();
@@ -42,12 +43,13 @@ public final class TwoProcesses {
     private static void send(EngineAddress receiver, byte[] descriptor) {
         ReactiveTransferEngine engine = ReactiveTransferEngine.open();
         MemoryRegion source = engine.allocate(MESSAGE, RegionOptions.local());
-        source.segment().setString(0, "hello from process " + ProcessHandle.current().pid());
+        source.segment()
+                .setString(0, "hello from process " + ProcessHandle.current().pid());
         engine.connect(receiver)
                 .flatMap(connection -> connection
                         .attach(RegionDescriptor.fromBytes(descriptor))
-                        .flatMap(inbox -> connection.writeWithSignal(
-                                source, inbox, 0, new RemoteSignal(inbox, MESSAGE).weak())))
+                        .flatMap(inbox ->
+                                connection.writeWithSignal(source, inbox, 0, new RemoteSignal(inbox, MESSAGE).weak())))
                 .block();
         engine.close().block();
     }

@@ -22,9 +22,8 @@ public final class WriteBytes {
         source.segment().setString(0, "hello");
 
         long bytes = writer.connect(owner.address())
-                .flatMap(connection -> connection
-                        .attach(target.descriptor())
-                        .flatMap(remote -> connection.write(source, remote, 0)))
+                .flatMap(connection ->
+                        connection.attach(target.descriptor()).flatMap(remote -> connection.write(source, remote, 0)))
                 .blockOptional()
                 .orElseThrow()
                 .bytes();

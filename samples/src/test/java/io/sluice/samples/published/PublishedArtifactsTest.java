@@ -106,8 +106,8 @@ class PublishedArtifactsTest {
         String bom = Files.readString(Path.of("../engine/bom/target/.flattened-pom.xml"));
         assertThat(Pattern.compile("<artifactId>(.*)</artifactId>").matcher(bom).results())
                 .extracting(found -> found.group(1))
-                .containsExactlyInAnyOrderElementsOf(
-                        Stream.concat(Stream.of("sluice-bom"), ARTIFACTS.stream()).toList());
+                .containsExactlyInAnyOrderElementsOf(Stream.concat(Stream.of("sluice-bom"), ARTIFACTS.stream())
+                        .toList());
     }
 
     @Test

@@ -33,8 +33,7 @@ final class ReadmeProgram {
 
     static ReadmeProgram read() throws IOException {
         String readme = Files.readString(README);
-        String source = block(readme, "java")
-                .orElseThrow(() -> new AssertionError(README + " has no block of Java"));
+        String source = block(readme, "java").orElseThrow(() -> new AssertionError(README + " has no block of Java"));
         if (!source.contains("void main(") && !CLASS.matcher(source).find()) {
             source = IMPORTS + "void main() throws Exception {\n" + source + "}\n";
         }
@@ -90,7 +89,11 @@ final class ReadmeProgram {
         boolean bare = source.lines().anyMatch(line -> line.startsWith("void main("));
         return bare
                 ? BARE_CLASS
-                : CLASS.matcher(source).results().map(found -> found.group(1)).findFirst().orElse(BARE_CLASS);
+                : CLASS.matcher(source)
+                        .results()
+                        .map(found -> found.group(1))
+                        .findFirst()
+                        .orElse(BARE_CLASS);
     }
 
     /** The name of the class to run. */

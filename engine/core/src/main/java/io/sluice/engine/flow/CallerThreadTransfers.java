@@ -40,7 +40,8 @@ final class CallerThreadTransfers {
         if (transfer.callerThreadBytes() > mostBytes[path] || transfer.options.startAfter() != null) {
             return false;
         }
-        // of several paths one may not copy here: what was copied before would be copied once more, and count for the first
+        // of several paths one may not copy here: what was copied before would be copied once more, and count for the
+        // first
         if (endpoints.length > 1 && !transfer.isOfOnePath()) {
             return false;
         }

@@ -305,8 +305,7 @@ public final class LocalEngine implements TransferEngine {
             return CompletableFuture.failedFuture(new ConnectionClosedException("the engine is being shut down"));
         }
         if (!sessions.hasRoom()) {
-            return CompletableFuture.failedFuture(
-                    new LimitExceededException(EngineSessions.FULL));
+            return CompletableFuture.failedFuture(new LimitExceededException(EngineSessions.FULL));
         }
         CompletableFuture<Connection> opened = new CompletableFuture<>();
         CompletableFuture<Connection> given = HandedOver.of(opened, Connection::close);

@@ -34,8 +34,8 @@ public record Capabilities(
     public Capabilities {
         preferredChunks = Map.copyOf(preferredChunks);
         if (gatherElements < 1 || preferredChunks.values().stream().anyMatch(bytes -> bytes < 1)) {
-            throw new IllegalArgumentException("elements of a gather list and chunks are at least 1: " + gatherElements
-                    + ", " + preferredChunks);
+            throw new IllegalArgumentException(
+                    "elements of a gather list and chunks are at least 1: " + gatherElements + ", " + preferredChunks);
         }
     }
 

@@ -273,7 +273,8 @@ class HostileHandshakesTest {
             // the first may have been given up before the last is accepted
             Patience.until(
                     "they are accepted",
-                    () -> engine.metrics().halfOpen() + engine.metrics().handshakesRefused(RefusalReason.TIMEOUT) >= HELD);
+                    () -> engine.metrics().halfOpen() + engine.metrics().handshakesRefused(RefusalReason.TIMEOUT)
+                            >= HELD);
             assertHonestIsServed();
             sockets.forEach(MessageSocket::awaitEnd);
             assertCounted(RefusalReason.TIMEOUT, HELD);
@@ -302,7 +303,8 @@ class HostileHandshakesTest {
             most = Math.max(most, engine.metrics().halfOpen());
             assertThat(most).isPositive().isLessThanOrEqualTo(limit);
             Patience.await(waiting);
-            assertThat(engine.metrics().handshakesRefused(RefusalReason.HALF_OPEN)).isPositive();
+            assertThat(engine.metrics().handshakesRefused(RefusalReason.HALF_OPEN))
+                    .isPositive();
             assertThat(code(new MessageSocket(sockets.getFirst(), MessageSocket.Delivery.AT_ONCE)))
                     .isEqualTo(Rejection.HALF_OPEN);
         });

@@ -59,8 +59,8 @@ class PathAgreementTest {
     @Test
     void fieldThatIsNotKnownIsPassedOver() {
         try (RawPeer peer = new RawPeer(engine.address())) {
-            FieldReader welcome =
-                    welcome(peer, peer.helloFields("tcp").put(Short.MAX_VALUE, 7).put(Tag.LOOP_GROUP, 5));
+            FieldReader welcome = welcome(
+                    peer, peer.helloFields("tcp").put(Short.MAX_VALUE, 7).put(Tag.LOOP_GROUP, 5));
             assertThat(welcome.text(Tag.TRANSPORT)).isEqualTo("tcp");
         }
     }

@@ -125,7 +125,8 @@ class StrangersTest {
             Patience.until("they have their places", () -> target.metrics().halfOpen() >= PLACES / 2);
             assertHonestIsServed(1);
             // in the order of their coming it would be behind nearly all of them
-            assertThat(target.metrics().handshakesRefused(RefusalReason.HALF_OPEN)).isLessThan(SILENT / 2);
+            assertThat(target.metrics().handshakesRefused(RefusalReason.HALF_OPEN))
+                    .isLessThan(SILENT / 2);
             assertThat(target.metrics().halfOpen()).isLessThanOrEqualTo(PLACES);
         });
     }
@@ -195,7 +196,8 @@ class StrangersTest {
             }
             Patience.until("they are gone", () -> target.metrics().halfOpen() == 0);
             assertThat(buffers())
-                    .isLessThanOrEqualTo(Math.max(before, PLACES + target.options().pollers()));
+                    .isLessThanOrEqualTo(
+                            Math.max(before, PLACES + target.options().pollers()));
             assertHonestIsServed(1);
         });
     }

@@ -33,14 +33,18 @@ class ChunkerTest {
 
     @Test
     void smallWindowMakesSmallChunks() {
-        assertThat(new Chunker(MIB, GIB, Capabilities.PREFERRED_CHUNK).chunk(GIB)).isEqualTo(128 * KIB);
-        assertThat(new Chunker(64 * KIB, GIB, Capabilities.PREFERRED_CHUNK).chunk(1)).isEqualTo(8 * KIB);
+        assertThat(new Chunker(MIB, GIB, Capabilities.PREFERRED_CHUNK).chunk(GIB))
+                .isEqualTo(128 * KIB);
+        assertThat(new Chunker(64 * KIB, GIB, Capabilities.PREFERRED_CHUNK).chunk(1))
+                .isEqualTo(8 * KIB);
     }
 
     @Test
     void noChunkIsLargerThanTheLargestMessage() {
-        assertThat(new Chunker(GIB, 4096, Capabilities.PREFERRED_CHUNK).chunk(GIB)).isEqualTo(4096);
-        assertThat(new Chunker(1L << 40, GIB, Capabilities.PREFERRED_CHUNK).chunk(1L << 40)).isEqualTo(GIB);
+        assertThat(new Chunker(GIB, 4096, Capabilities.PREFERRED_CHUNK).chunk(GIB))
+                .isEqualTo(4096);
+        assertThat(new Chunker(1L << 40, GIB, Capabilities.PREFERRED_CHUNK).chunk(1L << 40))
+                .isEqualTo(GIB);
     }
 
     @Test

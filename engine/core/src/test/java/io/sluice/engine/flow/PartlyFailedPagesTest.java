@@ -47,8 +47,7 @@ class PartlyFailedPagesTest {
             WorkRequest request = stepped.endpoint.held.pollFirst();
             if (request != null) {
                 stepped.flow.completed(
-                        request,
-                        completed++ % 2 == 0 ? CompletionStatus.SUCCESS : CompletionStatus.ACCESS_DENIED);
+                        request, completed++ % 2 == 0 ? CompletionStatus.SUCCESS : CompletionStatus.ACCESS_DENIED);
                 worked = true;
             }
         } while (worked);

@@ -100,8 +100,7 @@ class SeveralPathsTest {
                             public void element(int index, @Nullable SluiceException error) {}
 
                             @Override
-                            public void terminated(
-                                    Transfer transfer, @Nullable SluiceException error) {
+                            public void terminated(Transfer transfer, @Nullable SluiceException error) {
                                 assertThat(error).isNull();
                                 ended++;
                             }

@@ -48,7 +48,8 @@ class HandedOverTest {
             cancelled(() -> initiator.connect(address));
             Patience.await(Patience.take("the connection", accepted).ended());
             // those that came in time, too
-            Patience.until("no connection is left", () -> initiator.connections().isEmpty());
+            Patience.until(
+                    "no connection is left", () -> initiator.connections().isEmpty());
         }
     }
 

@@ -320,7 +320,8 @@ class TlsTest {
                 byte[] cut = {22, 3, 1, 2, 0, 1, 0, 1};
                 for (int i = 0; i < 32; i++) {
                     Socket socket = new Socket(
-                            InetAddress.getLoopbackAddress(), accepting.address().port());
+                            InetAddress.getLoopbackAddress(),
+                            accepting.address().port());
                     held.add(socket);
                     socket.getOutputStream().write(cut, 0, 1 + i % cut.length);
                 }

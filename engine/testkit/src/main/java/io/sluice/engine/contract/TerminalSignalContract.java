@@ -70,8 +70,12 @@ interface TerminalSignalContract extends Contract {
         private final List<EndlessWrites> endless = new ArrayList<>();
 
         Crowd(TransportUnderTest transport, PeerProcess peer, Consumer<EngineOptions.Builder> options) {
-            engine = TransferEngine.open(
-                    transport.options().windowOperations(16).maxPending(MOST_PENDING).with(options).build());
+            engine = TransferEngine.open(transport
+                    .options()
+                    .windowOperations(16)
+                    .maxPending(MOST_PENDING)
+                    .with(options)
+                    .build());
             try {
                 connection = await(engine.connect(peer.address()));
                 remote = await(connection.attach(peer.region(0)));

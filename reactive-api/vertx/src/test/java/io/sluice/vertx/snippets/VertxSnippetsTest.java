@@ -48,7 +48,8 @@ class VertxSnippetsTest {
 
     @Test
     void aProbeIsAnswered(Vertx vertx) throws Exception {
-        TransferClient client = TransferClient.create(vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::listenNowhere));
+        TransferClient client = TransferClient.create(
+                vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::listenNowhere));
         HttpServer server = await(HealthServer.start(vertx, client));
         assertThat(probe(vertx, server)).isEqualTo(200);
         await(client.close());
@@ -60,7 +61,8 @@ class VertxSnippetsTest {
         try (TransferEngine peer = TransferEngine.open(
                 EngineOptions.builder().transports(List.of("tcp")).build())) {
             MemoryRegion pages = peer.allocate(4096, RegionOptions.readWrite());
-            TransferClient client = TransferClient.create(vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::listenNowhere));
+            TransferClient client = TransferClient.create(
+                    vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::listenNowhere));
             TransferConnection connection = await(client.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(pages.descriptor()));
             MemoryRegion page = await(client.allocate(4096, RegionOptions.local()));
@@ -79,7 +81,8 @@ class VertxSnippetsTest {
         try (TransferEngine peer = TransferEngine.open(
                 EngineOptions.builder().transports(List.of("tcp")).build())) {
             directory.publish(Advertisement.of("decode/7", peer)).block(Patience.BOUND);
-            TransferClient client = TransferClient.create(vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::listenNowhere));
+            TransferClient client = TransferClient.create(
+                    vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::listenNowhere));
             TransferConnection connection = await(PeerFinder.find(vertx, client, directory));
             assertThat(connection.connection().peer()).isEqualTo(peer.id());
         } finally {

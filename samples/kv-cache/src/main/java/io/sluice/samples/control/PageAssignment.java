@@ -44,7 +44,8 @@ public final class PageAssignment {
         }
         // Before memory is taken for them: a few bytes cannot ask for much.
         if (moved > (long) reused.length * TokenLayout.BLOCK_PAGES) {
-            throw new IllegalArgumentException(moved + " pages to move are more than " + reused.length + " blocks have");
+            throw new IllegalArgumentException(
+                    moved + " pages to move are more than " + reused.length + " blocks have");
         }
         int[] ids = new int[(int) moved];
         int count = 0;

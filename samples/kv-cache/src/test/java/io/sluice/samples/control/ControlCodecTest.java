@@ -98,8 +98,7 @@ class ControlCodecTest {
     @Test
     void longTextsAreCutBetweenCharacters() {
         String text = "ä".repeat(Refused.MAX_TEXT);
-        ControlMessage read =
-                ControlCodec.decode(ControlCodec.encode(new Refused(RefusalReason.OCCUPIED, "x" + text)));
+        ControlMessage read = ControlCodec.decode(ControlCodec.encode(new Refused(RefusalReason.OCCUPIED, "x" + text)));
         assertThat(read)
                 .isInstanceOfSatisfying(
                         Refused.class,
@@ -143,7 +142,11 @@ class ControlCodecTest {
         assertMalformed(new Allocate(1, 0, BlockHashes.of()), "Allocate", "input tokens");
         assertMalformed(new Allocate(1, LARGEST + 1, BlockHashes.of()), "Allocate", "input tokens");
         assertMalformed(new Pages(1, new PageAssignment(new int[] {33}, new int[0])), "Pages", "reused");
-        assertMalformed(new Pages(1, new PageAssignment(new int[] {0}, IntStream.range(0, 33).toArray())), "pages to move");
+        assertMalformed(
+                new Pages(
+                        1,
+                        new PageAssignment(new int[] {0}, IntStream.range(0, 33).toArray())),
+                "pages to move");
         assertMalformed(new Pages(1, new PageAssignment(new int[] {0}, new int[] {-1})), "page ids");
         assertMalformed(new Result(1, -1, 0), "Result", "checked pages");
         assertMalformed(new Welcome(0, descriptor(1), descriptor(1)), "Welcome", "slots");

@@ -25,8 +25,7 @@ class ControlMessageFuzzTest {
                     ControlMessage read = ControlCodec.decode(input);
                     byte[] again = ControlCodec.encode(read);
                     assertThat(ControlCodec.decode(again)).isEqualTo(read);
-                    assertThat(Arrays.equals(again, ControlCodec.encode(read)))
-                            .isTrue();
+                    assertThat(Arrays.equals(again, ControlCodec.encode(read))).isTrue();
                 });
     }
 }

@@ -24,7 +24,10 @@ final class Preparation {
         missing.removeIf(Program::isPresent);
         Map<Program, String> reasons = new EnumMap<>(Program.class);
         for (Program program : missing) {
-            reasons.put(program, program.executable() + " is not here; on Debian, as root: " + INSTALL + String.join(" ", program.packages()));
+            reasons.put(
+                    program,
+                    program.executable() + " is not here; on Debian, as root: " + INSTALL
+                            + String.join(" ", program.packages()));
         }
         if (needed.contains(Program.CEILING) && !missing.contains(Program.CEILING)) {
             try {

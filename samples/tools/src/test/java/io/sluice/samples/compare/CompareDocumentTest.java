@@ -206,9 +206,7 @@ class CompareDocumentTest {
     @Test
     void thePageIsOneFileThatEscapesWhatItShows() throws IOException {
         String page = report(result(STREAM, bandwidths(3), bandwidths(4), null)).html();
-        assertThat(page)
-                .startsWith("<!DOCTYPE html>")
-                .doesNotContain("<!-- data -->", "<!-- library -->");
+        assertThat(page).startsWith("<!DOCTYPE html>").doesNotContain("<!-- data -->", "<!-- library -->");
         // The library has tags in its strings.
         assertThat(page.substring(0, page.indexOf("id=\"data\""))).doesNotContain("src=", "href=");
         assertThat(page.split("</script>", -1)).hasSize(4);

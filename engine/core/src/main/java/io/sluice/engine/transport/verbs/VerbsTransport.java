@@ -55,8 +55,7 @@ final class VerbsTransport implements Transport {
                 .mapToInt(rail -> GatherElements.of(rail, sendDepth))
                 .min()
                 .orElseThrow();
-        this.capabilities =
-                new Capabilities(Math.min(largest, LARGEST_MESSAGE), true).withGatherElements(elements);
+        this.capabilities = new Capabilities(Math.min(largest, LARGEST_MESSAGE), true).withGatherElements(elements);
         this.ports = rails.stream()
                 .<PortMetrics>map(
                         rail -> new PortCounters(rail.name(), rail.port().number()))

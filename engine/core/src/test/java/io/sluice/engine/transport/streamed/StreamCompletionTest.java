@@ -98,8 +98,13 @@ class StreamCompletionTest {
             case PAGES -> {
                 int[] pages = {3, 1, 0, 2};
                 connection.writePages(
-                        local, pages, remote, pages, PAGE_BYTES, options, (transfer, failed, error) -> ended(
-                                transfer, error));
+                        local,
+                        pages,
+                        remote,
+                        pages,
+                        PAGE_BYTES,
+                        options,
+                        (transfer, failed, error) -> ended(transfer, error));
             }
         }
     }

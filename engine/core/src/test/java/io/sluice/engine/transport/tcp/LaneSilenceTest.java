@@ -85,8 +85,8 @@ class LaneSilenceTest {
                 RawPeer silent = target.stranger().beatEvery(BEAT);
                 peers.add(silent);
                 Claim claim = GuardedTarget.claim(silent.attach(descriptor), descriptor);
-                byte[] frame =
-                        RawLane.write(claim.at(GuardedTarget.MARGIN, GuardedTarget.SLICE), new byte[GuardedTarget.SLICE]);
+                byte[] frame = RawLane.write(
+                        claim.at(GuardedTarget.MARGIN, GuardedTarget.SLICE), new byte[GuardedTarget.SLICE]);
                 ends.add(silent.in(target.engine()).ended());
                 new RawLane(silent.lane(0)).send(Arrays.copyOf(frame, bytes));
             }

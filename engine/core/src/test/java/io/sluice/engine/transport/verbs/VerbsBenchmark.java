@@ -57,8 +57,8 @@ public class VerbsBenchmark {
         receiveQueue = handle(VerbsReceiveQueue.create(domain, 1));
         queuePair = handle(VerbsQueuePair.create(domain, completionQueue, receiveQueue, 4 * BATCH, 1, 0));
         for (int i = 0; i < QUEUE_PAIRS; i++) {
-            queues[i] =
-                    new BatchQueue(handle(VerbsQueuePair.create(domain, completionQueue, receiveQueue, 4 * BATCH, 1, 0)));
+            queues[i] = new BatchQueue(
+                    handle(VerbsQueuePair.create(domain, completionQueue, receiveQueue, 4 * BATCH, 1, 0)));
         }
     }
 

@@ -81,8 +81,8 @@ final class ProblemResponse {
                     "Ask for fewer blocks at a time.");
         }
         if (told >= FIRST_ERROR && told <= LAST_OF_CLIENT) {
-            Problem invalid =
-                    Problems.INVALID_REQUEST.with(failure == null ? "status " + told : String.valueOf(failure.getMessage()));
+            Problem invalid = Problems.INVALID_REQUEST.with(
+                    failure == null ? "status " + told : String.valueOf(failure.getMessage()));
             return new Problem(invalid.kind(), told, invalid.title(), invalid.detail(), invalid.action());
         }
         return Problems.of(failure == null ? new IllegalStateException("status " + told) : failure);

@@ -96,7 +96,8 @@ public final class Moves {
         MoveRequest request = MoveRequest.of(body);
         BlockPool pool = pools.named(request.pool());
         if (request.peer().equals(self)) {
-            throw Problems.IMPOSSIBLE_REQUEST.with("'" + self + "' is this mover itself; a move is between two")
+            throw Problems.IMPOSSIBLE_REQUEST
+                    .with("'" + self + "' is this mover itself; a move is between two")
                     .asException();
         }
         if (!peers.knows(request.peer())) {
@@ -104,13 +105,14 @@ public final class Moves {
         }
         int most = Math.min(limits.blocks(), pool.layout().blocks());
         if (request.blocks() > most) {
-            throw Problems.IMPOSSIBLE_REQUEST.with("a move of the pool '" + pool.name() + "' has at most " + most + " blocks, not "
+            throw Problems.IMPOSSIBLE_REQUEST
+                    .with("a move of the pool '" + pool.name() + "' has at most " + most + " blocks, not "
                             + request.blocks())
                     .asException();
         }
         if (waiting.size() >= limits.waiting() && running >= limits.running()) {
-            throw Problems.TOO_MANY.with(
-                            "moves waiting", waiting.size(), "Wait for some to end, or cancel some, and try again.")
+            throw Problems.TOO_MANY
+                    .with("moves waiting", waiting.size(), "Wait for some to end, or cancel some, and try again.")
                     .asException();
         }
         Move move = new Move(idPrefix + ++lastId, request, Clock.systemUTC(), listener);

@@ -50,7 +50,8 @@ final class PullRun extends MoveRun {
 
     private Future<Void> fetch(List<Long> wanted, Grant grant) {
         if (!grant.layout().hasBlocksLike(pool.layout())) {
-            return Future.failedFuture(Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
+            return Future.failedFuture(
+                    Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
         }
         if (!pools.isOpen(pool)) {
             return Future.failedFuture(Problems.UNKNOWN_POOL.with(pool.name()).asException());

@@ -60,7 +60,8 @@ final class PushRun extends MoveRun {
     private Future<Void> send(List<Integer> mine, Grant grant) {
         if (!grant.layout().hasBlocksLike(pool.layout())) {
             link.release(grant.lease());
-            return Future.failedFuture(Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
+            return Future.failedFuture(
+                    Problems.DIFFERENT_LAYOUT.with(pool.name()).asException());
         }
         List<Integer> going = new ArrayList<>();
         boolean full = false;

@@ -20,7 +20,8 @@ final class Leases {
     /** Fails if the peer has too many already. */
     void requireRoom() {
         if (leases.size() >= MOST) {
-            throw Problems.TOO_MANY.with("leases of one peer", MOST, "Release some of them first.")
+            throw Problems.TOO_MANY
+                    .with("leases of one peer", MOST, "Release some of them first.")
                     .asException();
         }
     }

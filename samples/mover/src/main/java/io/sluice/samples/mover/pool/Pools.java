@@ -83,7 +83,8 @@ public final class Pools {
             return Future.failedFuture(Problems.POOL_EXISTS.with(name).asException());
         }
         if (pools.size() + coming.size() >= MOST) {
-            return Future.failedFuture(Problems.TOO_MANY.with("pools", MOST, "Close one with DELETE /api/pools/{pool}.")
+            return Future.failedFuture(Problems.TOO_MANY
+                    .with("pools", MOST, "Close one with DELETE /api/pools/{pool}.")
                     .asException());
         }
         if (bytes > memoryBytes - usedBytes) {
@@ -139,7 +140,8 @@ public final class Pools {
                 int slot = pool.reserve();
                 if (slot == BlockPool.NONE) {
                     reserved.forEach(block -> pool.giveBack(block.slot()));
-                    return Future.failedFuture(Problems.POOL_FULL.with(pool.name()).asException());
+                    return Future.failedFuture(
+                            Problems.POOL_FULL.with(pool.name()).asException());
                 }
                 reserved.add(new ReservedBlock(hash, slot));
             }

@@ -126,10 +126,7 @@ public enum Problems {
             "%1$s",
             "Moves under way go on. Try again when the directory is back."),
     DIRECTORY_DAMAGED(
-            502,
-            "What the directory says cannot be read",
-            "%1$s",
-            "See which version of the program the peer has."),
+            502, "What the directory says cannot be read", "%1$s", "See which version of the program the peer has."),
     PEER_REFUSED(502, "The peer does not accept this mover", "%1$s", "Give both the same SLUICE_TOKEN."),
     PEER_UNREACHABLE(
             502,
@@ -137,10 +134,7 @@ public enum Problems {
             "%1$s",
             "If it has died, the directory forgets it within seconds; try another peer meanwhile."),
     NO_COMMON_TRANSPORT(
-            502,
-            "There is no transport to the peer",
-            "%1$s",
-            "'sluice info' on both machines lists what they have."),
+            502, "There is no transport to the peer", "%1$s", "'sluice info' on both machines lists what they have."),
     TRANSFER_TIMEOUT(504, "A transfer took too long", "%1$s", "Try again."),
     NO_MEMORY(507, "The memory is not to be had", "%1$s", "Ask for a smaller pool, or give the process more memory."),
     POOL_GONE(
