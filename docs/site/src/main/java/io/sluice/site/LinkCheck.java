@@ -9,6 +9,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -22,7 +24,7 @@ final class LinkCheck {
 
     private final Path folder;
     private final Map<Path, Set<String>> anchors = new HashMap<>();
-    private final Map<Path, Set<String>> links = new HashMap<>();
+    private final Map<Path, Set<String>> links = new TreeMap<>();
 
     private LinkCheck(Path folder) {
         this.folder = folder;
@@ -48,7 +50,7 @@ final class LinkCheck {
 
     private void read(Path file) throws IOException {
         Set<String> ids = new HashSet<>();
-        Set<String> destinations = new HashSet<>();
+        Set<String> destinations = new TreeSet<>();
         Matcher tag = TAG.matcher(Files.readString(file));
         while (tag.find()) {
             collect(ANCHOR, tag.group(), ids);
@@ -67,8 +69,8 @@ final class LinkCheck {
 
     private List<String> follow() {
         List<String> dead = new ArrayList<>();
-        links.keySet().stream().sorted().forEach(file -> {
-            for (String destination : links.get(file).stream().sorted().toList()) {
+        links.forEach((file, destinations) -> {
+            for (String destination : destinations) {
                 String reason = isForeign(destination) ? "" : reasonDead(file, destination);
                 if (!reason.isEmpty()) {
                     dead.add(folder.relativize(file) + ": " + destination + ": " + reason);
