@@ -42,7 +42,7 @@ final class EngineBinding {
     private static final double NANOS_A_SECOND = 1e9;
     private static final double[] PERCENTILES = {0.5, 0.99};
 
-    /** Nothing in a value refers to its registry, so that one that nobody uses any more goes. */
+    /** No value refers to its registry, so an unused registry can be collected. */
     private static final Map<MeterRegistry, Map<Tags, List<EngineBinding>>> ALL = new WeakHashMap<>();
 
     /** Of this registry. Of those with the same tags the first one's meters are registered. */
@@ -335,7 +335,7 @@ final class EngineBinding {
         }
     }
 
-    /** The registry, or the members of a composite one, of whatever depth. */
+    /** The registry, or the members of a composite one at any depth. */
     private static Collection<MeterRegistry> leaves(MeterRegistry registry) {
         return registry instanceof CompositeMeterRegistry composite
                 ? composite.getRegistries().stream()

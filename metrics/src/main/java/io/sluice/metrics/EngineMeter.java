@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * The meters that {@link EngineMeters} registers: the one place where their names and meanings stand. Each carries the tag
- * {@code engine} beside its own.
+ * {@code engine} in addition to its own.
  */
 public enum EngineMeter {
     /** Operations that ended. */
@@ -320,7 +320,7 @@ public enum EngineMeter {
     }
 
     /**
-     * Its tags beside {@link #ENGINE_TAG}.
+     * Its tags in addition to {@link #ENGINE_TAG}.
      *
      * @return the keys
      */

@@ -78,7 +78,7 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
         }
     }
 
-    /** Unregisters the meters, wherever nobody else has bound the same ones. A second call does nothing. */
+    /** Unregisters the meters, except where another binding has registered the same ones. A second call does nothing. */
     @Override
     public void close() {
         synchronized (bindings) {

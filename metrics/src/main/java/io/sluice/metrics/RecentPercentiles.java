@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 
 /**
  * Estimates percentiles of what a histogram has counted of late: since the reading before last, of those that are kept, which are
- * half a minute apart or, where nobody reads so often, as far as readings are. Any thread.
+ * half a minute apart or, where reads are rarer, as far as readings are. Any thread.
  */
 final class RecentPercentiles {
     private static final long INTERVAL_NANOS = Duration.ofSeconds(30).toNanos();

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Remembers, for each bucket of the histogram of durations, a recent transfer that was traced, so that a slow bucket leads to a
- * trace. It hears of transfers as a handler of their observations, and belongs behind the handler that starts spans: a span has
- * to be current in an observation's scope. A transfer that nobody observes leaves no exemplar; nor does a span that is not
+ * trace. It handles the observations of transfers, and belongs behind the handler that starts spans: a span has
+ * to be current in an observation's scope. A transfer without an observation leaves no exemplar; nor does a span that is not
  * sampled.
  *
  * <p>Prometheus asks for exemplars in the OpenMetrics format alone. Any thread.
@@ -45,7 +45,7 @@ public final class TransferExemplars implements ObservationHandler<Observation.C
     /**
      * For the observations called {@code sluice.transfer}.
      *
-     * @param spans tells of the current span
+     * @param spans gives the current span
      */
     public TransferExemplars(SpanContext spans) {
         this.spans = Objects.requireNonNull(spans, "spans");

@@ -11,7 +11,7 @@ final class Documentation {
     private static final Path PAGE = Path.of("../docs/metrics.md");
     private static final boolean WRITE = Boolean.getBoolean("sluice.docs.write");
     private static final String ADVICE =
-            "%s is not up to date: ./sluice test --only 'MetricsPageTest' -Dsluice.docs.write=true writes it anew";
+            "%s is not up to date: ./sluice test --only 'MetricsPageTest' -Dsluice.docs.write=true rewrites it";
 
     private Documentation() {}
 

@@ -33,7 +33,7 @@ public record Advertisement(
             throw new IllegalArgumentException(
                     "an entry has at most " + MAX_REGIONS + " regions, not " + regions.size());
         }
-        // In the natural order, whatever the map's own is.
+        // In natural order, not in that of the map.
         SortedMap<String, RegionDescriptor> copy = new TreeMap<>();
         regions.forEach((region, descriptor) -> {
             RegionNames.check(region);

@@ -33,7 +33,7 @@ public record EngineEntry(String name, EngineAddress address, long epoch, long r
     }
 
     /**
-     * Whether both tell of the same run of the same engine.
+     * Whether both describe the same run of the same engine.
      *
      * @param other another entry
      * @return false after a restart

@@ -60,7 +60,7 @@ public final class NamedConnections {
     }
 
     /**
-     * Stays connected to whatever engine has a name: waits for the name to appear, connects, and connects anew when the
+     * Stays connected to the engine that has a name: waits for the name to appear, connects, and connects again when the
      * connection ends or the name belongs to another engine or another run. Each connection is emitted when it is made, and
      * the one before it has ended or is being closed by then.
      *

@@ -32,7 +32,7 @@ final class NamedTarget {
     private final Sinks.Many<Boolean> presence = Sinks.many().replay().latestOrDefault(false);
 
     private final RepeatedFailures log;
-    /** Made, and not closed: a cancel may come while one is handed on, where nobody takes it any more. */
+    /** Made, and not closed: a cancel may come while one is handed on, when no subscriber takes it any more. */
     private final Set<ReactiveConnection> made = ConcurrentHashMap.newKeySet();
 
     private volatile boolean over;

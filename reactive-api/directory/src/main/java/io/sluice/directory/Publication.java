@@ -6,7 +6,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * An engine's entry, kept alive by this process. While the directory does not answer, renewing is tried again and again; if
- * the lease has expired meanwhile, or the directory has lost the entry, it is published anew. All methods may be called
+ * the lease has expired meanwhile, or the directory has lost the entry, it is published again. All methods may be called
  * from any thread.
  */
 public interface Publication {

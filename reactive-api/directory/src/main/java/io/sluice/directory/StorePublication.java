@@ -22,7 +22,7 @@ import reactor.core.publisher.Sinks;
 
 /**
  * Keeps one entry in the store. A beat looks at the head: if it is this publication's, the lease is renewed; if there is
- * none, or a write of this publication has come late, the entry is installed anew; if it is another publication's, this one
+ * none, or a write of this publication has come late, the entry is installed again; if it is another publication's, this one
  * has ended. All steps that write come one at a time.
  */
 final class StorePublication implements Publication {
@@ -69,7 +69,7 @@ final class StorePublication implements Publication {
                 .doOnCancel(this::giveUp);
     }
 
-    /** Whoever published has not heard of it: what may have been stored goes again. */
+    /** The publisher got no result: removes the values that may have been stored. */
     private void giveUp() {
         withdraw().subscribe(ignored -> {}, error -> LOG.debug("The entry is left to expire", error));
     }
@@ -191,7 +191,7 @@ final class StorePublication implements Publication {
                 + head.entry().address() + " now");
     }
 
-    /** A head that cannot be read is nobody's. */
+    /** A head that cannot be read has no owner. */
     private Mono<EntryHead> currentHead() {
         return access.head(advertisement.name()).onErrorResume(DirectoryFormatException.class, damaged -> Mono.empty());
     }
@@ -202,7 +202,7 @@ final class StorePublication implements Publication {
                 .then();
     }
 
-    /** Empty if somebody else was faster. */
+    /** Empty if another publisher was faster. */
     private Mono<Boolean> installOnce(boolean takeOver) {
         Advertisement content = advertisement;
         return access.get(Keys.head(content.name()))
@@ -245,7 +245,7 @@ final class StorePublication implements Publication {
                         lease.replace(Keys.head(entry.head().entry().name()), expected, headBytes)));
     }
 
-    /** Nobody waits for it: if it fails, the lease expires by itself. */
+    /** No caller waits for it: if it fails, the lease expires by itself. */
     private static void drop(StoreLease lease) {
         lease.revoke()
                 .timeout(DROP_TIMEOUT)

@@ -3,7 +3,7 @@
  * them up, watch them, and connect.
  *
  * <p>Start at {@link io.sluice.directory.Directory}; {@link io.sluice.directory.NamedConnections} keeps a connection to
- * whatever engine has a name.
+ * the engine that has a name.
  */
 @NullMarked
 package io.sluice.directory;

@@ -197,7 +197,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
                     stop();
                 }
                 drop();
-                // what arrived, and what still arrives, is discarded by whoever is at work
+                // what arrived, and what still arrives, is discarded by the thread that drains
                 if (WORK.getAndIncrement(this) == 0) {
                     run();
                 }

@@ -51,7 +51,7 @@ final class ElementRun extends InFlightTransfer implements VectoredTransferCallb
 
     @Override
     public void terminated(Transfer transfer, @Nullable SluiceException error) {
-        // Only a cancel leaves elements without a result, and then nobody waits for one.
+        // Only a cancel leaves elements without a result, and then no subscriber waits for one.
         for (int index = 0; underWay > 0 && error != null && index < ended.length; index++) {
             element(index, error);
         }

@@ -8,7 +8,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
 
-/** An atomic operation, submitted anew for each subscriber when it asks for what the word held before. */
+/** An atomic operation, submitted once for each subscriber when it asks for what the word held before. */
 final class FetchMono extends Mono<Long> implements Scannable {
     private final String name;
     private final Function<? super FetchCallback, ? extends Transfer> operation;

@@ -9,7 +9,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * A control operation of the engine, started anew for each subscriber when it asks for the result. A cancel does not
+ * A control operation of the engine, started once for each subscriber when it asks for the result. A cancel does not
  * cancel the future, which others may share; a value that comes after it goes to the discard hook.
  *
  * @param <T> what the operation gives

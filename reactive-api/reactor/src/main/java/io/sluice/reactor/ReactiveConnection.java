@@ -745,7 +745,7 @@ public final class ReactiveConnection {
     }
 
     /**
-     * The end of the connection, whoever brings it about. Any number may wait for it, one for each request if that is of use:
+     * The end of the connection, whichever side ends it. Any number may wait for it, one for each request if that is of use:
      * who is cancelled leaves nothing behind.
      *
      * @return completes if either side closes it; {@link ConnectionLostException} if the peer is lost

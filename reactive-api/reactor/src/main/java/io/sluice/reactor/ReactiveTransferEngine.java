@@ -30,7 +30,7 @@ import reactor.core.publisher.Sinks;
 /**
  * A {@link TransferEngine} with a reactive face.
  *
- * <p>Every Mono and Flux is lazy and cold: nothing happens before somebody subscribes and asks, and each subscriber
+ * <p>Every Mono and Flux is lazy and cold: nothing happens before a subscriber requests, and each subscriber
  * starts its own operation. Signals come on the engine's poller threads, which must not block; Reactor knows them as
  * non-blocking, so that {@code block()} on one of them throws {@link IllegalStateException}. To leave them, use
  * {@code publishOn}, or {@link ReactiveConnection#withScheduler} for all operations of a connection.

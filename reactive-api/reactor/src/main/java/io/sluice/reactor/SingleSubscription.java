@@ -18,7 +18,7 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
     /** Nothing was asked for yet, so nothing was started. */
     private static final int IDLE = 0;
 
-    /** The work is being started; whoever cancels now leaves it to the starter to undo it. */
+    /** The work is being started; a cancel now leaves it to the starter to undo it. */
     private static final int STARTING = 1;
 
     /** The work goes on. */
@@ -47,7 +47,7 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
     /** Starts the work, and calls {@link #running()} once it can be abandoned. Called at most once. */
     abstract void start();
 
-    /** Gives up work that is running, as nobody wants its result any more. Called at most once. */
+    /** Gives up work that is running, as its result is no longer wanted. Called at most once. */
     abstract void abandon();
 
     /** Gives the result to the subscriber. */
@@ -99,7 +99,7 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
      * The work has ended well.
      *
      * @param value the result, or {@code null} for a completion without one
-     * @return false if nobody wants it any more
+     * @return false if it is no longer wanted
      */
     final boolean succeed(@Nullable T value) {
         if (leaveFor(EMITTING) < 0) {
@@ -118,7 +118,7 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
      * The work has ended with an error.
      *
      * @param error the error
-     * @return false if nobody wants it any more
+     * @return false if it is no longer wanted
      */
     final boolean fail(Throwable error) {
         if (leaveFor(TERMINATED) < 0) {

@@ -52,7 +52,7 @@ abstract class SubmittedSubscription<T> extends SingleSubscription<T> {
     /** The transfer has ended with an error. */
     final void failed(SluiceException error) {
         if (!fail(error) && !(error instanceof TransferCancelledException)) {
-            // The cancelled error is what our own cancel asked for; any other has nobody else to tell.
+            // The cancelled error is what our own cancel asked for; any other error can only be reported here.
             Operators.onErrorDropped(error, actual.currentContext());
         }
     }

@@ -8,7 +8,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
 
-/** A transfer that each subscriber starts anew, when it asks for the result. */
+/** A transfer, started once for each subscriber when it requests the result. */
 abstract class TransferMono extends Mono<TransferResult> implements Scannable {
     /**
      * Submits the transfer.

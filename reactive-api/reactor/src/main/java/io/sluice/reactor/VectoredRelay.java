@@ -17,7 +17,7 @@ abstract class VectoredRelay extends DemandRelay<TransferResult> {
     final VectoredTransferFlux source;
 
     /**
-     * What is in flight. Only the thread that submits fills a slot; whoever empties it owns the transfer's end. There are
+     * What is in flight. Only the thread that submits fills a slot; the thread that empties it owns the transfer's end. There are
      * as many slots as elements may be under way, so that a free one is always found.
      */
     private final AtomicReferenceArray<@Nullable InFlightTransfer> inFlight;
@@ -97,7 +97,7 @@ abstract class VectoredRelay extends DemandRelay<TransferResult> {
         if (wantsItems()) {
             arrived(new TransferResult(index, error == null ? length : 0, error));
         } else if (error != null && !(error instanceof TransferCancelledException)) {
-            // The cancelled error is what our own cancel asked for; any other has nobody else to tell.
+            // The cancelled error is what our own cancel asked for; any other error can only be reported here.
             Operators.onErrorDropped(error, actual.currentContext());
         }
     }

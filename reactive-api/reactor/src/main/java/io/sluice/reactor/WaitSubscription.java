@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 
 /**
- * One subscriber's wait. Nobody else has its future, so a cancel ends it, and nothing of it is left behind.
+ * One subscriber's wait. It alone has its future, so a cancel ends it, and nothing of it is left behind.
  *
  * @param <T> what is waited for
  */

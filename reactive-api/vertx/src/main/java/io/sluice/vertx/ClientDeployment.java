@@ -23,7 +23,7 @@ final class ClientDeployment implements Deployable {
         ClientDeployment watch = new ClientDeployment(client);
         Future<String> deploying = vertx.deployVerticle(watch);
         watch.deployment = deploying;
-        // It fails when the verticle or Vert.x is on its way out, and then nobody would undeploy this.
+        // It fails when the verticle or Vert.x is on its way out, and then this would stay deployed.
         deploying.onFailure(refused -> client.close());
         return watch;
     }
@@ -42,7 +42,7 @@ final class ClientDeployment implements Deployable {
     /**
      * The client was closed by hand: there is nothing to watch over any more.
      *
-     * @return completes when this is undeployed, whoever does it
+     * @return completes when this is undeployed, by any caller
      */
     Future<?> end(Vertx vertx) {
         Future<String> deploying = deployment;

@@ -52,7 +52,7 @@ final class ContextMailbox implements Handler<Void> {
         return context;
     }
 
-    /** A future of the context: whoever listens to it is called there. It is completed by a delivery. */
+    /** A future of the context: its listeners are called there. It is completed by a delivery. */
     <T> Future<T> future(CompletionStage<T> stage) {
         return Future.fromCompletionStage(stage, context);
     }
@@ -122,7 +122,7 @@ final class ContextMailbox implements Handler<Void> {
                     whole = true;
                     return;
                 }
-                // Nobody wakes the loop while there is something: so this goes on by itself.
+                // The loop gets no wake-up while the mailbox has entries: so this continues by itself.
             } while ((turns < MOST_TURNS && deliveries < MOST_DELIVERIES) || !ran(this));
             whole = true;
         } finally {

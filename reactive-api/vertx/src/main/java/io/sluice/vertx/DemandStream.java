@@ -66,7 +66,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
     /** An item is about to be handed over. On the context. */
     void handing(T item) {}
 
-    /** An item came that nobody wants any more. */
+    /** An item arrived after the stream had ended. */
     void unwanted(T item) {}
 
     final Context context() {
@@ -203,7 +203,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
         }
     }
 
-    /** The context takes no work any more, so nobody can be told anything. */
+    /** The context takes no work any more, so no handler can be called. */
     private void gone() {
         boolean stopping;
         synchronized (this) {
@@ -315,7 +315,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
         } else if (toFailure != null) {
             toFailure.handle(error);
         } else if (error instanceof RuntimeException unheard) {
-            // Nobody listens, so the context hears of it.
+            // There is no handler, so the context gets the error.
             throw unheard;
         }
     }

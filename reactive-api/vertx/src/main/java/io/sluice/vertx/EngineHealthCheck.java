@@ -24,7 +24,7 @@ final class EngineHealthCheck {
                 engine.options().stallThreshold().multipliedBy(THRESHOLDS).toMillis());
     }
 
-    /** Completes with an answer, whatever it is. */
+    /** Completes with the result, healthy or not. */
     CompletableFuture<JsonObject> ask() {
         return engine.cycled()
                 .copy()

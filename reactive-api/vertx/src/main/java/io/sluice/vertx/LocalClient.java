@@ -163,7 +163,7 @@ final class LocalClient implements TransferClient {
         regions.add(region);
         dropClosedRegions();
         if (closing) {
-            // Whoever closes this client may have looked before the region was here.
+            // A concurrent close may have run before the region was added.
             region.close();
             throw TransfersUnderWay.closed();
         }

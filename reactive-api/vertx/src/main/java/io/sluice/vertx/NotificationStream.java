@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A connection's notifications. What is not fetched stays with the connection, and holds the sender's credits. */
 final class NotificationStream extends DemandStream<Buffer> implements NotificationListener {
-    /** Enough to keep a context busy; more would let a sender go on that nobody listens to. */
+    /** Enough to keep a context busy; more would let a sender continue without a listener. */
     private static final int ASKED_AHEAD = 8;
 
     private final Connection connection;
@@ -37,7 +37,7 @@ final class NotificationStream extends DemandStream<Buffer> implements Notificat
             finish(refused);
         }
         if (unwanted) {
-            // Whoever stopped it may have looked before the subscription was here.
+            // A concurrent stop may have run before the subscription was set.
             stop();
         }
     }

@@ -44,7 +44,7 @@ abstract class Operation<T> extends StageDelivery<T> implements TransferHandle<T
         }
         transfer = submitted;
         if (underWay != null && underWay.isClosed()) {
-            // whoever closed it may have looked before the transfer was here
+            // a concurrent close may have run before the transfer was set
             submitted.cancel();
         }
         return this;

@@ -92,7 +92,7 @@ final class StagingPool {
         next.granted(slot);
     }
 
-    /** Refuses whoever waits. The region goes with the engine. */
+    /** Refuses all waiters. The engine frees the region. */
     void close() {
         synchronized (this) {
             closed = true;

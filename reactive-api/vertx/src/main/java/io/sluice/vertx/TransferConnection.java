@@ -559,7 +559,7 @@ public interface TransferConnection {
     Future<Void> quiesced();
 
     /**
-     * The end of the connection, whoever brings it about.
+     * The end of the connection, whichever side ends it.
      *
      * @return completes if either side closes it; {@link io.sluice.engine.ConnectionLostException} if the peer is lost
      */

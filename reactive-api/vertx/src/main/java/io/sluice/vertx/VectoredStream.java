@@ -155,7 +155,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         try {
             source.stop();
         } catch (RuntimeException refused) {
-            // The source may be the user's; whatever it does, this stream has stopped.
+            // The source may be the user's; even if it throws, this stream has stopped.
             LOG.warn("A stream of elements could not be stopped", refused);
         }
     }

@@ -107,7 +107,7 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
             drainedAlready = handler != null && !isFull();
         }
         if (drainedAlready) {
-            // Whoever saw it full a moment ago would wait for ever.
+            // A writer that saw it full a moment ago would wait for ever.
             later(this::callDrainHandler);
         }
         return this;
@@ -126,7 +126,7 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
         try {
             mailbox.context().runOnContext(nothing -> call.run());
         } catch (RejectedExecutionException closed) {
-            // nobody can be called there any more
+            // the context calls no handlers any more
         }
     }
 

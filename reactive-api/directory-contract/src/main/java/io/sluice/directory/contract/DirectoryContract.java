@@ -327,7 +327,7 @@ public abstract class DirectoryContract {
         assertGone(other.lookup(name));
     }
 
-    /** No event tells of it: what is not in the snapshot that follows an interruption is gone. */
+    /** No event reports it: what is not in the snapshot that follows an interruption is gone. */
     @Test
     void anEngineThatIsKilledWhileTheDirectoryDoesNotAnswerDisappears() {
         assumeTrue(store.canBeInterrupted(), "this store cannot be interrupted");

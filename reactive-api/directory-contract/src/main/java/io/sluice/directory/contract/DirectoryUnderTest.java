@@ -45,13 +45,13 @@ public interface DirectoryUnderTest extends AutoCloseable {
     ContractPublisher startPublisher(String name, Duration lease);
 
     /**
-     * Whether the store can be made to answer nobody.
+     * Whether the store can be made to answer no request.
      *
      * @return true if {@link #interrupt()} and {@link #resume()} work
      */
     boolean canBeInterrupted();
 
-    /** From now on the store answers nobody, and refuses nobody. */
+    /** From now on the store neither answers nor refuses requests. */
     void interrupt();
 
     /** Ends what {@link #interrupt()} began. */
@@ -64,7 +64,7 @@ public interface DirectoryUnderTest extends AutoCloseable {
      */
     boolean canBeStopped();
 
-    /** Kills the store: whoever asks is refused. */
+    /** Kills the store: it refuses all requests. */
     void stop();
 
     /** Starts it again after {@link #stop()}, at the same place, with nothing in it. */

@@ -93,7 +93,7 @@ final class EtcdStore implements DirectoryStore {
         return Watch.listener(
                 response -> {
                     if (response.getEvents().isEmpty()) {
-                        // Created, or created anew after the connection was lost: all may have changed.
+                        // Created, or created again after the connection was lost: all may have changed.
                         sink.next("");
                     }
                     response.getEvents()

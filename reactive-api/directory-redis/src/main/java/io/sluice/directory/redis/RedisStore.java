@@ -92,7 +92,7 @@ final class RedisStore implements DirectoryStore {
     public Flux<StoredValue> list(String prefix) {
         byte[] first = bytes(prefix);
         byte[] behind = Arrays.copyOf(first, first.length + 1);
-        // Greater than whatever a key goes on with, which is ASCII.
+        // Greater than any further character of a key, all of which are ASCII.
         behind[first.length] = (byte) 0xff;
         Range<byte[]> range = Range.create(first, behind);
         return commands()
@@ -126,7 +126,7 @@ final class RedisStore implements DirectoryStore {
                 connection -> Mono.fromRunnable(connection::closeAsync));
     }
 
-    /** One that comes when nobody waits for it any more is closed. */
+    /** Closes a connection that arrives after its waiter has given up. */
     private Mono<StatefulRedisPubSubConnection<byte[], byte[]>> subscriptions() {
         return Mono.create(sink -> {
             CompletionStage<StatefulRedisPubSubConnection<byte[], byte[]>> connecting =

@@ -7,7 +7,7 @@ import io.vertx.core.spi.cluster.ClusterManager;
 import java.util.Objects;
 
 /**
- * Directories in a clustered Vert.x: entries are shared data, and the event bus tells of changes. An entry is alive as long
+ * Directories in a clustered Vert.x: entries are shared data, and the event bus announces changes. An entry is alive as long
  * as the node of the cluster that published it belongs to the cluster and renews its lease; so one whose process is killed
  * is gone as soon as the cluster notices.
  *

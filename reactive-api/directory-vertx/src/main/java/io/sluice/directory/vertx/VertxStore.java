@@ -23,7 +23,7 @@ import reactor.core.publisher.Mono;
 /**
  * Four maps: listed values, other values, leases (the keys of their other values), and beats (the nodes of leases, with a
  * time to live). A value begins with the 36 characters of its lease, and is there only as long as that has a beat from a
- * node that is in the cluster. Whoever comes upon values of a dead lease removes them.
+ * node that is in the cluster. A node that finds values of a dead lease removes them.
  */
 final class VertxStore implements DirectoryStore {
     static final int LEASE_BYTES = 36;
@@ -175,7 +175,7 @@ final class VertxStore implements DirectoryStore {
                     sink.onDispose(consumer::unregister);
                 },
                 FluxSink.OverflowStrategy.BUFFER);
-        // Nobody says on the event bus that a node has died.
+        // The event bus does not announce that a node has died.
         Flux<String> members = Flux.interval(MEMBERS_INTERVAL)
                 .onBackpressureDrop()
                 .map(tick -> Set.copyOf(cluster.getNodes()))

@@ -111,7 +111,7 @@ public final class InProcessStore implements DirectoryStore {
             this.nanos = nanos;
         }
 
-        /** Looks again when the lease would expire if nobody renewed it. */
+        /** Checks again when the lease would expire without a renewal. */
         void watch() {
             long left;
             synchronized (lock) {

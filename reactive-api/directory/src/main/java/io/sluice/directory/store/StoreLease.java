@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
  */
 public interface StoreLease {
     /**
-     * Puts values that {@link DirectoryStore#list} and {@link DirectoryStore#changes} need not tell of.
+     * Puts values that {@link DirectoryStore#list} and {@link DirectoryStore#changes} need not report.
      *
      * @param values at most 64 KiB each; their keys are never used again for anything else
      * @return completes when they are stored

@@ -4,7 +4,7 @@ package io.sluice.directory.store;
  * A key and what lies under it.
  *
  * @param key ASCII letters, digits and {@code . _ - ~ : @ /}
- * @param value not copied; nobody changes it
+ * @param value not copied; must not be changed
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record StoredValue(String key, byte[] value) {}

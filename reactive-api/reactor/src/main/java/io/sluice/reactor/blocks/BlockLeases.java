@@ -70,7 +70,7 @@ public final class BlockLeases implements AutoCloseable {
     /**
      * Begins to take a connection's notifications.
      *
-     * @param connection nobody else takes its notifications
+     * @param connection its notifications must have no other subscriber
      * @param maxLeases how many blocks may be lent at a time in each direction, at least 1; the same on both sides
      * @return leases over that connection
      */
@@ -81,7 +81,7 @@ public final class BlockLeases implements AutoCloseable {
     /**
      * Begins to take a connection's notifications.
      *
-     * @param connection nobody else takes its notifications
+     * @param connection its notifications must have no other subscriber
      * @param maxLeases how many blocks may be lent at a time in each direction, at least 1; the same on both sides
      * @param others is given the notifications that are about no lease, on the poller
      * @return leases over that connection
@@ -95,7 +95,7 @@ public final class BlockLeases implements AutoCloseable {
     }
 
     /**
-     * Lends a block: what was written on the connection before is visible to the receiver when it hears of it.
+     * Lends a block: what was written on the connection before is visible to the receiver when it is notified.
      *
      * @param description what the receiver needs to know of the block; copied, and {@value LeaseMessage#HEADER_BYTES} bytes
      *     shorter than the longest notification at most
@@ -199,7 +199,7 @@ public final class BlockLeases implements AutoCloseable {
             }
             SluiceException ended = end;
             if (ended != null) {
-                // Whoever ended the leases meanwhile may have found the subscriber busy with this block.
+                // The thread that ended the leases meanwhile may have found the subscriber busy with this block.
                 endReceived(ended);
             }
         }
@@ -207,11 +207,11 @@ public final class BlockLeases implements AutoCloseable {
 
     private static void giveBackUnused(ReceivedBlock block) {
         block.release().subscribe(ignored -> {}, error -> {
-            // It is lent until the connection ends, as one that somebody has forgotten.
+            // It is lent until the connection ends, like a forgotten one.
         });
     }
 
-    /** One that is not lent, any more or at all, is nobody's concern. */
+    /** One that is not lent, any more or at all, is ignored. */
     private void returned(long id, LeaseOutcome how) {
         Sinks.One<LeaseOutcome> outcome = removeLent(id);
         if (outcome != null) {

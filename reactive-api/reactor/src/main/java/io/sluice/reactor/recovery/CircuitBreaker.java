@@ -42,7 +42,7 @@ public final class CircuitBreaker {
     /**
      * What it lets through now.
      *
-     * @return {@code HALF_OPEN} from the end of its time on, also if nobody has tried yet
+     * @return {@code HALF_OPEN} from the end of its time on, even before the first attempt
      */
     public synchronized CircuitState state() {
         if (state == CircuitState.OPEN && openNanosLeft() <= 0) {
@@ -71,7 +71,7 @@ public final class CircuitBreaker {
     }
 
     /**
-     * Asks for an attempt. Whoever is let through tells of its outcome by {@link #succeeded()} or {@link #failed()}.
+     * Asks for an attempt. A caller that is let through reports the outcome by {@link #succeeded()} or {@link #failed()}.
      *
      * @return whether to try; while half open that is true once
      */

@@ -71,7 +71,7 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * Connects now, and does not wait for somebody to need it.
+     * Connects now, and does not wait for the first use.
      *
      * @return this
      */
@@ -121,7 +121,7 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * Each connection as it is made, first of the last one: for what must be done anew on each, such as to listen for
+     * Each connection as it is made, first of the last one: for what must be done again on each, such as to listen for
      * notifications ({@code connections().switchMap(ReactiveConnection::notifications)}, with the errors of a connection's end
      * left out). Subscribing starts it.
      *
@@ -132,7 +132,7 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * A region of the peer by its name, looked up and attached anew on each connection.
+     * A region of the peer by its name, looked up and attached again on each connection.
      *
      * @param name as the peer gave it to its region
      * @return nothing is attached yet
@@ -143,7 +143,7 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * A region of the peer, attached anew on each connection.
+     * A region of the peer, attached again on each connection.
      *
      * @param descriptor gives the descriptor on each new connection: that of a peer's earlier run is refused
      * @return nothing is attached yet

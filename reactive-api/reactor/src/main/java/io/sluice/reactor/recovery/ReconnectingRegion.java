@@ -115,7 +115,7 @@ public final class ReconnectingRegion {
         return mono((open, remote) -> open.read(local, localOffset, remote, remoteOffset, length));
     }
 
-    /** Forgets what is attached, so that the next operation attaches anew: for a peer that has replaced the region. */
+    /** Forgets what is attached, so that the next operation attaches again: for a peer that has replaced the region. */
     public void forget() {
         attachment.set(null);
     }

@@ -2,7 +2,7 @@ package io.sluice.reactor.recovery;
 
 /** Where a {@link ReconnectingConnection} stands. */
 public enum ReconnectingState {
-    /** Nobody has wanted it yet. */
+    /** Not used yet. */
     IDLE,
     /** There is no connection; attempts are made, with pauses. */
     CONNECTING,

@@ -1,5 +1,5 @@
 /**
- * Connections that come back: made anew after a break, with pauses, a circuit breaker, and regions that are attached again.
+ * Connections that come back: made again after a break, with pauses, a circuit breaker, and regions that are attached again.
  * Nothing that was submitted is ever repeated.
  */
 @NullMarked
