@@ -19,7 +19,7 @@ class NativeLibraryTest {
         assertThat(NativeLibrary.unavailabilityCause()).isNull();
         assertThat(NativeLibrary.isAvailable()).isTrue();
         NativeLibrary.ensureAvailable();
-        assertThat(NativeLibrary.version()).matches("6 linux-(x86_64|aarch64) (gcc|clang) .+");
+        assertThat(NativeLibrary.version()).matches("7 linux-(x86_64|aarch64) (gcc|clang) .+");
     }
 
     @Test
