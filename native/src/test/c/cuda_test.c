@@ -70,10 +70,20 @@ static void await_word(uint64_t value) {
     }
 }
 
-static void close_gpu(struct gpu gpu) {
-    while (sluice_cuda_stream_query(gpu.stream) == -CUDA_NOT_READY) {
+/* What the stream says once it has done all its work. */
+static int await_stream(struct sluice_cuda_stream *stream) {
+    int status;
+    int64_t waited = 0;
+    while ((status = sluice_cuda_stream_query(stream)) == -CUDA_NOT_READY) {
+        CHECK(waited < BOUND_NANOS);
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+        waited += 50000;
     }
+    return status;
+}
+
+static void close_gpu(struct gpu gpu) {
+    CHECK_SAME(await_stream(gpu.stream), 0);
     CHECK_SAME(sluice_cuda_stream_destroy(gpu.stream), 0);
     CHECK_SAME(sluice_cuda_module_unload(gpu.kernels), 0);
     CHECK_SAME(sluice_cuda_device_close(gpu.device), 0);
@@ -234,6 +244,16 @@ static void test_events(const struct gpu *first, const struct gpu *second) {
     CHECK_SAME(sluice_cuda_submit(requests, 1), -CUDA_INVALID_VALUE);
 }
 
+/* An operation that was carried out, though the driver refused its word: the stream says so from then on. */
+static void test_refused_word(const struct gpu *gpu) {
+    int64_t stream = sluice_cuda_stream_create(gpu->device, gpu->kernels, 0, 4);
+    CHECK(stream > 0);
+    struct sluice_cuda_request request = {.stream = stream, .operation = SLUICE_CUDA_COMPLETE, .word = 4096, .value = 1};
+    CHECK_SAME(sluice_cuda_submit(&request, 1), -CUDA_INVALID_VALUE);
+    CHECK_SAME(await_stream((struct sluice_cuda_stream *)(intptr_t)stream), -CUDA_INVALID_VALUE);
+    CHECK_SAME(sluice_cuda_stream_destroy((struct sluice_cuda_stream *)(intptr_t)stream), 0);
+}
+
 static void send_descriptor(int socket, int descriptor) {
     char control[CMSG_SPACE(sizeof descriptor)] = {0};
     char byte = 0;
@@ -343,16 +363,14 @@ static void be_faulty(const char *library) {
     void (*fault_after)(int64_t) = (void (*)(int64_t))dlsym(handle, "soft_gpu_fault_after");
     struct gpu gpu = open_gpu(0);
     pin(&gpu);
+    /* What making the stream gave it must not be what fails. */
+    await_stream(gpu.stream);
     CHECK_SAME(sluice_cuda_device_fault(gpu.device), 0);
     fault_after(0);
     struct sluice_cuda_request request = {.stream = (int64_t)(intptr_t)gpu.stream, .operation = SLUICE_CUDA_COMPLETE,
             .word = seen(&pinned->word), .value = 1};
     CHECK_SAME(sluice_cuda_submit(&request, 1), 1);
-    int status;
-    while ((status = sluice_cuda_stream_query(gpu.stream)) == -CUDA_NOT_READY) {
-        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-    }
-    CHECK_SAME(status, -CUDA_ILLEGAL_ADDRESS);
+    CHECK_SAME(await_stream(gpu.stream), -CUDA_ILLEGAL_ADDRESS);
     CHECK_SAME(sluice_cuda_device_fault(gpu.device), -CUDA_ILLEGAL_ADDRESS);
     CHECK_SAME(sluice_cuda_memory_allocate(gpu.device, 1 << 21), -CUDA_ILLEGAL_ADDRESS);
     CHECK_SAME((int64_t)pinned->word, 0);
@@ -363,7 +381,7 @@ static int apart(void (*part)(int socket, const char *library), const char *libr
     CHECK_SAME(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
     int child = fork();
     if (child == 0) {
-        alarm(60);
+        alarm(120);
         close(sockets[0]);
         part(sockets[1], library);
         _exit(0);
@@ -401,6 +419,7 @@ void test_cuda(const char *library) {
     test_copies(&first);
     test_copies(&second);
     test_events(&first, &second);
+    test_refused_word(&first);
     CHECK_SAME(sluice_cuda_memory_enable_peer(first.device, second.device), 0);
     CHECK_SAME(sluice_cuda_memory_enable_peer(first.device, second.device), 0);
     test_sharing(&first, socket, handle);

@@ -66,7 +66,7 @@ int main(int count, char **arguments) {
         return 2;
     }
     /* Nothing here may hang for ever: the signal ends the process. */
-    alarm(60);
+    alarm(180);
     test_sockets();
     test_streams();
     test_epoll();

@@ -14,7 +14,7 @@ int cuda_enter(struct sluice_cuda_device *device, struct cuda_scope *scope) {
     }
     result = cuda.push_context(device->context);
     scope->is_pushed = result == CUDA_SUCCESS;
-    return -result;
+    return cuda_failed(device, result);
 }
 
 void cuda_leave(struct cuda_scope *scope) {
@@ -29,8 +29,8 @@ void cuda_leave(struct cuda_scope *scope) {
  * be used or that the process must be started again.
  */
 static bool stays(cuda_result result) {
-    return result == CUDA_ILLEGAL_ADDRESS || (result >= 709 && result <= 719 && result != 712 && result != 713)
-            || result == 214 || result == 220;
+    return result == CUDA_ILLEGAL_ADDRESS || result == 702 || result == 709 || result == 710
+            || (result >= 714 && result <= 719) || result == 721 || result == 214 || result == 220 || result == 226;
 }
 
 int cuda_failed(struct sluice_cuda_device *device, cuda_result result) {

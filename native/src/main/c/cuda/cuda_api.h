@@ -1,6 +1,6 @@
 /*
  * What Sluice uses of the CUDA driver API, declared here, so that the build needs no CUDA toolkit. Names, numbers and layouts are
- * those of NVIDIA's cuda.h (CUDA Driver API reference manual, 13.0); cuda_api_test.c compares them where that header is there.
+ * those of NVIDIA's cuda.h (CUDA Driver API reference manual, 13.0).
  */
 #ifndef CUDA_API_H
 #define CUDA_API_H
@@ -64,6 +64,8 @@ enum {
     CUDA_POINTER_IS_MANAGED = 8,
     CUDA_POINTER_DEVICE_ORDINAL = 9,
     CUDA_POINTER_IS_LEGACY_IPC_CAPABLE = 10,
+    CUDA_POINTER_RANGE_START = 11,
+    CUDA_POINTER_RANGE_BYTES = 12,
     CUDA_POINTER_ALLOWED_HANDLE_TYPES = 14,
     CUDA_POINTER_IS_GPU_DIRECT_RDMA_CAPABLE = 15,
     CUDA_POINTER_POOL_HANDLE = 17,
@@ -127,7 +129,7 @@ struct cuda_access {
     int flags;
 };
 
-/* FUNCTION(name of the member, name of the symbol, parameters) for each that every driver from 11.4 on has. */
+/* FUNCTION(name of the member, name of the symbol, parameters) for each that every driver from 11.7 on has. */
 #define CUDA_FUNCTIONS(FUNCTION) \
     FUNCTION(initialise, cuInit, (unsigned flags)) \
     FUNCTION(driver_version, cuDriverGetVersion, (int *version)) \
@@ -173,7 +175,6 @@ struct cuda_access {
             (cuda_address address, size_t bytes, const struct cuda_access *access, size_t count)) \
     FUNCTION(memory_allocate, cuMemAlloc_v2, (cuda_address *address, size_t bytes)) \
     FUNCTION(memory_free, cuMemFree_v2, (cuda_address address)) \
-    FUNCTION(address_range, cuMemGetAddressRange_v2, (cuda_address *base, size_t *bytes, cuda_address address)) \
     FUNCTION(pointer_attributes, cuPointerGetAttributes, \
             (unsigned count, int *attributes, void **values, cuda_address address)) \
     FUNCTION(host_register, cuMemHostRegister_v2, (void *address, size_t bytes, unsigned flags)) \
@@ -187,8 +188,6 @@ struct cuda_access {
     FUNCTION(stream_query, cuStreamQuery, (cuda_stream stream)) \
     FUNCTION(stream_wait_event, cuStreamWaitEvent, (cuda_stream stream, cuda_event event, unsigned flags)) \
     FUNCTION(stream_write_value, cuStreamWriteValue64_v2, \
-            (cuda_stream stream, cuda_address address, uint64_t value, unsigned flags)) \
-    FUNCTION(stream_wait_value, cuStreamWaitValue64_v2, \
             (cuda_stream stream, cuda_address address, uint64_t value, unsigned flags)) \
     FUNCTION(stream_call, cuLaunchHostFunc, (cuda_stream stream, void (*function)(void *argument), void *argument)) \
     FUNCTION(event_create, cuEventCreate, (cuda_event *event, unsigned flags)) \

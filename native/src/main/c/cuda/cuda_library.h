@@ -38,6 +38,9 @@ void cuda_leave(struct cuda_scope *scope);
 /* A negated error, kept with the device if it is one that stays. */
 int cuda_failed(struct sluice_cuda_device *device, cuda_result result);
 
+/* A descriptor that the driver has opened is not for programs that this one starts; the descriptor or a negated error. */
+int cuda_close_on_exec(int descriptor);
+
 static inline int cuda_system_error(int error) {
     return SLUICE_CUDA_SYSTEM_ERROR - error;
 }

@@ -23,6 +23,9 @@ struct sluice_cuda_stream {
     struct cuda_kernels kernels;
     cuda_address blocks;
     int max_blocks;
+    bool has_words;
+    /* The error of an operation that was carried out without its end, or 0. */
+    _Atomic int failed;
 };
 
 /* struct completion of kernels.cu. */

@@ -64,7 +64,7 @@ static void load(void *argument) {
     }
     const char *missing = missing_symbol(library, &cuda);
     if (missing != NULL) {
-        snprintf(cause, sizeof cause, "%s lacks the function %s: a driver of version 470 or newer has it", file, missing);
+        snprintf(cause, sizeof cause, "%s lacks the function %s: a driver of version 515 (CUDA 11.7) or newer has it", file, missing);
         memset(&cuda, 0, sizeof cuda);
         dlclose(library);
         return;

@@ -95,7 +95,7 @@ int sluice_cuda_memory_free(struct sluice_cuda_device *device, uint64_t address,
     return cuda_failed(device, result);
 }
 
-static int close_on_exec(int descriptor) {
+int cuda_close_on_exec(int descriptor) {
     int flags = fcntl(descriptor, F_GETFD);
     if (flags < 0 || fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) < 0) {
         int error = errno;
@@ -119,7 +119,7 @@ int sluice_cuda_memory_export(struct sluice_cuda_device *device, uint64_t addres
         cuda.allocation_release(allocation);
     }
     cuda_leave(&scope);
-    return result == CUDA_SUCCESS ? close_on_exec(descriptor) : cuda_failed(device, result);
+    return result == CUDA_SUCCESS ? cuda_close_on_exec(descriptor) : cuda_failed(device, result);
 }
 
 int64_t sluice_cuda_memory_import(struct sluice_cuda_device *device, int descriptor, int64_t bytes) {
@@ -161,13 +161,16 @@ int sluice_cuda_memory_describe(uint64_t address, struct sluice_cuda_memory_reco
     unsigned long long handle_types = 0;
     unsigned is_rdma_capable = 0;
     void *pool = NULL;
+    cuda_address base = 0;
+    size_t bytes = 0;
     int attributes[] = {
         CUDA_POINTER_MEMORY_TYPE, CUDA_POINTER_IS_MANAGED, CUDA_POINTER_DEVICE_ORDINAL, CUDA_POINTER_BUFFER_ID,
         CUDA_POINTER_IS_LEGACY_IPC_CAPABLE, CUDA_POINTER_ALLOWED_HANDLE_TYPES, CUDA_POINTER_IS_GPU_DIRECT_RDMA_CAPABLE,
-        CUDA_POINTER_POOL_HANDLE,
+        CUDA_POINTER_POOL_HANDLE, CUDA_POINTER_RANGE_START, CUDA_POINTER_RANGE_BYTES,
     };
     void *values[] = {
-        &type, &is_managed, &ordinal, &buffer_id, &is_legacy_capable, &handle_types, &is_rdma_capable, &pool};
+        &type, &is_managed, &ordinal, &buffer_id, &is_legacy_capable, &handle_types, &is_rdma_capable, &pool, &base,
+        &bytes};
     if (!sluice_cuda_loaded()) {
         return -CUDA_NOT_INITIALIZED;
     }
@@ -176,7 +179,7 @@ int sluice_cuda_memory_describe(uint64_t address, struct sluice_cuda_memory_reco
     }
     memset(record, 0, sizeof *record);
     record->ordinal = -1;
-    /* Of an address that the driver does not know all are zero, and that is no error. */
+    /* It needs no context. Of an address that the driver does not know all are zero, and that is no error. */
     cuda_result result = cuda.pointer_attributes(sizeof attributes / sizeof *attributes, attributes, values, address);
     if (result != CUDA_SUCCESS) {
         return result == CUDA_INVALID_VALUE ? 0 : -result;
@@ -184,13 +187,6 @@ int sluice_cuda_memory_describe(uint64_t address, struct sluice_cuda_memory_reco
     record->kind = kind_of(type, is_managed);
     if (record->kind == SLUICE_CUDA_MEMORY_NONE) {
         return 0;
-    }
-    cuda_address base = 0;
-    size_t bytes = 0;
-    result = cuda.address_range(&base, &bytes, address);
-    if (result != CUDA_SUCCESS) {
-        record->kind = SLUICE_CUDA_MEMORY_NONE;
-        return result == CUDA_NOT_FOUND || result == CUDA_INVALID_VALUE ? 0 : -result;
     }
     record->base = base;
     record->bytes = (int64_t)bytes;

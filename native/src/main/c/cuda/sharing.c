@@ -51,11 +51,11 @@ int sluice_cuda_memory_dma_buffer(struct sluice_cuda_device *device, uint64_t ad
     if (entered < 0) {
         return entered;
     }
-    cuda_result result = cuda.range_handle == NULL
-            ? CUDA_NOT_SUPPORTED
+    cuda_result result = cuda.range_handle == NULL ? CUDA_NOT_SUPPORTED
+            : bytes <= 0 ? CUDA_INVALID_VALUE
             : cuda.range_handle(&descriptor, address, (size_t)bytes, CUDA_RANGE_HANDLE_DMA_BUF, 0);
     cuda_leave(&scope);
-    return result == CUDA_SUCCESS ? descriptor : cuda_failed(device, result);
+    return result == CUDA_SUCCESS ? cuda_close_on_exec(descriptor) : cuda_failed(device, result);
 }
 
 int sluice_cuda_memory_flush_remote_writes(struct sluice_cuda_device *device) {

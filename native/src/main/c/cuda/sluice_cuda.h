@@ -181,7 +181,7 @@ struct sluice_cuda_request {
 
 /*
  * Gives requests to their streams, in order. The result is how many the driver took, or, if it did not take the first, why. Of a
- * request that it did not take nothing happens, but for one whose word or signal alone it refused: then the stream has failed.
+ * request that it did not take nothing happens, but for one whose word or signal alone it refused: the stream's query tells then.
  */
 int sluice_cuda_submit(const struct sluice_cuda_request *requests, int count);
 

@@ -1,5 +1,6 @@
 #include "cuda_stream.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -60,6 +61,9 @@ int64_t sluice_cuda_stream_create(
     if (stream != NULL && result == CUDA_SUCCESS) {
         stream->device = device;
         stream->max_blocks = max_blocks;
+        int words = 0;
+        cuda.device_attribute(&words, CUDA_CAN_USE_64_BIT_STREAM_MEMORY_OPERATIONS, device->device);
+        stream->has_words = words != 0;
         result = create(stream, kernels->module, priority > 0);
     }
     cuda_leave(&scope);
@@ -95,7 +99,7 @@ int sluice_cuda_stream_query(struct sluice_cuda_stream *stream) {
     }
     cuda_result result = cuda.stream_query(stream->stream);
     cuda_leave(&scope);
-    return cuda_failed(stream->device, result);
+    return result == CUDA_SUCCESS ? -atomic_load(&stream->failed) : cuda_failed(stream->device, result);
 }
 
 /* On a thread of the driver's, which may call no function of the driver. */

@@ -1,5 +1,7 @@
 #include "cuda_stream.h"
 
+#include <stdatomic.h>
+
 #define WARP 32
 /* Enough warps for a device to hide its memory's latency, and few enough for several blocks in a multiprocessor. */
 #define THREADS 512
@@ -47,7 +49,15 @@ static cuda_result copy_pages(const struct sluice_cuda_stream *stream, const str
             blocks_for(stream, pages * slices * WARP), THREADS, arguments);
 }
 
-static cuda_result checksum(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+/* What was carried out has no end: the stream says so when it is asked. */
+static cuda_result without_end(struct sluice_cuda_stream *stream, cuda_result result) {
+    if (result != CUDA_SUCCESS) {
+        atomic_store(&stream->failed, result);
+    }
+    return result;
+}
+
+static cuda_result checksum(struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
     struct cuda_completion done = completion_of(stream, request);
     uint64_t from = request->source;
     uint64_t bytes = request->bytes;
@@ -55,13 +65,13 @@ static cuda_result checksum(const struct sluice_cuda_stream *stream, const struc
     void *arguments[] = {&from, &bytes, &result_address, &done};
     cuda_result result = cuda.fill(result_address, 0, sizeof(uint64_t), stream->stream);
     return result != CUDA_SUCCESS ? result
-            : launch(stream, stream->kernels.checksum,
-                    blocks_for(stream, (bytes + CHECKED_BYTES - 1) / CHECKED_BYTES), THREADS, arguments);
+            : without_end(stream, launch(stream, stream->kernels.checksum,
+                    blocks_for(stream, (bytes + CHECKED_BYTES - 1) / CHECKED_BYTES), THREADS, arguments));
 }
 
-/* What no kernel of ours has done: a word alone is the stream's to write, a signal takes a kernel. */
+/* What no kernel of ours has done: a word alone is the stream's to write, where it can; a signal takes a kernel. */
 static cuda_result complete(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
-    if (request->signal != 0) {
+    if (request->signal != 0 || (request->word != 0 && !stream->has_words)) {
         struct cuda_completion done = completion_of(stream, request);
         void *arguments[] = {&done};
         return launch(stream, stream->kernels.signal, 1, WARP, arguments);
@@ -70,7 +80,7 @@ static cuda_result complete(const struct sluice_cuda_stream *stream, const struc
                               : cuda.stream_write_value(stream->stream, request->word, request->value, 0);
 }
 
-static cuda_result submit(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+static cuda_result submit(struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
     cuda_result result = CUDA_SUCCESS;
     switch (request->operation) {
         case SLUICE_CUDA_COPY_PAGES:
@@ -100,7 +110,7 @@ static cuda_result submit(const struct sluice_cuda_stream *stream, const struct 
         default:
             return CUDA_INVALID_VALUE;
     }
-    return result == CUDA_SUCCESS ? complete(stream, request) : result;
+    return result == CUDA_SUCCESS ? without_end(stream, complete(stream, request)) : result;
 }
 
 int sluice_cuda_submit(const struct sluice_cuda_request *requests, int count) {

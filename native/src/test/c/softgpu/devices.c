@@ -97,8 +97,7 @@ size_t device_memory(void) {
 }
 
 EXPORT cuda_result cuInit(unsigned flags) {
-    device_count();
-    return flags == 0 ? CUDA_SUCCESS : CUDA_INVALID_VALUE;
+    return flags != 0 ? CUDA_INVALID_VALUE : device_count() == 0 ? CUDA_NO_DEVICE : CUDA_SUCCESS;
 }
 
 EXPORT cuda_result cuDriverGetVersion(int *version) {

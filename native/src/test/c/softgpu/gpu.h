@@ -122,7 +122,7 @@ void allocation_release(struct allocation *allocation);
 
 /* streams.c */
 
-enum operation_kind { COPY, FILL, WRITE_WORD, WAIT_WORD, RECORD, WAIT_EVENT, CALL, LAUNCH };
+enum operation_kind { COPY, FILL, WRITE_WORD, RECORD, WAIT_EVENT, CALL, LAUNCH };
 
 #define MAXIMUM_ARGUMENT_BYTES 256
 

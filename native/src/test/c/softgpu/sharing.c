@@ -200,18 +200,6 @@ EXPORT cuda_result cuMemHostGetDevicePointer_v2(cuda_address *address, void *hos
 
 /* ---- what lies at an address ---- */
 
-EXPORT cuda_result cuMemGetAddressRange_v2(cuda_address *base, size_t *bytes, cuda_address address) {
-    STICKY();
-    world_read();
-    struct mapping *mapping = mapping_of(address);
-    if (mapping != NULL) {
-        *base = mapping->address;
-        *bytes = mapping->bytes;
-    }
-    world_release();
-    return mapping == NULL ? CUDA_NOT_FOUND : CUDA_SUCCESS;
-}
-
 static cuda_result put_attribute(const struct mapping *mapping, int attribute, void *value) {
     const struct allocation *allocation = mapping == NULL ? NULL : mapping->allocation;
     unsigned word = 0;
@@ -245,6 +233,16 @@ static cuda_result put_attribute(const struct mapping *mapping, int attribute, v
             word = allocation != NULL && allocation->is_rdma_capable;
             memcpy(value, &word, sizeof word);
             return CUDA_SUCCESS;
+        case CUDA_POINTER_RANGE_START: {
+            cuda_address base = mapping == NULL ? 0 : mapping->address;
+            memcpy(value, &base, sizeof base);
+            return CUDA_SUCCESS;
+        }
+        case CUDA_POINTER_RANGE_BYTES: {
+            size_t bytes = mapping == NULL ? 0 : mapping->bytes;
+            memcpy(value, &bytes, sizeof bytes);
+            return CUDA_SUCCESS;
+        }
         case CUDA_POINTER_POOL_HANDLE: {
             void *pool = NULL;
             memcpy(value, &pool, sizeof pool);

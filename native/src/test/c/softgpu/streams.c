@@ -58,10 +58,6 @@ static bool is_ready(struct CUstream_st *stream, const struct operation *operati
     if (operation->kind == WAIT_EVENT) {
         return event_has_happened(operation->event, operation->recording);
     }
-    if (operation->kind == WAIT_WORD) {
-        uint64_t *word = reach(stream->ordinal, operation->to, sizeof *word);
-        return word == NULL || __atomic_load_n(word, __ATOMIC_ACQUIRE) >= operation->value;
-    }
     return operation->kind != LAUNCH || operation->twin->is_ready == NULL
             || operation->twin->is_ready(stream->ordinal, operation->arguments);
 }
@@ -94,8 +90,6 @@ static bool carry_out(struct CUstream_st *stream, struct operation *operation) {
             }
             return word != NULL;
         }
-        case WAIT_WORD:
-            return reach(ordinal, operation->to, sizeof(uint64_t)) != NULL;
         case RECORD:
             event_happens(operation->event, operation->recording);
             return true;
@@ -285,14 +279,6 @@ EXPORT cuda_result cuStreamWriteValue64_v2(cuda_stream stream, cuda_address addr
     (void)context;
     return address % 8 == 0 && flags == 0 && is_known(address, 8) ? add_memory(stream, WRITE_WORD, address, 0, 8, value)
                                                                   : CUDA_INVALID_VALUE;
-}
-
-EXPORT cuda_result cuStreamWaitValue64_v2(cuda_stream stream, cuda_address address, uint64_t value, unsigned flags) {
-    CONTEXT(context)
-    (void)context;
-    return address % 8 == 0 && flags == CUDA_WAIT_VALUE_GREATER_OR_EQUAL && is_known(address, 8)
-            ? add_memory(stream, WAIT_WORD, address, 0, 8, value)
-            : CUDA_INVALID_VALUE;
 }
 
 EXPORT cuda_result cuLaunchHostFunc(cuda_stream stream, void (*function)(void *argument), void *argument) {

@@ -35,8 +35,8 @@ public final class CudaLibrary {
      *
      * @param path the driver's file; {@code null} or an empty text for {@code libcuda.so.1}, which the dynamic linker looks for
      *     where it looks for all libraries
-     * @return {@code null} when the driver can be used (there need not be any device), otherwise one sentence that says which file
-     *     was tried, and why it cannot be loaded or initialised, or which function it lacks
+     * @return {@code null} when the driver can be used, otherwise one sentence that says which file was tried, and why it cannot
+     *     be loaded or initialised, as where no device is visible, or which function it lacks
      */
     public static @Nullable String load(@Nullable String path) {
         byte[] cause = open(path == null ? null : path.getBytes(UTF_8));

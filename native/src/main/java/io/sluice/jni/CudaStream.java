@@ -38,7 +38,11 @@ public final class CudaStream {
     /** Where in the record the device's address is of the pages' offsets from the source, or their distance; a {@code long}. */
     public static final int REQUEST_SOURCES_OFFSET = 48;
 
-    /** Where in the record the device's address of the signal is, a {@code long}; 0 for none. */
+    /**
+     * Where in the record the device's address of the signal is, a {@code long}; 0 for none. An addition is atomic against others
+     * of the same device, and against those of another device only over a link with {@link CudaDevice#LINK_NATIVE_ATOMICS}; against
+     * the host's it is not: store there.
+     */
     public static final int REQUEST_SIGNAL_OFFSET = 56;
 
     /** Where in the record is what is added to the signal, or stored; a {@code long}. */
@@ -103,7 +107,7 @@ public final class CudaStream {
      * @param requests where the records begin
      * @param count how many there are
      * @return how many the driver took, or, if it did not take the first, an error. Of one that it did not take nothing happens,
-     *     unless it refused the signal or the word alone: {@link #query} then says that the stream has failed
+     *     unless it refused the signal or the word alone: {@link #query} gives that error once the stream's work is done
      */
     public static native int submit(long requests, int count);
 
@@ -137,7 +141,7 @@ public final class CudaStream {
     public static native long handle(long stream);
 
     /**
-     * Destroys a stream. Work that is under way goes on.
+     * Destroys a stream. It must have no work under way: see {@link #query}.
      *
      * @param stream the stream
      * @return 0 or an error; the handle is gone in either case

@@ -8,6 +8,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -96,19 +97,19 @@ class GatheredPagesTest {
         int mark = adapter.mark();
         try (GatheredPages pages = open()) {
             AtomicInteger rounds = new AtomicInteger();
-            Thread breaking = Thread.ofPlatform().start(() -> {
+            CompletableFuture<Void> broken = CompletableFuture.runAsync(() -> {
                 for (int i = 1; i <= 10; i++) {
                     int awaited = 3 * i;
                     Patience.until("pages move", () -> rounds.get() >= awaited);
                     adapter.breakOneOf(random, mark);
                 }
             });
-            while (breaking.isAlive()) {
+            while (!broken.isDone()) {
                 pages.write(descending(), ascending());
                 pages.read(descending(), ascending());
                 rounds.incrementAndGet();
             }
-            Patience.join(breaking);
+            Patience.await(broken);
         }
     }
 
