@@ -129,6 +129,8 @@ changed_modules() {
       return
     fi
     [[ $affected == *" $module "* ]] || affected+="$module "
+    # The site follows the links of all pages.
+    [[ $file != *.md || $affected == *' docs/site '* ]] || affected+='docs/site '
   done <<< "$files"
   # What depends on an affected module is affected, until nothing more is.
   grown=yes

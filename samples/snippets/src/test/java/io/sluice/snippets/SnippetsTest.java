@@ -10,6 +10,7 @@ import io.sluice.testkit.FreePort;
 import io.sluice.testkit.Patience;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,13 +63,28 @@ class SnippetsTest {
                 .redirectError(folder.resolve("errors").toFile())
                 .start();
         try (BufferedReader printed = receiver.inputReader()) {
-            String[] offer = printed.readLine().split(" ");
+            String[] offer = line(printed).split(" ");
             run("TwoProcesses", "send", offer[0], offer[1]);
-            assertThat(printed.readLine()).startsWith("received: hello from process ");
+            assertThat(line(printed)).startsWith("received: hello from process ");
             assertThat(Patience.exit(receiver)).isZero();
         } finally {
             receiver.destroyForcibly();
         }
+    }
+
+    /** The next line of the receiver's; where it has ended, what it has said of that. */
+    private String line(BufferedReader printed) {
+        return Patience.await(CompletableFuture.supplyAsync(() -> {
+            try {
+                String line = printed.readLine();
+                if (line == null) {
+                    throw new AssertionError(Files.readString(folder.resolve("errors")));
+                }
+                return line;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }));
     }
 
     @Test

@@ -96,7 +96,7 @@ final class Outside implements AutoCloseable {
             Files.copy(ROOT.resolve(module).resolve("pom.xml"), copy.resolve("pom.xml"));
         }
         String pom = Files.readString(build.resolve("pom.xml"));
-        for (String unpublished : List.of("samples", "docs/site")) {
+        for (String unpublished : List.of("samples", "samples/snippets", "docs/site")) {
             pom = pom.replace("<module>" + unpublished + "</module>", "");
         }
         Files.writeString(build.resolve("pom.xml"), pom);

@@ -27,9 +27,10 @@ final class ControlCodec {
     /** The longest input that is believed, in tokens: well above any context window. */
     static final int MAX_INPUT_TOKENS = 1 << 24;
 
-    private static final int MAX_BLOCKS = MAX_INPUT_TOKENS / TokenLayout.BLOCK_TOKENS;
+    static final int MAX_BLOCKS = MAX_INPUT_TOKENS / TokenLayout.BLOCK_TOKENS;
 
     private static final int MAP = 5 << 5;
+    private static final int MOST_COMPLAINT = 500;
     private static final ObjectMapper CBOR = CBORMapper.builder()
             .addMixIn(RegionDescriptor.class, DescriptorBytes.class)
             .enable(
@@ -79,10 +80,15 @@ final class ControlCodec {
             check(message);
             return message;
         } catch (JsonProcessingException e) {
-            throw new MalformedMessageException("malformed message: " + e.getOriginalMessage());
+            throw new MalformedMessageException("malformed message: " + shortened(e.getOriginalMessage()));
         } catch (IOException e) {
             throw new MalformedMessageException("malformed message: " + e.getMessage());
         }
+    }
+
+    /** The library's complaint, which may quote what came. */
+    private static String shortened(String complaint) {
+        return complaint.length() <= MOST_COMPLAINT ? complaint : complaint.substring(0, MOST_COMPLAINT) + "…";
     }
 
     /** Complains about values that no other side of this release sends. */
@@ -117,7 +123,8 @@ final class ControlCodec {
 
     private static void require(boolean possible, ControlMessage message, String field) {
         if (!possible) {
-            throw new MalformedMessageException("malformed message: impossible " + field + " in " + message);
+            throw new MalformedMessageException(
+                    "malformed " + message.getClass().getSimpleName() + " message: impossible " + field);
         }
     }
 }

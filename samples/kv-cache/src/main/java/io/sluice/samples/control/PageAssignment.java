@@ -35,6 +35,9 @@ public final class PageAssignment {
      */
     @JsonCreator
     static PageAssignment ofRuns(@JsonProperty("reused") int[] reused, @JsonProperty("runs") int[] runs) {
+        if (reused.length > ControlCodec.MAX_BLOCKS) {
+            throw new IllegalArgumentException(reused.length + " blocks are more than any input has");
+        }
         long moved = 0;
         for (int i = 0; i < runs.length; i += 2) {
             if (i + 1 == runs.length || runs[i] < 0 || runs[i + 1] < 1 || runs[i] > Integer.MAX_VALUE - runs[i + 1]) {

@@ -136,6 +136,15 @@ class ControlCodecTest {
         }
     }
 
+    /** Before memory is taken for the pages of so many. */
+    @Test
+    void moreBlocksThanAnyInputHasAreRefused() {
+        int[] reused = new int[ControlCodec.MAX_BLOCKS + 1];
+        assertThatThrownBy(() -> PageAssignment.ofRuns(reused, new int[] {0, reused.length * TokenLayout.BLOCK_PAGES}))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("more than any input has");
+    }
+
     @Test
     void impossibleValuesAreNamed() {
         assertMalformed(new Allocate(1, 1025, BlockHashes.of(1, 2)), "Allocate", "hashes");

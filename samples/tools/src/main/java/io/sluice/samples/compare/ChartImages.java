@@ -1,6 +1,7 @@
 package io.sluice.samples.compare;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -42,7 +43,16 @@ final class ChartImages {
             }
             return files;
         } finally {
+            deleteUsed(own);
+        }
+    }
+
+    /** The browser's helpers end a moment after it, and may still write: what they leave is the temporary folder's. */
+    private static void deleteUsed(Path own) {
+        try {
             Workbench.delete(own);
+        } catch (IOException | UncheckedIOException stillUsed) {
+            own.toFile().deleteOnExit();
         }
     }
 
