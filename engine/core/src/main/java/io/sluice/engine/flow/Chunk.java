@@ -49,8 +49,15 @@ final class Chunk extends WorkRequest {
     /** It is about to be given to the endpoint. */
     void offered(long at) {
         ElementOperation element = owner;
-        if (first && element != null) {
+        if (element == null) {
+            return;
+        }
+        if (first) {
             element.posted(at);
+        }
+        if (completesInto() != null && element.transfer().completionOnDevice() == null) {
+            // another part of the run has failed since this one was cut: the host completes the event
+            completeInto(null, false);
         }
     }
 

@@ -171,7 +171,7 @@ public abstract class WorkRequest {
      * @param event that the endpoint {@linkplain StreamOrder#completesInto completes into}
      * @param last whether no request of the same run follows
      */
-    protected final void completeInto(StreamCompletion event, boolean last) {
+    protected final void completeInto(@Nullable StreamCompletion event, boolean last) {
         completesInto = event;
         lastOfCompletion = last;
     }

@@ -37,7 +37,7 @@ class StrangersTest {
     private static final int HELLOS = 200;
     private static final int RATE = 50;
 
-    /** After that the engine closes a socket; it is no option. */
+    /** After that the engine closes a socket by default: three tenths of {@code handshakeTimeout}. */
     private static final Duration SILENCE = Duration.ofSeconds(3);
 
     private final CapturedLog log = CapturedLog.everything();
