@@ -114,7 +114,7 @@ public interface TransferClient {
 
     /**
      * Makes a new connection, which is closed with this client, if not before. {@link Future#timeout} only gives up waiting: a
-     * connection that comes later stays open until then. {@link TransferClientOptions#setConnectTimeout} bounds the connect
+     * connection that comes later stays open until then. {@link io.sluice.engine.EngineOptions.Builder#connectTimeout} bounds the connect
      * itself.
      *
      * @param address of the peer
@@ -145,7 +145,7 @@ public interface TransferClient {
 
     /**
      * The connections that peers make, first those that are open already. Peers may connect whether or not anybody listens: those that
-     * are not fetched wait, at most as many as may be open at once ({@link TransferClientOptions#setMaxConnections}); if more come,
+     * are not fetched wait, at most as many as may be open at once ({@link io.sluice.engine.EngineOptions.Builder#maxConnections}); if more come,
      * the stream fails.
      *
      * @return begins with its handler, and ends with this client
