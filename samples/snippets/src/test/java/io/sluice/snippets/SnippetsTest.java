@@ -62,7 +62,9 @@ class SnippetsTest {
         Process receiver = new ProcessBuilder(command("TwoProcesses", "receive"))
                 .redirectError(folder.resolve("errors").toFile())
                 .start();
-        try (BufferedReader printed = receiver.inputReader()) {
+        // not closed here: that waits for a line that is being read
+        BufferedReader printed = receiver.inputReader();
+        try {
             String[] offer = line(printed).split(" ");
             run("TwoProcesses", "send", offer[0], offer[1]);
             assertThat(line(printed)).startsWith("received: hello from process ");

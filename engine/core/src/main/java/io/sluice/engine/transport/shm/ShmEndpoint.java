@@ -577,6 +577,8 @@ final class ShmEndpoint
         ownRegions.close();
         Path current = path;
         if (current != null) {
+            // the ring is not read any more, in which a peer that went may have said so
+            context.wordsChanged();
             context.loop().removeSource(current);
             current.segment.close();
         }
