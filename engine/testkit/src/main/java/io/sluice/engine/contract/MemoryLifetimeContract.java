@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
@@ -14,6 +15,7 @@ import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
@@ -26,6 +28,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -264,6 +267,67 @@ interface MemoryLifetimeContract extends Contract {
                 assertThat(pair.connection().window().bytes()).isZero();
                 await(local.close());
             }
+        }
+    }
+
+    @Test
+    @Tag(DRIVER)
+    default void pagesOfAFileThatIsCutShortAreATypedFailure(@TempDir Path folder) throws IOException {
+        assumeHostMemory();
+        assumeTrue(
+                transport().crossesProcesses() || !transport().locksMemory(),
+                "what stands in for an adapter has locked no pages, and would end this process");
+        int bytes = 1 << 20;
+        for (boolean write : new boolean[] {true, false}) {
+            try (Arena arena = Arena.ofShared();
+                    FileChannel file = FileChannel.open(
+                            folder.resolve("write " + write),
+                            StandardOpenOption.CREATE_NEW,
+                            StandardOpenOption.READ,
+                            StandardOpenOption.WRITE);
+                    EnginePair pair = EnginePair.open(transport())) {
+                MemoryRegion local = registerMapped(
+                        pair.initiator(), file, FileChannel.MapMode.READ_WRITE, RegionOptions.local(), bytes, arena);
+                RemoteRegion remote = pair.attach(pair.served(bytes));
+                int[] from = IntStream.range(0, bytes / 4096).toArray();
+                int[] to = IntStream.range(0, from.length)
+                        .map(i -> from.length - 1 - i)
+                        .toArray();
+                PageEnds ends = new PageEnds();
+                for (int i = 0; i < 20; i++) {
+                    movePages(pair.connection(), write, local, from, remote, to, ends);
+                    ends.awaitSuccess();
+                }
+                file.truncate(0);
+                movePages(pair.connection(), write, local, from, remote, to, ends);
+                if (transport().locksMemory()) {
+                    // the pages are locked, and outlive the file's end: success, or else a typed failure
+                    ends.await();
+                    assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
+                } else {
+                    assertThat(ends.awaitFailure(SluiceException.class).isEmpty())
+                            .isFalse();
+                }
+                await(pair.connection().quiesced());
+                assertThat(pair.connection().window().operations()).isZero();
+                assertThat(pair.connection().window().bytes()).isZero();
+                await(local.close());
+            }
+        }
+    }
+
+    private static void movePages(
+            Connection connection,
+            boolean write,
+            MemoryRegion local,
+            int[] localPages,
+            RemoteRegion remote,
+            int[] remotePages,
+            PageEnds ends) {
+        if (write) {
+            connection.writePages(local, localPages, remote, remotePages, 4096, TransferOptions.defaults(), ends);
+        } else {
+            connection.readPages(local, localPages, remote, remotePages, 4096, TransferOptions.defaults(), ends);
         }
     }
 

@@ -97,6 +97,31 @@ interface SignalWaitContract extends Contract {
     }
 
     @Test
+    default void anUpdateJustBeforeThePeerGoesWakesWaiters() {
+        for (int round = 0; round < 5; round++) {
+            try (EnginePair pair = EnginePair.open(transport())) {
+                MemoryRegion served = pair.served(64);
+                SignalUpdate update = new RemoteSignal(pair.attach(served), 8).weak();
+                CompletableFuture<Long> one = served.signal(8).awaitAtLeast(1);
+                if (transport().carriesOutInTheCall()) {
+                    CompletableFuture<Void> gone;
+                    // The target finds the update and the end at the same time.
+                    try (Blockade blockade = Blockade.ofTarget(pair)) {
+                        pair.signal(update).awaitSuccess();
+                        gone = CompletableFuture.runAsync(pair.initiator()::close);
+                        Patience.pause(LONG_ENOUGH_TO_SEE);
+                    }
+                    await(gone);
+                } else {
+                    pair.signal(update).awaitSuccess();
+                    pair.initiator().close();
+                }
+                assertThat(await(one)).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
     default void waitersWithDifferentThresholds() {
         int waiters = 1_000;
         try (EnginePair pair = EnginePair.open(transport())) {
