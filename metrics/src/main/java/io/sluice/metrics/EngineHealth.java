@@ -69,9 +69,9 @@ public final class EngineHealth {
      * @return the answer, within the patience
      */
     public Status live() {
-        CompletableFuture<Void> cycled = engine.cycled();
+        CompletableFuture<Void> pingPollers = engine.pingPollers();
         try {
-            cycled.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+            pingPollers.get(patience.toNanos(), TimeUnit.NANOSECONDS);
             return Status.UP;
         } catch (TimeoutException e) {
             return Status.down("a poller has not ended a duty cycle for " + patience.toMillis() + " ms");

@@ -201,7 +201,7 @@ class EngineMetersTest {
     @Test
     void anEngineOfTheSameNameIsMeasuredWhenTheOneBeforeIsGone() {
         EngineOptions options =
-                EngineOptions.builder().name("same").listenNowhere().build();
+                EngineOptions.builder().name("same").noListener().build();
         MeterRegistry simple = new SimpleMeterRegistry();
         PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         try (TransferEngine first = TransferEngine.open(options);

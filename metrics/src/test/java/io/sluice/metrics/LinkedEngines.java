@@ -46,7 +46,7 @@ final class LinkedEngines implements AutoCloseable {
         // over tcp the target takes part, so that it has served something
         EngineOptions.Builder both = patient();
         TransferEngine source = TransferEngine.open(
-                both.name("source").listenNowhere().with(ofSource).build());
+                both.name("source").noListener().with(ofSource).build());
         TransferEngine target = TransferEngine.open(patient().name("target").build());
         return new LinkedEngines(source, target);
     }

@@ -61,7 +61,7 @@ class CudaStreamTest {
         put(request, CudaStream.REQUEST_SOURCES_OFFSET, gpu.pinnedAddress + tables + 8L * pages);
         put(request, CudaStream.REQUEST_SIGNAL_OFFSET, gpu.pinnedAddress + (700 << 10));
         put(request, CudaStream.REQUEST_ADDEND_OFFSET, 5);
-        gpu.carryOut();
+        gpu.execute();
         assertThat(gpu.pinned.get(ValueLayout.JAVA_LONG, 700 << 10)).isEqualTo(5);
         for (int i = 0; i < pages; i++) {
             long from = gpu.pinned.getAtIndex(ValueLayout.JAVA_LONG, tables / 8 + pages + i);
@@ -82,7 +82,7 @@ class CudaStreamTest {
         put(request, CudaStream.REQUEST_DESTINATION_OFFSET, gpu.pinnedAddress + (512 << 10));
         put(request, CudaStream.REQUEST_SOURCE_OFFSET, memory);
         put(request, CudaStream.REQUEST_LENGTH_OFFSET, bytes.length);
-        gpu.carryOut();
+        gpu.execute();
         CRC32C expected = new CRC32C();
         expected.update(bytes);
         assertThat(gpu.pinned.get(ValueLayout.JAVA_LONG, 512 << 10)).isEqualTo(expected.getValue());
@@ -94,7 +94,7 @@ class CudaStreamTest {
         put(request, CudaStream.REQUEST_DESTINATION_OFFSET, memory);
         put(request, CudaStream.REQUEST_LENGTH_OFFSET, 0x5A);
         put(request, CudaStream.REQUEST_DESTINATIONS_OFFSET, 100);
-        gpu.carryOut();
+        gpu.execute();
         gpu.copy(gpu.pinnedAddress, memory, 100);
         assertThat(gpu.pinned.asSlice(0, 100).toArray(ValueLayout.JAVA_BYTE)).containsOnly(0x5A);
     }
@@ -104,9 +104,9 @@ class CudaStreamTest {
         long event = ok(CudaStream.eventCreate(gpu.device));
         assertThat(CudaStream.eventQuery(gpu.device, event)).isZero();
         put(gpu.operation(CudaStream.RECORD_EVENT), CudaStream.REQUEST_DESTINATION_OFFSET, event);
-        gpu.carryOut();
+        gpu.execute();
         put(gpu.operation(CudaStream.WAIT_EVENT), CudaStream.REQUEST_SOURCE_OFFSET, event);
-        gpu.carryOut();
+        gpu.execute();
         int descriptor = EventDescriptor.create();
         ok(CudaStream.signal(gpu.stream, descriptor));
         Patience.until("the descriptor is told", () -> EventDescriptor.drain(descriptor) == 1);
@@ -150,7 +150,7 @@ class CudaStreamTest {
         put(request, CudaStream.REQUEST_SOURCE_OFFSET, function);
         put(request, CudaStream.REQUEST_LENGTH_OFFSET, 128);
         put(request, CudaStream.REQUEST_DESTINATIONS_OFFSET, arguments.address());
-        gpu.carryOut();
+        gpu.execute();
     }
 
     @Test

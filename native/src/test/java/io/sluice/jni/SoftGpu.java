@@ -59,7 +59,7 @@ final class SoftGpu implements AutoCloseable {
     }
 
     /** Submits the operation, and waits until it is done. */
-    void carryOut() {
+    void execute() {
         request.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_WORD_OFFSET, pinnedAddress + WORD);
         request.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_VALUE_OFFSET, ++last);
         assertThat(CudaStream.submit(request.address(), 1)).isEqualTo(1);
@@ -71,7 +71,7 @@ final class SoftGpu implements AutoCloseable {
         copy.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATION_OFFSET, to);
         copy.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_SOURCE_OFFSET, from);
         copy.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_LENGTH_OFFSET, bytes);
-        carryOut();
+        execute();
     }
 
     @Override

@@ -582,7 +582,7 @@ public final class EngineOptions {
          *
          * @return this
          */
-        public Builder listenNowhere() {
+        public Builder noListener() {
             this.listenHost = null;
             return this;
         }
@@ -1062,7 +1062,7 @@ public final class EngineOptions {
             });
             this.variables = Map.copyOf(kept);
             from.text("SLUICE_NAME", this::name);
-            from.address("SLUICE_LISTEN", this::listen, this::listenNowhere);
+            from.address("SLUICE_LISTEN", this::listen, this::noListener);
             from.address("SLUICE_ADVERTISE", this::advertise, null);
             from.text(
                     "SLUICE_TRANSPORTS",

@@ -27,7 +27,7 @@ public interface PreparedTransfer extends Transfer {
      * @throws IllegalStateException if it is running
      * @throws UnsupportedOperationException if this is another kind of transfer
      */
-    PreparedTransfer aim(long localOffset, long remoteOffset, long length);
+    PreparedTransfer retarget(long localOffset, long remoteOffset, long length);
 
     /**
      * Chooses other pages of the same regions for the next runs; of a transfer of pages. Allocates nothing if there are no more
@@ -41,10 +41,10 @@ public interface PreparedTransfer extends Transfer {
      * @throws IllegalStateException if it is running, or chunks of the last run may still touch memory
      * @throws UnsupportedOperationException if this is another kind of transfer
      */
-    PreparedTransfer aimPages(int[] localPages, int[] remotePages);
+    PreparedTransfer retargetPages(int[] localPages, int[] remotePages);
 
     /**
-     * As {@link #aimPages(int[], int[])}, with the pages' offsets.
+     * As {@link #retargetPages(int[], int[])}, with the pages' offsets.
      *
      * @param localOffsets where the pages begin in the local region, in bytes, one or more; copied
      * @param remoteOffsets where they begin in the remote region, in bytes, as many; copied
@@ -54,5 +54,5 @@ public interface PreparedTransfer extends Transfer {
      * @throws IllegalStateException if it is running, or chunks of the last run may still touch memory
      * @throws UnsupportedOperationException if this is another kind of transfer
      */
-    PreparedTransfer aimPages(long[] localOffsets, long[] remoteOffsets);
+    PreparedTransfer retargetPages(long[] localOffsets, long[] remoteOffsets);
 }

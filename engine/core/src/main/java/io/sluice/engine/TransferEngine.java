@@ -2,7 +2,7 @@ package io.sluice.engine;
 
 import io.sluice.engine.progress.PollerThread;
 import io.sluice.engine.providers.TransportProviders;
-import io.sluice.engine.session.LocalEngine;
+import io.sluice.engine.session.DefaultTransferEngine;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Collection;
@@ -32,7 +32,7 @@ public interface TransferEngine extends AutoCloseable {
      * @throws SluiceException if it cannot listen or a transport that the options name is not available
      */
     static TransferEngine open(EngineOptions options) {
-        return LocalEngine.open(options);
+        return DefaultTransferEngine.open(options);
     }
 
     /**
@@ -224,7 +224,7 @@ public interface TransferEngine extends AutoCloseable {
      * @param listener called on a poller's thread
      * @return closing it ends the calls
      */
-    Registration onConnection(ConnectionListener listener);
+    ListenerHandle onConnection(ConnectionListener listener);
 
     /**
      * The figures.
@@ -239,7 +239,7 @@ public interface TransferEngine extends AutoCloseable {
      * @return completes when each has begun a duty cycle after this call, which takes microseconds unless a callback holds one up;
      *     {@link ConnectionClosedException} if the engine is closed, {@link SluiceException} if a poller has failed
      */
-    CompletableFuture<Void> cycled();
+    CompletableFuture<Void> pingPollers();
 
     /**
      * Closes the engine in order: takes no new connections, {@linkplain Connection#shutdown shuts down} those that are open, all at
@@ -265,7 +265,7 @@ public interface TransferEngine extends AutoCloseable {
 
     /** What a listener is removed with. */
     @FunctionalInterface
-    interface Registration extends AutoCloseable {
+    interface ListenerHandle extends AutoCloseable {
         /** Removes the listener. */
         @Override
         void close();

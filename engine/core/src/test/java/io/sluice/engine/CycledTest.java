@@ -18,7 +18,7 @@ class CycledTest {
             for (int i = 0; i < 3; i++) {
                 // long enough for them to park
                 Patience.pause(Duration.ofMillis(20));
-                Patience.await(engine.cycled());
+                Patience.await(engine.pingPollers());
             }
         }
     }
@@ -35,11 +35,11 @@ class CycledTest {
             });
             engine.connect(engine.address());
             Patience.await(held);
-            CompletableFuture<Void> cycled = engine.cycled();
+            CompletableFuture<Void> pingPollers = engine.pingPollers();
             Patience.pause(Duration.ofMillis(50));
-            assertThat(cycled).isNotDone();
+            assertThat(pingPollers).isNotDone();
             release.countDown();
-            Patience.await(cycled);
+            Patience.await(pingPollers);
         }
     }
 
@@ -47,6 +47,6 @@ class CycledTest {
     void aClosedEngineSaysSo() {
         TransferEngine engine = TransferEngine.open(PatientOptions.builder().build());
         engine.close();
-        Patience.failure(engine.cycled(), ConnectionClosedException.class);
+        Patience.failure(engine.pingPollers(), ConnectionClosedException.class);
     }
 }

@@ -131,7 +131,7 @@ final class PageListFigures {
             }
             PreparedTransfer aimed =
                     prepared.writePages(local, from, remote, to, pageBytes, OPTIONS, (transfer, failed, error) -> {});
-            say(name + "aimPages %.2f ns a page", median(runs, () -> aimed.aimPages(from, to)) / pages);
+            say(name + "retargetPages %.2f ns a page", median(runs, () -> aimed.retargetPages(from, to)) / pages);
         } finally {
             Patience.await(initiator.closeAsync());
             Patience.await(target.closeAsync());

@@ -48,7 +48,7 @@ class NamedConnectionsTest {
 
     @BeforeEach
     void open() {
-        here = ReactiveTransferEngine.open(patient().listenNowhere().build());
+        here = ReactiveTransferEngine.open(patient().noListener().build());
         there = ReactiveTransferEngine.open(patient().build());
     }
 
@@ -276,7 +276,7 @@ class NamedConnectionsTest {
         here.close().block(BOUND);
         there.close().block(BOUND);
         here = ReactiveTransferEngine.open(
-                patient().listenNowhere().token(token(1)).build());
+                patient().noListener().token(token(1)).build());
         there = ReactiveTransferEngine.open(patient().token(token(2)).build());
         publish(there.address(), there.engine().epoch());
         assertThatThrownBy(() -> connections(0).connections(NAME).blockLast(BOUND))

@@ -310,7 +310,7 @@ public final class ReactiveTransferEngine {
     public Flux<ReactiveConnection> accepted() {
         return Flux.<ReactiveConnection>create(
                         sink -> {
-                            TransferEngine.Registration registration =
+                            TransferEngine.ListenerHandle registration =
                                     engine.onConnection(connection -> sink.next(ReactiveConnection.from(connection)));
                             sink.onDispose(registration::close);
                         },

@@ -128,7 +128,7 @@ class SpanningTransferFluxTest {
     @Test
     void aListIsBoundedByItsLengthAndCopied() {
         ReactiveTransferEngine engine = ReactiveTransferEngine.open(
-                PatientOptions.builder().listenNowhere().build());
+                PatientOptions.builder().noListener().build());
         try {
             List<TransferElement> elements = new ArrayList<>(List.of(first.element(1), second.element(2)));
             Flux<TransferResult> write = engine.writeVectored(elements);

@@ -16,7 +16,7 @@ final class AcceptedConnections extends DemandStream<TransferConnection> {
     private final TransferEngine engine;
     private final OpenStreams streams;
     private final Function<Connection, TransferConnection> face;
-    private volatile TransferEngine.@Nullable Registration registration;
+    private volatile TransferEngine.@Nullable ListenerHandle registration;
     private volatile boolean unwanted;
 
     AcceptedConnections(
@@ -68,7 +68,7 @@ final class AcceptedConnections extends DemandStream<TransferConnection> {
     void stop() {
         unwanted = true;
         streams.remove(this);
-        TransferEngine.Registration listening = registration;
+        TransferEngine.ListenerHandle listening = registration;
         if (listening != null) {
             listening.close();
         }

@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
  * a verticle has deployed together with it, and waits; so this is deployed.
  */
 final class ClientDeployment implements Deployable {
-    private final LocalClient client;
+    private final DefaultTransferClient client;
     private @Nullable Future<String> deployment;
 
-    private ClientDeployment(LocalClient client) {
+    private ClientDeployment(DefaultTransferClient client) {
         this.client = client;
     }
 
     /** Watches over a client from now on. */
-    static ClientDeployment of(Vertx vertx, LocalClient client) {
+    static ClientDeployment of(Vertx vertx, DefaultTransferClient client) {
         ClientDeployment watch = new ClientDeployment(client);
         Future<String> deploying = vertx.deployVerticle(watch);
         watch.deployment = deploying;

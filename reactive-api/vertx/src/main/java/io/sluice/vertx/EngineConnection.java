@@ -14,11 +14,11 @@ import java.util.Objects;
 
 /** One client's view of a connection. */
 final class EngineConnection implements TransferConnection {
-    private final LocalClient client;
+    private final DefaultTransferClient client;
     private final Connection connection;
     private final EngineTransfers transfers;
 
-    EngineConnection(LocalClient client, Connection connection) {
+    EngineConnection(DefaultTransferClient client, Connection connection) {
         this.client = client;
         this.connection = connection;
         this.transfers = new EngineTransfers(client, connection);

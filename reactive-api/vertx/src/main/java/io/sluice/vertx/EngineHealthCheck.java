@@ -26,7 +26,7 @@ final class EngineHealthCheck {
 
     /** Completes with the result, healthy or not. */
     CompletableFuture<JsonObject> ask() {
-        return engine.cycled()
+        return engine.pingPollers()
                 .copy()
                 .orTimeout(patienceMillis, TimeUnit.MILLISECONDS)
                 .handle((nothing, error) -> answer(error));

@@ -95,7 +95,7 @@ final class EngineOptionsJson {
     /** {@code true} changes nothing: host and port say where it listens. */
     private static void listening(Builder builder, boolean value) {
         if (!value) {
-            builder.listenNowhere();
+            builder.noListener();
         }
     }
 

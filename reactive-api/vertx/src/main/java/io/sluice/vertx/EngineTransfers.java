@@ -12,10 +12,10 @@ import java.util.Objects;
 
 /** One client's transfers over a connection. */
 final class EngineTransfers implements CancellableTransfers {
-    private final LocalClient client;
+    private final DefaultTransferClient client;
     private final Connection connection;
 
-    EngineTransfers(LocalClient client, Connection connection) {
+    EngineTransfers(DefaultTransferClient client, Connection connection) {
         this.client = client;
         this.connection = connection;
     }

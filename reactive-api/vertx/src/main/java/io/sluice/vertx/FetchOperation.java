@@ -6,7 +6,7 @@ import io.sluice.engine.Transfer;
 import org.jspecify.annotations.Nullable;
 
 /** An atomic operation, which fetches what a word of the peer held. */
-final class FetchOperation extends Operation<Long> implements FetchCallback {
+final class FetchOperation extends PendingOperation<Long> implements FetchCallback {
     FetchOperation(ContextMailbox mailbox, @Nullable TransfersUnderWay underWay) {
         super(mailbox, underWay);
     }

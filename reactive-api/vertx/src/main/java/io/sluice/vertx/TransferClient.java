@@ -55,7 +55,7 @@ public interface TransferClient {
      * @throws io.sluice.engine.SluiceException if it cannot listen or a transport that the options name is not available
      */
     static TransferClient create(Vertx vertx, TransferClientOptions options) {
-        return LocalClient.create(vertx, options);
+        return DefaultTransferClient.create(vertx, options);
     }
 
     /**

@@ -131,7 +131,7 @@ public class TransferClientOptions {
     }
 
     /**
-     * Changes some of the engine's settings, for instance {@code configureEngine(engine -> engine.listenNowhere().pollers(2))}.
+     * Changes some of the engine's settings, for instance {@code configureEngine(engine -> engine.noListener().pollers(2))}.
      *
      * @param change gets a builder that holds the current settings, and is called once, before this returns
      * @return this

@@ -7,7 +7,7 @@ import io.sluice.engine.TransferResult;
 import org.jspecify.annotations.Nullable;
 
 /** An operation that moves bytes, or tells the peer something. */
-final class TransferOperation extends Operation<TransferResult> implements TransferCallback {
+final class TransferOperation extends PendingOperation<TransferResult> implements TransferCallback {
     private final long bytes;
 
     TransferOperation(ContextMailbox mailbox, @Nullable TransfersUnderWay underWay, long bytes) {

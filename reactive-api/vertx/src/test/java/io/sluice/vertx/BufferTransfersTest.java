@@ -52,7 +52,8 @@ class BufferTransfersTest {
     }
 
     private static void allSlotsAreFree(TransferClient client) {
-        await().atMost(BOUND).until(() -> ((LocalClient) client).staging().free() == SLOTS);
+        await().atMost(BOUND)
+                .until(() -> ((DefaultTransferClient) client).staging().free() == SLOTS);
     }
 
     @ParameterizedTest

@@ -143,7 +143,7 @@ class SharingTest {
         for (int i = 0; i < 200; i++) {
             await(await(client.allocate(64, RegionOptions.local())).close());
         }
-        assertThat(((LocalClient) client).regionsKept()).isLessThanOrEqualTo(64);
+        assertThat(((DefaultTransferClient) client).regionsKept()).isLessThanOrEqualTo(64);
         MemoryRegion kept = await(client.allocate(64, RegionOptions.local()));
         TransferClient other = TransferClient.create(vertx, shared("pool"));
         await(client.close());

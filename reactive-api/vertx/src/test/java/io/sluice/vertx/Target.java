@@ -41,7 +41,7 @@ final class Target implements AutoCloseable {
     static TransferClientOptions clientOptions(String transport) {
         return new TransferClientOptions()
                 .configureEngine(
-                        engine -> patient(engine).transports(List.of(transport)).listenNowhere());
+                        engine -> patient(engine).transports(List.of(transport)).noListener());
     }
 
     /** Options with a small window. */

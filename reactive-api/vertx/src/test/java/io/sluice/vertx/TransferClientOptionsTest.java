@@ -73,7 +73,7 @@ class TransferClientOptionsTest {
     @Test
     void listeningNowhereGoesThereAndBack() {
         JsonObject json = new TransferClientOptions()
-                .configureEngine(EngineOptions.Builder::listenNowhere)
+                .configureEngine(EngineOptions.Builder::noListener)
                 .toJson();
         assertThat(json.getBoolean("listening")).isFalse();
         assertThat(new TransferClientOptions(json).getEngineOptions().listenHost())

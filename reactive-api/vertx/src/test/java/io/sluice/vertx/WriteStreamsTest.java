@@ -119,7 +119,8 @@ class WriteStreamsTest {
             await(file.pipeTo(to.connection().bufferWrites(to.remote(), 5, DEFAULTS)));
             assertThat(target.region.segment().asSlice(5, bytes.length).toArray(ValueLayout.JAVA_BYTE))
                     .isEqualTo(bytes);
-            await().atMost(BOUND).until(() -> ((LocalClient) client).staging().free() == 4);
+            await().atMost(BOUND)
+                    .until(() -> ((DefaultTransferClient) client).staging().free() == 4);
         }
     }
 

@@ -4,9 +4,9 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.Bench;
+import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.BenchPlan;
 import io.sluice.samples.bench.Buffers;
-import io.sluice.samples.bench.Operation;
 import io.sluice.samples.bench.RegionMemory;
 import io.sluice.samples.report.DurationText;
 import java.io.IOException;
@@ -101,7 +101,7 @@ final class BenchCommand implements Callable<Integer> {
             paramLabel = "OP",
             defaultValue = "write",
             description = "What to measure: ${COMPLETION-CANDIDATES}. Default: ${DEFAULT-VALUE}.")
-    private Operation operation = Operation.WRITE;
+    private BenchOperation operation = BenchOperation.WRITE;
 
     @Option(
             names = "--size",
@@ -293,12 +293,12 @@ final class BenchCommand implements Callable<Integer> {
         between("--connections", connections, MOST_CONNECTIONS);
         require(!duration.isZero(), "--duration: give more than 0");
         require(
-                !memcpy || operation == Operation.WRITE || operation == Operation.READ,
+                !memcpy || operation == BenchOperation.WRITE || operation == BenchOperation.READ,
                 "--memcpy is for --op write and read");
         require(
                 !memcpy || sizes.stream().allMatch(size -> size >= LEAST_COPIED),
                 "--memcpy is for --size " + LEAST_COPIED + " and more");
-        if (operation == Operation.CONNECT) {
+        if (operation == BenchOperation.CONNECT) {
             requireConnectsAlone();
         }
         require(!memcpy || connections == 1, "--memcpy is for one connection");
@@ -308,7 +308,7 @@ final class BenchCommand implements Callable<Integer> {
                     operation,
                     api,
                     sizes(),
-                    operation == Operation.CONNECT ? 1 : inflight,
+                    operation == BenchOperation.CONNECT ? 1 : inflight,
                     elements(),
                     connections,
                     buffers,
@@ -326,7 +326,7 @@ final class BenchCommand implements Callable<Integer> {
 
     private List<Long> sizes() {
         boolean chosen = isGiven("--size");
-        if (operation == Operation.CONNECT) {
+        if (operation == BenchOperation.CONNECT) {
             // The serving side has to offer something.
             return List.of(1L);
         }
@@ -336,7 +336,7 @@ final class BenchCommand implements Callable<Integer> {
                     "--size: " + operation + " changes a word of 8 bytes, and nothing else");
             return chosen ? sizes : List.of((long) Long.BYTES);
         }
-        return chosen || operation != Operation.NOTIFY
+        return chosen || operation != BenchOperation.NOTIFY
                 ? sizes
                 : sizes.stream().filter(size -> size <= SHORT).toList();
     }

@@ -2,13 +2,13 @@ package io.sluice.samples.command;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.Api;
+import io.sluice.samples.compare.BenchEnvironment;
 import io.sluice.samples.compare.Compare;
 import io.sluice.samples.compare.CompareDocument;
 import io.sluice.samples.compare.Pinning;
 import io.sluice.samples.compare.RoundsProgress;
 import io.sluice.samples.compare.RunDescription;
 import io.sluice.samples.compare.Timing;
-import io.sluice.samples.compare.Workbench;
 import io.sluice.samples.report.DurationText;
 import io.sluice.samples.report.ProgressLine;
 import java.io.IOException;
@@ -268,7 +268,8 @@ final class CompareCommand implements Callable<Integer> {
                 JSON.valueToTree(MachineReport.current()),
                 timing,
                 where(initiator, target, pinning));
-        try (Workbench workbench = new Workbench(timing, pinning, JavaCommand::of, termination::isRequested)) {
+        try (BenchEnvironment workbench =
+                new BenchEnvironment(timing, pinning, JavaCommand::of, termination::isRequested)) {
             RoundsProgress progress = new RoundsProgress(spec.commandLine().getErr(), ProgressLine.onTerminal());
             return compare.run(description, workbench, progress);
         }

@@ -89,7 +89,7 @@ final class DemoCommand implements Callable<Integer> {
                 SEED,
                 poolBytes,
                 PoolMemory.TOUCHED,
-                transport.engineOptions().listenNowhere().build(),
+                transport.engineOptions().noListener().build(),
                 transport.arguments(),
                 null,
                 null,

@@ -157,7 +157,7 @@ final class ReplayCommand implements Callable<Integer> {
                 seed,
                 poolBytes(model.model()),
                 PoolMemory.ON_DEMAND,
-                transport.engineOptions().listenNowhere().build(),
+                transport.engineOptions().noListener().build(),
                 transport.arguments(),
                 connect,
                 patience(),

@@ -57,7 +57,7 @@ class ServeProgramTest {
 
     private static EngineOptions patient() {
         return EngineOptions.builder()
-                .listenNowhere()
+                .noListener()
                 .connectTimeout(SluiceProcess.BOUND)
                 .build();
     }

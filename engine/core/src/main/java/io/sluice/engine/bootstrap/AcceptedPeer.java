@@ -3,7 +3,7 @@ package io.sluice.engine.bootstrap;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
-import io.sluice.engine.control.Unfinished;
+import io.sluice.engine.control.PendingSocket;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.security.TlsPeer;
@@ -18,7 +18,7 @@ import org.slf4j.event.Level;
  * A peer that has proved that it may connect: the accepting side's last step, on the poller that the connection stays on. That
  * is the one on which the bootstrap was, unless the peer asks for a group that lives on another.
  */
-final class AcceptedPeer implements Unfinished, FramedSocket.Handler {
+final class AcceptedPeer implements PendingSocket, FramedSocket.Handler {
     private final BootstrapContext engine;
     private final Poller home;
     private final PeerTerms terms;

@@ -40,7 +40,7 @@ public final class Handshakes {
         boolean isAnswered();
 
         /** Others wait, and this one has taken long. On its poller. */
-        void crowdedOut();
+        void evicted();
     }
 
     private final SourceShares shares;
@@ -58,7 +58,7 @@ public final class Handshakes {
         Arrays.setAll(refused, reason -> new LongAdder());
     }
 
-    /** A place for a socket from there, which {@link #ended} or {@link #neverBegan} gives back; null if it has to wait. */
+    /** A place for a socket from there, which {@link #ended} or {@link #abandoned} gives back; null if it has to wait. */
     @Nullable
     SourceShare takeSlot(long source, long now) {
         return shares.takeSlot(source, now);
@@ -85,7 +85,7 @@ public final class Handshakes {
     }
 
     /** A socket was accepted that never began, as memory was short or the engine closed; takes the place of {@link #ended}. */
-    void neverBegan(SourceShare share) {
+    void abandoned(SourceShare share) {
         shares.giveSlot(share);
     }
 
@@ -106,7 +106,7 @@ public final class Handshakes {
                 .filter(each -> now - each.begunAt() > (each.isAnswered() ? ANSWERED_NANOS : SILENT_NANOS))
                 .sorted(Comparator.comparingLong(each -> each.begunAt() - now))
                 .limit(ENDED_AT_ONCE)
-                .forEach(each -> each.poller().execute(each::crowdedOut));
+                .forEach(each -> each.poller().execute(each::evicted));
     }
 
     void refused(RefusalReason reason) {

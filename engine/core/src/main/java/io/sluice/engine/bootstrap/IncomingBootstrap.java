@@ -11,7 +11,7 @@ import io.sluice.engine.TlsOptions;
 import io.sluice.engine.Token;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
-import io.sluice.engine.control.Unfinished;
+import io.sluice.engine.control.PendingSocket;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.security.TlsPeer;
@@ -32,7 +32,7 @@ import org.slf4j.event.Level;
  * The accepting side of a socket that says nothing of itself yet: it becomes a control channel (HELLO) or a lane (LANE), or
  * is closed within the handshake time-out. Until the peer has proved that it may connect, it borrows what memory it needs.
  */
-final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Handshakes.HalfOpen, Unfinished {
+final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, Handshakes.HalfOpen, PendingSocket {
     // of the time for all of it, how much there is until the first message: 3 s of 10
     private static final double SILENT_SHARE = 0.3;
     private static final int MAX_BODY = 32 * 1024;
@@ -54,7 +54,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private boolean counted;
     private @Nullable SessionSecret secret;
     private @Nullable PeerTerms terms;
-    private @Nullable FallBack fallBack;
+    private @Nullable TransportFallback fallBack;
     private @Nullable LoopGroup group;
     private List<OpenTransport> paths = List.of();
 
@@ -79,7 +79,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         } catch (RuntimeException | Error e) {
             // too late, or memory is short: the socket is closed, and its place must not stay taken
             engine.handshakes().log().log(Level.WARN, "an accepted socket could not be taken: " + e, null);
-            engine.handshakes().neverBegan(share);
+            engine.handshakes().abandoned(share);
             return;
         }
         try {
@@ -220,7 +220,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             return;
         }
         List<String> offered = List.of(fields.text(Tag.TRANSPORTS).split(","));
-        String chosen = engine.transports().choose(offered, FallBack.reachOf(fields), knowsPaths(fields));
+        String chosen = engine.transports().choose(offered, TransportFallback.reachOf(fields), knowsPaths(fields));
         if (chosen == null) {
             String lacking = engine.transports().lacking();
             reject(
@@ -256,14 +256,14 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         EngineId peer = fields.engineId(Tag.ENGINE_ID);
         OpenTransport transport = Objects.requireNonNull(engine.transports().get(chosen));
         boolean knowsPaths = knowsPaths(fields);
-        FallBack found = FallBack.of(engine.transports(), transport, fields, knowsPaths);
+        TransportFallback found = TransportFallback.of(engine.transports(), transport, fields, knowsPaths);
         // one that knows of paths and says nothing of any has that one
         List<OpenTransport> agreed = knowsPaths && fields.optional(Tag.PATHS) != null
                 ? engine.transports()
                         .paths(
                                 transport,
                                 List.of(fields.text(Tag.PATHS).split(",")),
-                                FallBack.reachOf(fields),
+                                TransportFallback.reachOf(fields),
                                 refusing(fields),
                                 MOST_PATHS)
                 : List.of(transport);
@@ -330,7 +330,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     private void authenticated(ByteBuffer body) {
         SessionSecret derived = secret;
         PeerTerms agreed = terms;
-        FallBack found = fallBack;
+        TransportFallback found = fallBack;
         if (derived == null || agreed == null || found == null) {
             throw new ProtocolException("the peer authenticates before it says hello");
         }
@@ -462,7 +462,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
     }
 
     @Override
-    public void crowdedOut() {
+    public void evicted() {
         boolean answered = isAnswered();
         // what it has said may lie in its socket, unread because this engine is slow, and not the peer
         loop.execute(() -> {

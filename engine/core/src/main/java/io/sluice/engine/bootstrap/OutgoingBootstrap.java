@@ -16,8 +16,8 @@ import io.sluice.engine.Token;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.control.FramedSocket;
 import io.sluice.engine.control.MessageType;
+import io.sluice.engine.control.PendingSocket;
 import io.sluice.engine.control.SocketConnect;
-import io.sluice.engine.control.Unfinished;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.providers.Transports;
@@ -35,7 +35,7 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** The connecting side of a bootstrap: HELLO, then WELCOME is checked and answered, then ACCEPT. */
-final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, Unfinished {
+final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, PendingSocket {
     static final int MAX_BODY = 32 * 1024;
 
     private final BootstrapContext engine;
@@ -248,7 +248,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
             String reason = target + " is of an earlier version, with which there is no path beside " + transportName;
             throw new ConnectFailedException(reason, new TransportUnavailableException(reason));
         }
-        FallBack fallBack = FallBack.of(engine.transports(), transport, fields, knowsPaths);
+        TransportFallback fallBack = TransportFallback.of(engine.transports(), transport, fields, knowsPaths);
         fallBack.log(target.toString());
         PeerTerms terms = new PeerTerms(
                 true,

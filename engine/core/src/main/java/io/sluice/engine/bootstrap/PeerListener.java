@@ -197,7 +197,7 @@ public final class PeerListener {
             home.execute(() -> IncomingBootstrap.begin(engine, home, accepted, share));
         } catch (RuntimeException | Error e) {
             engine.handshakes().log().log(Level.WARN, "an accepted socket could not be handed over: " + e, null);
-            engine.handshakes().neverBegan(share);
+            engine.handshakes().abandoned(share);
             Sockets.close(accepted);
         }
         return true;

@@ -166,7 +166,7 @@ public final class FramedSocket implements SocketStream.Owner {
         this.maxBody = maxBody;
         this.handler = handler;
         Sockets.setNoDelay(descriptor, true);
-        this.watch = Watching.orClose(loop, descriptor, this::ready);
+        this.watch = SocketWatch.orClose(loop, descriptor, this::ready);
         try {
             this.stream = new SocketStream(loop, descriptor, watch, this);
             if (connecting) {

@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 
 /** What a closing engine waits for. Any thread. */
 public final class UnfinishedWork {
-    private final Set<Unfinished> all = ConcurrentHashMap.newKeySet();
+    private final Set<PendingSocket> all = ConcurrentHashMap.newKeySet();
     private volatile @Nullable CompletableFuture<Void> awaited;
 
-    public void begun(Unfinished one) {
+    public void begun(PendingSocket one) {
         all.add(one);
         if (awaited != null) {
             one.poller().execute(one::abort);
         }
     }
 
-    public void finished(Unfinished one) {
+    public void finished(PendingSocket one) {
         all.remove(one);
         CompletableFuture<Void> waiting = awaited;
         if (waiting != null && all.isEmpty()) {
@@ -28,7 +28,7 @@ public final class UnfinishedWork {
 
     /** Ends what is under way on a poller; on its thread. */
     public void abort(Poller poller) {
-        all.stream().filter(one -> one.poller().equals(poller)).forEach(Unfinished::abort);
+        all.stream().filter(one -> one.poller().equals(poller)).forEach(PendingSocket::abort);
     }
 
     /** Asks all to end; whatever begins later is asked at once. */

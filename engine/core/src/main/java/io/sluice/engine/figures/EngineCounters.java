@@ -1,11 +1,11 @@
 package io.sluice.engine.figures;
 
 import io.sluice.engine.EngineId;
-import io.sluice.engine.flow.CallerThreadCounters;
 import io.sluice.engine.flow.ConnectionCounters;
 import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.flow.FlowCounter;
 import io.sluice.engine.flow.FlowCounters;
+import io.sluice.engine.flow.InlineCounters;
 import io.sluice.engine.flow.PeerTally;
 import io.sluice.engine.flow.RefusedSubmissions;
 import io.sluice.engine.progress.Poller;
@@ -77,7 +77,7 @@ public final class EngineCounters {
         }
     }
 
-    private CallerThreadCounters callers(Peers.Opened known, OpenTransport transport) {
+    private InlineCounters callers(Peers.Opened known, OpenTransport transport) {
         return transport.transport().capabilities().callerThreadBytes() > 0
                 ? peers.callers(known.figures(), transport.index())
                 : peers.noCallers();

@@ -3,7 +3,7 @@ package io.sluice.engine.figures;
 import io.sluice.engine.EngineId;
 import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.PeerMetrics;
-import io.sluice.engine.flow.CallerThreadCounters;
+import io.sluice.engine.flow.InlineCounters;
 import io.sluice.engine.flow.PeerTally;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,7 +19,7 @@ final class PeerFigures implements PeerMetrics {
     private final EngineId peer;
     private final PeerTally[] byPoller;
     // of the transports with connections whose callers may carry something out themselves
-    private final AtomicReferenceArray<@Nullable CallerThreadCounters> byTransport;
+    private final AtomicReferenceArray<@Nullable InlineCounters> byTransport;
     private final Set<SessionFigures> sessions = ConcurrentHashMap.newKeySet();
     private volatile long lastHeard = System.nanoTime();
 
@@ -37,17 +37,17 @@ final class PeerFigures implements PeerMetrics {
     }
 
     /** Of the callers on a transport, if there may be any; one thread at a time asks. */
-    CallerThreadCounters makeCallerThread(int transport) {
-        CallerThreadCounters counters = byTransport.get(transport);
+    InlineCounters makeCallerThread(int transport) {
+        InlineCounters counters = byTransport.get(transport);
         if (counters == null) {
-            counters = new CallerThreadCounters();
+            counters = new InlineCounters();
             byTransport.set(transport, counters);
         }
         return counters;
     }
 
     @Nullable
-    CallerThreadCounters callerThread(int transport) {
+    InlineCounters callerThread(int transport) {
         return byTransport.get(transport);
     }
 
@@ -62,13 +62,13 @@ final class PeerFigures implements PeerMetrics {
         return sessions.isEmpty();
     }
 
-    private long sum(ToLongFunction<PeerTally> figure, ToLongFunction<CallerThreadCounters> ofCallers) {
+    private long sum(ToLongFunction<PeerTally> figure, ToLongFunction<InlineCounters> ofCallers) {
         long sum = 0;
         for (PeerTally tally : byPoller) {
             sum += figure.applyAsLong(tally);
         }
         for (int i = 0; i < byTransport.length(); i++) {
-            CallerThreadCounters counters = byTransport.get(i);
+            InlineCounters counters = byTransport.get(i);
             sum += counters == null ? 0 : ofCallers.applyAsLong(counters);
         }
         return sum;

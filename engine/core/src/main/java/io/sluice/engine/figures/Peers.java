@@ -2,7 +2,7 @@ package io.sluice.engine.figures;
 
 import io.sluice.engine.EngineId;
 import io.sluice.engine.PeerMetrics;
-import io.sluice.engine.flow.CallerThreadCounters;
+import io.sluice.engine.flow.InlineCounters;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -34,16 +34,16 @@ final class Peers {
             this.figures = figures;
         }
 
-        long sumOfCallers(int transport, ToLongFunction<CallerThreadCounters> figure) {
-            CallerThreadCounters counters = figures.callerThread(transport);
+        long sumOfCallers(int transport, ToLongFunction<InlineCounters> figure) {
+            InlineCounters counters = figures.callerThread(transport);
             return counters == null ? 0 : figure.applyAsLong(counters);
         }
     }
 
     private final int pollers;
     private final int transports;
-    private final CallerThreadCounters[] dropped;
-    private final CallerThreadCounters noCallers = new CallerThreadCounters();
+    private final InlineCounters[] dropped;
+    private final InlineCounters noCallers = new InlineCounters();
     private final Map<EngineId, Entry> connected = new HashMap<>();
     // the longest ended first
     private final LinkedHashMap<EngineId, Entry> ended = new LinkedHashMap<>();
@@ -51,17 +51,17 @@ final class Peers {
     Peers(int pollers, int transports) {
         this.pollers = pollers;
         this.transports = transports;
-        this.dropped = new CallerThreadCounters[transports];
+        this.dropped = new InlineCounters[transports];
         for (int i = 0; i < transports; i++) {
-            dropped[i] = new CallerThreadCounters();
+            dropped[i] = new InlineCounters();
         }
     }
 
     /** What a connection counts into, and whether the peer was lost before. */
-    record Opened(PeerFigures figures, CallerThreadCounters callers, boolean reconnected) {}
+    record Opened(PeerFigures figures, InlineCounters callers, boolean reconnected) {}
 
     /** For connections that are not open, which have no callers. */
-    CallerThreadCounters noCallers() {
+    InlineCounters noCallers() {
         return noCallers;
     }
 
@@ -78,12 +78,12 @@ final class Peers {
         boolean reconnected = entry.lostOn != NOT_LOST;
         entry.lostOn = NOT_LOST;
         entry.figures.opened(session);
-        CallerThreadCounters callers = hasCallers ? entry.figures.makeCallerThread(transport) : noCallers;
+        InlineCounters callers = hasCallers ? entry.figures.makeCallerThread(transport) : noCallers;
         return new Opened(entry.figures, callers, reconnected);
     }
 
     /** Of the callers on a transport of a peer. */
-    synchronized CallerThreadCounters callers(PeerFigures peer, int transport) {
+    synchronized InlineCounters callers(PeerFigures peer, int transport) {
         return peer.makeCallerThread(transport);
     }
 
@@ -102,7 +102,7 @@ final class Peers {
             PeerFigures longest = first.next().figures;
             first.remove();
             for (int i = 0; i < transports; i++) {
-                CallerThreadCounters counters = longest.callerThread(i);
+                InlineCounters counters = longest.callerThread(i);
                 if (counters != null) {
                     dropped[i].add(counters);
                 }
@@ -126,7 +126,7 @@ final class Peers {
     }
 
     /** Adds up what all callers have carried out themselves over a transport. */
-    synchronized long sumOfCallers(int transport, ToLongFunction<CallerThreadCounters> figure) {
+    synchronized long sumOfCallers(int transport, ToLongFunction<InlineCounters> figure) {
         long sum = figure.applyAsLong(dropped[transport]);
         for (Entry entry : connected.values()) {
             sum += entry.sumOfCallers(transport, figure);

@@ -5,9 +5,9 @@ import io.sluice.engine.EngineMetrics.Outcome;
 import io.sluice.engine.ErrorKind;
 import io.sluice.engine.LatencyHistogram;
 import io.sluice.engine.TransportMetrics;
-import io.sluice.engine.flow.CallerThreadCounters;
 import io.sluice.engine.flow.FlowCounter;
 import io.sluice.engine.flow.FlowCounters;
+import io.sluice.engine.flow.InlineCounters;
 import io.sluice.engine.flow.LatencyKind;
 import io.sluice.engine.flow.RefusedSubmissions;
 import io.sluice.engine.providers.OpenTransport;
@@ -56,7 +56,7 @@ final class TransportFigures implements TransportMetrics {
         return sum(counters -> counters.get(counter));
     }
 
-    private long sumOfCallers(ToLongFunction<CallerThreadCounters> figure) {
+    private long sumOfCallers(ToLongFunction<InlineCounters> figure) {
         return hasCallers ? peers.sumOfCallers(transport.index(), figure) : 0;
     }
 

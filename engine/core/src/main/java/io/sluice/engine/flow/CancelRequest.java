@@ -6,4 +6,4 @@ package io.sluice.engine.flow;
  * @param transfer which
  * @param run which of its runs
  */
-record CancelRequest(FlowTransfer transfer, int run) implements Mail {}
+record CancelRequest(FlowTransfer transfer, int run) implements FlowTask {}

@@ -16,7 +16,7 @@ final class Chunk extends WorkRequest {
 
     void prepare(
             ElementOperation element,
-            Operation what,
+            Opcode what,
             LeasedMemory leased,
             int transport,
             long localOffset,
@@ -31,7 +31,7 @@ final class Chunk extends WorkRequest {
     /** As {@link #prepare}, without local memory. */
     void prepareWord(
             ElementOperation element,
-            Operation what,
+            Opcode what,
             RemoteKey key,
             long remoteOffset,
             long bytes,

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.LongAdder;
 public record ConnectionCounters(
         FlowCounters transport,
         PeerTally peer,
-        CallerThreadCounters callerThread,
+        InlineCounters callerThread,
         RefusedSubmissions refused,
         LongAdder overflows) {
     /**
@@ -24,10 +24,6 @@ public record ConnectionCounters(
      */
     public static ConnectionCounters alone() {
         return new ConnectionCounters(
-                new FlowCounters(),
-                new PeerTally(),
-                new CallerThreadCounters(),
-                new RefusedSubmissions(),
-                new LongAdder());
+                new FlowCounters(), new PeerTally(), new InlineCounters(), new RefusedSubmissions(), new LongAdder());
     }
 }

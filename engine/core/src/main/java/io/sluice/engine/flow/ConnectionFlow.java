@@ -49,7 +49,7 @@ public final class ConnectionFlow extends OwningFlow {
     private final FlowMailbox mailbox;
     // what is submitted meets this: the end, or that it is near
     private volatile @Nullable ConnectionEnd refusal;
-    private final @Nullable CallerThreadTransfers callerThread;
+    private final @Nullable InlineTransfers callerThread;
     private final FlowFigures figures;
     private final boolean ordersPaths;
 
@@ -101,7 +101,7 @@ public final class ConnectionFlow extends OwningFlow {
                         .allMatch(path ->
                                 path.inline() == null || path.capabilities().callerThreadBytes() == 0)
                 ? null
-                : new CallerThreadTransfers(figures, mailbox, paths, queue.window());
+                : new InlineTransfers(figures, mailbox, paths, queue.window());
         this.notifications = new NotificationQueue(loop, mailbox, ends, notificationSender, notificationCredits);
     }
 
@@ -135,7 +135,7 @@ public final class ConnectionFlow extends OwningFlow {
      * @param peer of the peer, on this flow's poller
      * @param callerThread of the peer, on the transport of each path
      */
-    public void countInto(PeerTally peer, List<CallerThreadCounters> callerThread) {
+    public void countInto(PeerTally peer, List<InlineCounters> callerThread) {
         figures.countInto(peer, callerThread);
     }
 
@@ -191,7 +191,7 @@ public final class ConnectionFlow extends OwningFlow {
      * @return completes on the loop's thread
      */
     public CompletableFuture<Void> quiesced() {
-        return ask(Inquiry.Subject.QUIESCENCE);
+        return ask(MailboxBarrier.Subject.QUIESCENCE);
     }
 
     /**
@@ -200,7 +200,7 @@ public final class ConnectionFlow extends OwningFlow {
      * @return completes on the loop's thread
      */
     public CompletableFuture<Void> flush() {
-        return ask(Inquiry.Subject.FLUSH);
+        return ask(MailboxBarrier.Subject.FLUSH);
     }
 
     /**
@@ -209,11 +209,11 @@ public final class ConnectionFlow extends OwningFlow {
      * @return completes on the loop's thread; fails if the connection ends before
      */
     public CompletableFuture<Void> quiet() {
-        return ask(Inquiry.Subject.QUIET);
+        return ask(MailboxBarrier.Subject.QUIET);
     }
 
-    private CompletableFuture<Void> ask(Inquiry.Subject subject) {
-        Inquiry inquiry = new Inquiry(inquiries, subject);
+    private CompletableFuture<Void> ask(MailboxBarrier.Subject subject) {
+        MailboxBarrier inquiry = new MailboxBarrier(inquiries, subject);
         mailbox.handOver(inquiry);
         return inquiry.copy();
     }
@@ -224,8 +224,8 @@ public final class ConnectionFlow extends OwningFlow {
         if (refusing != null) {
             throw refused(transfer, refusing);
         }
-        CallerThreadTransfers here = callerThread;
-        if (here != null && mailbox.pending() == 0 && transfer instanceof DataTransfer data && here.carryOut(data)) {
+        InlineTransfers here = callerThread;
+        if (here != null && mailbox.pending() == 0 && transfer instanceof DataTransfer data && here.execute(data)) {
             return;
         }
         if (!mailbox.addPending()) {
@@ -291,7 +291,7 @@ public final class ConnectionFlow extends OwningFlow {
     /** True if some were left, so that one busy connection does not hold up the poller. */
     private boolean drainMailbox() {
         for (int i = 0; i < MAX_HANDED_OVER_A_RUN; i++) {
-            Mail mail = mailbox.poll();
+            FlowTask mail = mailbox.poll();
             if (mail == null) {
                 // an offer under way has its place but is not visible yet, and whoever made it may have seen this run
                 // still scheduled: only the indices tell that the mailbox is empty
@@ -304,7 +304,7 @@ public final class ConnectionFlow extends OwningFlow {
                 cancel(cancel);
             } else if (mail instanceof StartWait wait) {
                 start(wait);
-            } else if (mail instanceof Inquiry inquiry) {
+            } else if (mail instanceof MailboxBarrier inquiry) {
                 inquiries.answer(inquiry);
             }
         }

@@ -32,7 +32,7 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
 
     abstract int elements();
 
-    abstract WorkRequest.Operation operation(int element);
+    abstract WorkRequest.Opcode operation(int element);
 
     abstract long length(int element);
 
@@ -126,17 +126,17 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
     }
 
     @Override
-    public PreparedTransfer aim(long localOffset, long remoteOffset, long length) {
+    public PreparedTransfer retarget(long localOffset, long remoteOffset, long length) {
         throw new UnsupportedOperationException("only a single read or write without a signal can be aimed anew");
     }
 
     @Override
-    public PreparedTransfer aimPages(int[] localPages, int[] remotePages) {
+    public PreparedTransfer retargetPages(int[] localPages, int[] remotePages) {
         throw new UnsupportedOperationException("only a transfer of pages can be given other pages");
     }
 
     @Override
-    public PreparedTransfer aimPages(long[] localOffsets, long[] remoteOffsets) {
+    public PreparedTransfer retargetPages(long[] localOffsets, long[] remoteOffsets) {
         throw new UnsupportedOperationException("only a transfer of pages can be given other pages");
     }
 

@@ -23,7 +23,7 @@ final class FlowFigures {
     private final long slowNanos;
     // the peer's are set when the connection opens, before a transfer can be submitted
     private PeerTally tally;
-    private CallerThreadCounters[] callerThreadCounters;
+    private InlineCounters[] callerThreadCounters;
 
     FlowFigures(Connection connection, EventLoop loop, List<FlowPath> paths, EngineOptions options) {
         this.connection = connection;
@@ -36,18 +36,18 @@ final class FlowFigures {
         this.slowNanos = options.slowTransfer().toNanos();
         this.tally = first.peer();
         this.callerThreadCounters =
-                paths.stream().map(path -> path.counters().callerThread()).toArray(CallerThreadCounters[]::new);
+                paths.stream().map(path -> path.counters().callerThread()).toArray(InlineCounters[]::new);
     }
 
     /** Counts into what the peer has from now on. Before anything is submitted. */
-    void countInto(PeerTally peer, List<CallerThreadCounters> callerThread) {
+    void countInto(PeerTally peer, List<InlineCounters> callerThread) {
         tally = peer;
-        callerThreadCounters = callerThread.toArray(CallerThreadCounters[]::new);
+        callerThreadCounters = callerThread.toArray(InlineCounters[]::new);
     }
 
     // ---- any thread ----
 
-    CallerThreadCounters callerThreadCounters(int path) {
+    InlineCounters callerThreadCounters(int path) {
         return callerThreadCounters[path];
     }
 
@@ -63,14 +63,8 @@ final class FlowFigures {
 
     /** A caller's thread gives the signal of what it has carried out. */
     void countCarriedOut(
-            int path,
-            Operation kind,
-            int elements,
-            long bytes,
-            long nanos,
-            CallerThreadClock clock,
-            boolean cancelled) {
-        CallerThreadCounters counted = callerThreadCounters[path];
+            int path, Operation kind, int elements, long bytes, long nanos, InlineClock clock, boolean cancelled) {
+        InlineCounters counted = callerThreadCounters[path];
         if (cancelled) {
             counted.countCancelled(kind, elements, bytes);
             return;

@@ -14,7 +14,7 @@ final class FlowMailbox implements CreditWaiter {
     private final EventLoop loop;
     private final Runnable run;
     private final int maxPending;
-    private final MpscUnboundedAtomicArrayQueue<Mail> mails = new MpscUnboundedAtomicArrayQueue<>(256);
+    private final MpscUnboundedAtomicArrayQueue<FlowTask> mails = new MpscUnboundedAtomicArrayQueue<>(256);
     private final AtomicInteger pending = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
 
@@ -31,7 +31,7 @@ final class FlowMailbox implements CreditWaiter {
         this.maxPending = maxPending;
     }
 
-    void handOver(Mail mail) {
+    void handOver(FlowTask mail) {
         mails.offer(mail);
         schedule();
     }
@@ -84,7 +84,7 @@ final class FlowMailbox implements CreditWaiter {
 
     /** The next that is visible, or null. */
     @Nullable
-    Mail poll() {
+    FlowTask poll() {
         return mails.relaxedPoll();
     }
 

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * its one terminal signal needs no lock.
  */
 @SuppressWarnings("ReferenceEquality") // NOT_ASKED is a mark, told by identity
-abstract class FlowTransfer extends TransferState implements Transfer, Mail {
+abstract class FlowTransfer extends TransferState implements Transfer, FlowTask {
     private static final Logger LOG = LoggerFactory.getLogger(FlowTransfer.class);
     private static final VarHandle QUIESCENCE;
     private static final long NOT_POSTED = Long.MIN_VALUE;

@@ -9,7 +9,7 @@ final class Inquiries {
     private final WriteGroups groups;
     private final Quiescence quiescence;
     private final TransferEnds ends;
-    private final List<Inquiry> visibilityAwaited = new ArrayList<>();
+    private final List<MailboxBarrier> visibilityAwaited = new ArrayList<>();
 
     Inquiries(Visibility visibility, WriteGroups groups, Quiescence quiescence, TransferEnds ends) {
         this.visibility = visibility;
@@ -19,7 +19,7 @@ final class Inquiries {
     }
 
     /** Takes an inquiry from the mailbox. */
-    void answer(Inquiry inquiry) {
+    void answer(MailboxBarrier inquiry) {
         switch (inquiry.subject()) {
             case QUIESCENCE -> quiescence.await(inquiry);
             case FLUSH -> {
@@ -39,7 +39,7 @@ final class Inquiries {
     }
 
     /** What was written before an inquiry has completed; it may still have to be made visible. */
-    void writesDone(Inquiry quiet) {
+    void writesDone(MailboxBarrier quiet) {
         if (ends.connectionEnd() != null) {
             return;
         }
@@ -54,11 +54,11 @@ final class Inquiries {
     void connectionEnded(ConnectionEnd why) {
         // before the end of what it waits for lets it go
         for (WriteGroup.Follower follower : groups.followers()) {
-            if (follower instanceof Inquiry inquiry && inquiry.subject() == Inquiry.Subject.QUIET) {
+            if (follower instanceof MailboxBarrier inquiry && inquiry.subject() == MailboxBarrier.Subject.QUIET) {
                 inquiry.completeExceptionally(why.error());
             }
         }
-        List<Inquiry> awaited = List.copyOf(visibilityAwaited);
+        List<MailboxBarrier> awaited = List.copyOf(visibilityAwaited);
         visibilityAwaited.clear();
         awaited.forEach(quiet -> quiet.completeExceptionally(why.error()));
     }

@@ -8,14 +8,14 @@ import org.jspecify.annotations.Nullable;
 
 /** A transfer of one element, whose end is that of the transfer. Each kind keeps the length in a field as wide as it needs. */
 abstract class OneElementTransfer extends DataTransfer {
-    private final WorkRequest.Operation operation;
+    private final WorkRequest.Opcode operation;
     private final RemoteKey remote;
     private long remoteOffset;
     private @Nullable SluiceException error;
 
     OneElementTransfer(
             OwningFlow flow,
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             RemoteKey remote,
             long remoteOffset,
             TransferOptions options) {
@@ -25,7 +25,7 @@ abstract class OneElementTransfer extends DataTransfer {
         this.remoteOffset = remoteOffset;
     }
 
-    final WorkRequest.Operation operation() {
+    final WorkRequest.Opcode operation() {
         return operation;
     }
 
@@ -46,7 +46,7 @@ abstract class OneElementTransfer extends DataTransfer {
     }
 
     @Override
-    final WorkRequest.Operation operation(int element) {
+    final WorkRequest.Opcode operation(int element) {
         return operation;
     }
 

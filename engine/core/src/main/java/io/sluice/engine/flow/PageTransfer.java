@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * pieces here as a request may have.
  */
 final class PageTransfer extends DataTransfer {
-    private final WorkRequest.Operation operation;
+    private final WorkRequest.Opcode operation;
     private final LeasedMemory local;
     private final RemoteKey remote;
     private final PageTable table;
@@ -44,7 +44,7 @@ final class PageTransfer extends DataTransfer {
      */
     PageTransfer(
             OwningFlow flow,
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             LeasedMemory local,
             RemoteKey remote,
             PageTable table,
@@ -69,7 +69,7 @@ final class PageTransfer extends DataTransfer {
     }
 
     @Override
-    public PreparedTransfer aimPages(int[] localPages, int[] remotePages) {
+    public PreparedTransfer retargetPages(int[] localPages, int[] remotePages) {
         holdToAim();
         try {
             table.fill(localPages, remotePages);
@@ -81,7 +81,7 @@ final class PageTransfer extends DataTransfer {
     }
 
     @Override
-    public PreparedTransfer aimPages(long[] localOffsets, long[] remoteOffsets) {
+    public PreparedTransfer retargetPages(long[] localOffsets, long[] remoteOffsets) {
         holdToAim();
         try {
             table.fill(localOffsets, remoteOffsets);
@@ -109,7 +109,7 @@ final class PageTransfer extends DataTransfer {
 
     @Override
     EngineMetrics.Operation kind() {
-        return operation == WorkRequest.Operation.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
+        return operation == WorkRequest.Opcode.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
     }
 
     @Override
@@ -130,7 +130,7 @@ final class PageTransfer extends DataTransfer {
     }
 
     @Override
-    WorkRequest.Operation operation(int element) {
+    WorkRequest.Opcode operation(int element) {
         return operation;
     }
 

@@ -332,7 +332,7 @@ final class SendQueue {
     void completed(WorkRequest request, CompletionStatus status) {
         Chunk chunk = (Chunk) request;
         long bytes = chunk.length();
-        WorkRequest.Operation kind = chunk.operation();
+        WorkRequest.Opcode kind = chunk.operation();
         long fetched = chunk.fetched();
         ElementOperation operation = chunk.retire();
         freeChunks.addFirst(chunk);

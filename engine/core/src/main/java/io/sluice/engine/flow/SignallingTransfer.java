@@ -92,8 +92,8 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
     }
 
     @Override
-    WorkRequest.Operation operation(int element) {
-        return element == BYTES_ELEMENT ? WorkRequest.Operation.WRITE : WorkRequest.Operation.SIGNAL;
+    WorkRequest.Opcode operation(int element) {
+        return element == BYTES_ELEMENT ? WorkRequest.Opcode.WRITE : WorkRequest.Opcode.SIGNAL;
     }
 
     @Override

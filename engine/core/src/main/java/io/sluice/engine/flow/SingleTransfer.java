@@ -17,7 +17,7 @@ class SingleTransfer extends OneElementTransfer {
 
     SingleTransfer(
             OwningFlow flow,
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             ElementPlan plan,
             TransferOptions options,
             TransferCallback callback) {
@@ -35,7 +35,7 @@ class SingleTransfer extends OneElementTransfer {
 
     SingleTransfer(
             OwningFlow flow,
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             LeasedMemory local,
             long localOffset,
             RemoteKey remote,
@@ -59,9 +59,7 @@ class SingleTransfer extends OneElementTransfer {
 
     @Override
     EngineMetrics.Operation kind() {
-        return operation() == WorkRequest.Operation.WRITE
-                ? EngineMetrics.Operation.WRITE
-                : EngineMetrics.Operation.READ;
+        return operation() == WorkRequest.Opcode.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
     }
 
     @Override

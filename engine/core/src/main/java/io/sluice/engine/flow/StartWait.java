@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** One run's wait for the event that it starts after. Once that has happened it goes to the mailbox. Any thread. */
-final class StartWait implements StartEvent.Listener, Mail {
+final class StartWait implements StartEvent.Listener, FlowTask {
     private volatile @Nullable FlowTransfer transfer;
     private final AtomicBoolean called = new AtomicBoolean();
     private volatile boolean happened;

@@ -7,7 +7,7 @@ import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteAccessException.Reason;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.WorkRequest.Operation;
+import io.sluice.engine.transport.WorkRequest.Opcode;
 import org.jspecify.annotations.Nullable;
 
 /** The errors that follow from how work requests ended. */
@@ -21,7 +21,7 @@ public final class TransferErrors {
      * @param operation what it did
      * @return the error
      */
-    public static SluiceException refused(CompletionStatus status, Operation operation) {
+    public static SluiceException refused(CompletionStatus status, Opcode operation) {
         return switch (status) {
             case UNKNOWN_REGION ->
                 new RemoteAccessException(

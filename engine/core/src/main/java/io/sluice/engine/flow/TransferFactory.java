@@ -46,7 +46,7 @@ public final class TransferFactory {
      * @return the transfer, not started
      */
     public PreparedTransfer single(
-            WorkRequest.Operation operation, ElementPlan plan, TransferOptions options, TransferCallback callback) {
+            WorkRequest.Opcode operation, ElementPlan plan, TransferOptions options, TransferCallback callback) {
         return new SingleTransfer(flow, operation, plan, options, callback);
     }
 
@@ -63,14 +63,14 @@ public final class TransferFactory {
      * @return the transfer, not started
      */
     public PreparedTransfer aimable(
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             ElementPlan plan,
             long localBase,
             long localLength,
             long remoteLength,
             TransferOptions options,
             TransferCallback callback) {
-        return new AimableTransfer(flow, operation, plan, localBase, localLength, remoteLength, options, callback);
+        return new RetargetableTransfer(flow, operation, plan, localBase, localLength, remoteLength, options, callback);
     }
 
     /**
@@ -83,7 +83,7 @@ public final class TransferFactory {
      * @return the transfer, not started
      */
     public PreparedTransfer vectored(
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             ElementPlan[] plan,
             TransferOptions options,
             VectoredTransferCallback callback) {
@@ -102,7 +102,7 @@ public final class TransferFactory {
      * @return the transfer, not started
      */
     public PreparedTransfer pages(
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             LeasedMemory local,
             RemoteKey remote,
             PageTable table,
@@ -144,7 +144,7 @@ public final class TransferFactory {
      * @return the transfer, not started
      */
     public PreparedTransfer word(
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             RemoteKey remote,
             long remoteOffset,
             int bytes,

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 final class VectoredTransfer extends DataTransfer {
     private static final Logger LOG = LoggerFactory.getLogger(VectoredTransfer.class);
 
-    private final WorkRequest.Operation operation;
+    private final WorkRequest.Opcode operation;
     private final ElementPlan[] plan;
     private final VectoredTransferCallback callback;
     private final BitSet ended;
@@ -30,7 +30,7 @@ final class VectoredTransfer extends DataTransfer {
 
     VectoredTransfer(
             OwningFlow flow,
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             ElementPlan[] plan,
             TransferOptions options,
             VectoredTransferCallback callback) {
@@ -58,7 +58,7 @@ final class VectoredTransfer extends DataTransfer {
 
     @Override
     EngineMetrics.Operation kind() {
-        return operation == WorkRequest.Operation.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
+        return operation == WorkRequest.Opcode.WRITE ? EngineMetrics.Operation.WRITE : EngineMetrics.Operation.READ;
     }
 
     @Override
@@ -72,7 +72,7 @@ final class VectoredTransfer extends DataTransfer {
     }
 
     @Override
-    WorkRequest.Operation operation(int element) {
+    WorkRequest.Opcode operation(int element) {
         return operation;
     }
 

@@ -18,7 +18,7 @@ final class WordTransfer extends OneElementTransfer {
 
     WordTransfer(
             OwningFlow flow,
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             RemoteKey remote,
             long remoteOffset,
             int length,

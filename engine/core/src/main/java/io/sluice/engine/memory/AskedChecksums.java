@@ -72,7 +72,7 @@ public final class AskedChecksums {
             answered.result.complete(Integer.toUnsignedLong(body.getInt()));
         } else {
             answered.result.completeExceptionally(
-                    TransferErrors.refused(CompletionStatus.refusal(status), WorkRequest.Operation.READ));
+                    TransferErrors.refused(CompletionStatus.refusal(status), WorkRequest.Opcode.READ));
         }
     }
 

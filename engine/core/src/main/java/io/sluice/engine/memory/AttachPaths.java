@@ -51,15 +51,15 @@ public final class AttachPaths {
 
     /** What the peer reaches of a region, by path; null if it reaches it by none. */
     @Nullable
-    Exposure @Nullable [] expose(LocalRegion region, RegionDescriptor descriptor) {
-        @Nullable Exposure[] byPath = new @Nullable Exposure[paths.size()];
+    RegionExport @Nullable [] expose(LocalRegion region, RegionDescriptor descriptor) {
+        @Nullable RegionExport[] byPath = new @Nullable RegionExport[paths.size()];
         boolean some = false;
         for (AttachPath path : paths) {
             int transport = path.transport().index();
             if (!region.isTakenBy(transport)) {
                 continue;
             }
-            Exposure exposure = new Exposure(region, descriptor, transport);
+            RegionExport exposure = new RegionExport(region, descriptor, transport);
             if (path.endpoint().reaches(exposure)) {
                 byPath[path.index()] = exposure;
                 some = true;
@@ -69,7 +69,7 @@ public final class AttachPaths {
     }
 
     /** What the answer to an attach says behind the handle; null if the region is closing, and nothing is exposed then. */
-    byte @Nullable [] keysOf(long handle, LocalRegion region, @Nullable Exposure[] byPath) {
+    byte @Nullable [] keysOf(long handle, LocalRegion region, @Nullable RegionExport[] byPath) {
         ByteArrayOutputStream answer = new ByteArrayOutputStream();
         if (told) {
             String device = region.memory().device();
@@ -81,7 +81,7 @@ public final class AttachPaths {
                     (int) Arrays.stream(byPath).filter(each -> each != null).count());
         }
         for (AttachPath path : paths) {
-            Exposure exposure = byPath[path.index()];
+            RegionExport exposure = byPath[path.index()];
             if (exposure == null) {
                 continue;
             }

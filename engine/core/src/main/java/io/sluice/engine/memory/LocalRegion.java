@@ -31,7 +31,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     private final long id;
     private final RegionOptions options;
     private final RegionMemory memory;
-    private final Registrations registrations;
+    private final TransportRegistrations registrations;
     private final Runnable giveBack;
     private final RegionWords words;
     // the number of leases; the sign bit says that no more are given
@@ -44,7 +44,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
             long id,
             RegionOptions options,
             RegionMemory memory,
-            Registrations registrations,
+            TransportRegistrations registrations,
             Consumer<LocalRegion> whenAwaited,
             Runnable giveBack) {
         this.owner = owner;

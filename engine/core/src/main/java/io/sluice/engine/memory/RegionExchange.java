@@ -33,7 +33,7 @@ public final class RegionExchange {
     private final RegionRegistry localRegions;
     private final Connection connection;
     private final AttachPaths paths;
-    private final ExposureTable exposures;
+    private final ExportTable exposures;
     private final FramedSocket control;
     private final RegionRights rights;
     private final EventLoop loop;
@@ -45,7 +45,7 @@ public final class RegionExchange {
             RegionRegistry localRegions,
             Connection connection,
             AttachPaths paths,
-            ExposureTable exposures,
+            ExportTable exposures,
             FramedSocket control,
             RegionRights rights,
             EventLoop loop) {

@@ -156,7 +156,7 @@ public final class RegionRegistry implements RegionOwner {
             @Nullable OpenTransport madeBy,
             @Nullable RegisteredMemory made,
             Runnable giveBack) {
-        Registrations registrations = Registrations.make(transports, memory, options, madeBy, made);
+        TransportRegistrations registrations = TransportRegistrations.make(transports, memory, options, madeBy, made);
         LocalRegion region =
                 new LocalRegion(this, next.getAndIncrement(), options, memory, registrations, this::awaited, giveBack);
         String name = options.name();

@@ -23,7 +23,7 @@ final class ServedAttach {
 
     private final RegionRegistry regions;
     private final AttachPaths paths;
-    private final ExposureTable exposures;
+    private final ExportTable exposures;
     private final FramedSocket control;
     private final RegionRights rights;
     private final CycleBudget budget;
@@ -40,7 +40,7 @@ final class ServedAttach {
     ServedAttach(
             RegionRegistry regions,
             AttachPaths paths,
-            ExposureTable exposures,
+            ExportTable exposures,
             FramedSocket control,
             RegionRights rights,
             EventLoop loop) {
@@ -153,7 +153,7 @@ final class ServedAttach {
 
     /** Of a region that stays until this returns. */
     private void attach(LocalRegion region, RegionDescriptor descriptor, ByteArrayOutputStream answer) {
-        @Nullable Exposure[] exposed = paths.expose(region, descriptor);
+        @Nullable RegionExport[] exposed = paths.expose(region, descriptor);
         if (exposed == null) {
             refuse(answer, AttachMessage.UNSUPPORTED_MEMORY);
             return;

@@ -6,7 +6,7 @@ import io.sluice.engine.control.MessageType;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Deadline;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.WorkRequest;
 import java.nio.ByteBuffer;
@@ -30,10 +30,10 @@ public final class ServedChecksums extends Deadline {
     private static final long WORD_NANOS = 1_000_000_000L;
 
     private final Poller loop;
-    private final ExposureTable exposures;
+    private final ExportTable exposures;
     private final FramedSocket control;
     private @Nullable MemoryChecksum sum;
-    private @Nullable ExposedRegion region;
+    private @Nullable ExportedRegion region;
     private long request;
     private long at;
     private long end;
@@ -41,7 +41,7 @@ public final class ServedChecksums extends Deadline {
     // the time of the cycle in which a piece was summed
     private long workedAt = System.nanoTime();
 
-    public ServedChecksums(Poller loop, ExposureTable exposures, FramedSocket control) {
+    public ServedChecksums(Poller loop, ExportTable exposures, FramedSocket control) {
         this.loop = loop;
         this.exposures = exposures;
         this.control = control;
@@ -60,14 +60,14 @@ public final class ServedChecksums extends Deadline {
             throw new ProtocolException("the peer asks for a checksum before it has the last one");
         }
         request = body.getLong();
-        ExposedRegion exposed = exposures.get(body.getLong());
+        ExportedRegion exposed = exposures.get(body.getLong());
         long key = body.getLong();
         long epoch = body.getLong();
         long offset = body.getLong();
         long length = body.getLong();
         CompletionStatus status = exposed == null
                 ? CompletionStatus.UNKNOWN_REGION
-                : exposed.acquire(WorkRequest.Operation.READ, key, epoch, offset, length);
+                : exposed.acquire(WorkRequest.Opcode.READ, key, epoch, offset, length);
         if (exposed == null || status != CompletionStatus.SUCCESS) {
             answer(status.code(), 0);
             return;
@@ -97,14 +97,14 @@ public final class ServedChecksums extends Deadline {
 
     @Override
     protected void expired() {
-        ExposedRegion exposed = region;
+        ExportedRegion exposed = region;
         MemoryChecksum running = sum;
         if (exposed != null && running != null) {
             work(exposed, running);
         }
     }
 
-    private void work(ExposedRegion exposed, MemoryChecksum running) {
+    private void work(ExportedRegion exposed, MemoryChecksum running) {
         CompletionStatus status = CompletionStatus.SUCCESS;
         workedAt = loop.now();
         if (!exposed.isOpen()) {
@@ -145,7 +145,7 @@ public final class ServedChecksums extends Deadline {
 
     /** Ends what is under way, also when the connection ends. */
     public void stop() {
-        ExposedRegion leased = region;
+        ExportedRegion leased = region;
         if (leased != null) {
             region = null;
             loop.disarm(this);

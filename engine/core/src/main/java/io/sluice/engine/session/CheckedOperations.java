@@ -23,7 +23,7 @@ import io.sluice.engine.memory.AttachedRegion;
 import io.sluice.engine.memory.LocalRegion;
 import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.transport.PageTable;
-import io.sluice.engine.transport.WorkRequest.Operation;
+import io.sluice.engine.transport.WorkRequest.Opcode;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +51,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
 
     /** A read or write of one element. */
     abstract PreparedTransfer single(
-            Operation operation,
+            Opcode operation,
             ElementPlan plan,
             MemoryRegion local,
             RemoteRegion remote,
@@ -78,7 +78,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             long length,
             TransferOptions options,
             TransferCallback callback) {
-        return transfer(Operation.WRITE, local, localOffset, remote, remoteOffset, length, options, callback);
+        return transfer(Opcode.WRITE, local, localOffset, remote, remoteOffset, length, options, callback);
     }
 
     @Override
@@ -90,11 +90,11 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             long length,
             TransferOptions options,
             TransferCallback callback) {
-        return transfer(Operation.READ, local, localOffset, remote, remoteOffset, length, options, callback);
+        return transfer(Opcode.READ, local, localOffset, remote, remoteOffset, length, options, callback);
     }
 
     private T transfer(
-            Operation operation,
+            Opcode operation,
             MemoryRegion local,
             long localOffset,
             RemoteRegion remote,
@@ -118,7 +118,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             TransferOptions options,
             TransferCallback callback) {
         given(options, callback);
-        ElementPlan plan = plan(Operation.WRITE, local, localOffset, remote, remoteOffset, length);
+        ElementPlan plan = plan(Opcode.WRITE, local, localOffset, remote, remoteOffset, length);
         return checked(transfers().signalling(plan, plan(signal), options, callback));
     }
 
@@ -134,10 +134,10 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         if (bytes < 1 || bytes > Long.BYTES) {
             throw new IllegalArgumentException("a put is of 1 to 8 bytes, not " + bytes);
         }
-        AttachedRegion attached = check(Operation.PUT, remote, remoteOffset, bytes);
+        AttachedRegion attached = check(Opcode.PUT, remote, remoteOffset, bytes);
         return checked(transfers()
                 .word(
-                        Operation.PUT,
+                        Opcode.PUT,
                         attached.wordKey(),
                         remoteOffset,
                         bytes,
@@ -156,7 +156,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
     @Override
     public T fetchAdd(
             RemoteRegion remote, long remoteOffset, long addend, TransferOptions options, FetchCallback callback) {
-        return atomic(Operation.FETCH_ADD, remote, remoteOffset, addend, 0, options, callback);
+        return atomic(Opcode.FETCH_ADD, remote, remoteOffset, addend, 0, options, callback);
     }
 
     @Override
@@ -167,11 +167,11 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             long replacement,
             TransferOptions options,
             FetchCallback callback) {
-        return atomic(Operation.COMPARE_AND_SWAP, remote, remoteOffset, replacement, expected, options, callback);
+        return atomic(Opcode.COMPARE_AND_SWAP, remote, remoteOffset, replacement, expected, options, callback);
     }
 
     private T atomic(
-            Operation operation,
+            Opcode operation,
             RemoteRegion remote,
             long remoteOffset,
             long operand,
@@ -186,16 +186,16 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
 
     @Override
     public T writeVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
-        return vectored(Operation.WRITE, elements, options, callback);
+        return vectored(Opcode.WRITE, elements, options, callback);
     }
 
     @Override
     public T readVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback) {
-        return vectored(Operation.READ, elements, options, callback);
+        return vectored(Opcode.READ, elements, options, callback);
     }
 
     private T vectored(
-            Operation operation,
+            Opcode operation,
             List<TransferElement> elements,
             TransferOptions options,
             VectoredTransferCallback callback) {
@@ -227,9 +227,9 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             TransferOptions options,
             PageCallback callback) {
         given(options, callback);
-        PageTable table = table(Operation.WRITE, local, remote, pageBytes);
+        PageTable table = table(Opcode.WRITE, local, remote, pageBytes);
         table.fill(localPages, remotePages);
-        return pages(Operation.WRITE, local, remote, table, options, callback);
+        return pages(Opcode.WRITE, local, remote, table, options, callback);
     }
 
     @Override
@@ -242,9 +242,9 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             TransferOptions options,
             PageCallback callback) {
         given(options, callback);
-        PageTable table = table(Operation.WRITE, local, remote, pageBytes);
+        PageTable table = table(Opcode.WRITE, local, remote, pageBytes);
         table.fill(localOffsets, remoteOffsets);
-        return pages(Operation.WRITE, local, remote, table, options, callback);
+        return pages(Opcode.WRITE, local, remote, table, options, callback);
     }
 
     @Override
@@ -257,9 +257,9 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             TransferOptions options,
             PageCallback callback) {
         given(options, callback);
-        PageTable table = table(Operation.READ, local, remote, pageBytes);
+        PageTable table = table(Opcode.READ, local, remote, pageBytes);
         table.fill(localPages, remotePages);
-        return pages(Operation.READ, local, remote, table, options, callback);
+        return pages(Opcode.READ, local, remote, table, options, callback);
     }
 
     @Override
@@ -272,19 +272,19 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             TransferOptions options,
             PageCallback callback) {
         given(options, callback);
-        PageTable table = table(Operation.READ, local, remote, pageBytes);
+        PageTable table = table(Opcode.READ, local, remote, pageBytes);
         table.fill(localOffsets, remoteOffsets);
-        return pages(Operation.READ, local, remote, table, options, callback);
+        return pages(Opcode.READ, local, remote, table, options, callback);
     }
 
-    private PageTable table(Operation operation, MemoryRegion local, RemoteRegion remote, long pageBytes) {
+    private PageTable table(Opcode operation, MemoryRegion local, RemoteRegion remote, long pageBytes) {
         check(operation, local, 0, 0);
         check(operation, remote, 0, 0);
         return new PageTable(pageBytes, local.offset(), local.length(), remote.length());
     }
 
     private T pages(
-            Operation operation,
+            Opcode operation,
             MemoryRegion local,
             RemoteRegion remote,
             PageTable table,
@@ -302,7 +302,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
     }
 
     private ElementPlan plan(
-            Operation operation,
+            Opcode operation,
             MemoryRegion local,
             long localOffset,
             RemoteRegion remote,
@@ -315,18 +315,18 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
 
     private SignalPlan plan(SignalUpdate update) {
         RemoteSignal signal = update.signal();
-        AttachedRegion attached = check(Operation.SIGNAL, signal.region(), signal.offset(), RemoteSignal.BYTES);
+        AttachedRegion attached = check(Opcode.SIGNAL, signal.region(), signal.offset(), RemoteSignal.BYTES);
         return new SignalPlan(attached.wordKey(), signal.offset(), update.addend(), update.order());
     }
 
     @SuppressWarnings("ReferenceEquality") // engines are told by identity
-    private LocalRegion check(Operation operation, MemoryRegion local, long offset, long length) {
+    private LocalRegion check(Opcode operation, MemoryRegion local, long offset, long length) {
         Objects.checkFromIndexSize(offset, length, local.length());
         LocalRegion region = LocalRegion.of(local);
         if (region.owner() != owner) {
             throw new IllegalArgumentException("the local region belongs to another engine than the connection");
         }
-        if (operation == Operation.READ
+        if (operation == Opcode.READ
                 && region.memory().isHost()
                 && region.memory().segment().isReadOnly()) {
             throw new IllegalArgumentException("a read-only segment cannot be the target of a read");
@@ -334,7 +334,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         return region;
     }
 
-    private AttachedRegion check(Operation operation, RemoteRegion remote, long offset, long length) {
+    private AttachedRegion check(Opcode operation, RemoteRegion remote, long offset, long length) {
         AttachedRegion attached = mine(remote);
         Objects.checkFromIndexSize(offset, length, attached.length());
         if (operation.changesRemote()) {

@@ -18,7 +18,7 @@ import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.flow.FlowPath;
 import io.sluice.engine.memory.AttachPath;
 import io.sluice.engine.memory.AttachPaths;
-import io.sluice.engine.memory.ExposureTable;
+import io.sluice.engine.memory.ExportTable;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.security.TlsStream;
@@ -69,7 +69,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
             FramedSocket control,
             PeerTerms terms,
             List<OpenTransport> transports,
-            ExposureTable exposures,
+            ExportTable exposures,
             Connection connection,
             Owner owner) {
         this.control = control;

@@ -17,7 +17,7 @@ import io.sluice.engine.control.MessageType;
 import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.flow.FlowCounter;
 import io.sluice.engine.flow.FlowCounters;
-import io.sluice.engine.memory.ExposureTable;
+import io.sluice.engine.memory.ExportTable;
 import io.sluice.engine.memory.RegionRegistry;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
@@ -26,7 +26,7 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.SocketLanes;
 import io.sluice.engine.transport.TransportMessages;
@@ -60,7 +60,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
     private final Poller loop;
     private final FramedSocket control;
     private final PeerTerms terms;
-    private final ExposureTable exposures;
+    private final ExportTable exposures;
     private final Owner owner;
     private final FlowCounters counters;
     private final Endpoint endpoint;
@@ -96,7 +96,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
             OpenTransport transport,
             int index,
             String reason,
-            ExposureTable exposures,
+            ExportTable exposures,
             Owner owner) {
         this.index = index;
         this.transport = transport;
@@ -286,7 +286,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
     }
 
     @Override
-    public @Nullable ExposedRegion exposed(long handle) {
+    public @Nullable ExportedRegion exposed(long handle) {
         return exposures.get(handle, index);
     }
 
@@ -340,7 +340,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
     }
 
     @Override
-    public void served(WorkRequest.Operation operation, long bytes) {
+    public void served(WorkRequest.Opcode operation, long bytes) {
         counters.add(operation.changesRemote() ? FlowCounter.SERVED_WRITE_BYTES : FlowCounter.SERVED_READ_BYTES, bytes);
     }
 

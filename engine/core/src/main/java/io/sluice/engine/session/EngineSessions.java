@@ -7,7 +7,7 @@ import io.sluice.engine.EngineAddress;
 import io.sluice.engine.LoopGroup;
 import io.sluice.engine.PeerIdentity;
 import io.sluice.engine.SluiceException;
-import io.sluice.engine.TransferEngine.Registration;
+import io.sluice.engine.TransferEngine.ListenerHandle;
 import io.sluice.engine.bootstrap.BootstrappedSession;
 import io.sluice.engine.bootstrap.PeerTerms;
 import io.sluice.engine.bootstrap.SessionRegistry;
@@ -49,7 +49,7 @@ final class EngineSessions implements SessionRegistry {
     // from the end of their bootstrap on, and from their opening on
     private final Set<PeerSession> all = ConcurrentHashMap.newKeySet();
     private final AtomicInteger count = new AtomicInteger();
-    private final Map<PeerSession, PeerConnection> open = new ConcurrentHashMap<>();
+    private final Map<PeerSession, DefaultConnection> open = new ConcurrentHashMap<>();
     private final Map<EngineAddress, CompletableFuture<Connection>> cached = new ConcurrentHashMap<>();
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
 
@@ -133,7 +133,7 @@ final class EngineSessions implements SessionRegistry {
     // ---- their life ----
 
     void opened(PeerSession session) {
-        PeerConnection connection = session.connection();
+        DefaultConnection connection = session.connection();
         open.put(session, connection);
         if (isClosing()) {
             session.poller().execute(session::closeHere);
@@ -176,7 +176,7 @@ final class EngineSessions implements SessionRegistry {
         return open.keySet();
     }
 
-    Collection<PeerConnection> connections() {
+    Collection<DefaultConnection> connections() {
         return open.values();
     }
 
@@ -198,7 +198,7 @@ final class EngineSessions implements SessionRegistry {
         return shared.copy();
     }
 
-    Registration onConnection(ConnectionListener added) {
+    ListenerHandle onConnection(ConnectionListener added) {
         // a connection that opens meanwhile may be told of twice, so each listener remembers
         OnceListener once = new OnceListener(added);
         listeners.add(once);
@@ -210,7 +210,7 @@ final class EngineSessions implements SessionRegistry {
         return () -> listeners.remove(once);
     }
 
-    private static void tell(ConnectionListener to, PeerConnection connection) {
+    private static void tell(ConnectionListener to, DefaultConnection connection) {
         try {
             to.accepted(connection);
         } catch (Throwable e) {

@@ -10,18 +10,18 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.bootstrap.BootstrappedSession;
 import io.sluice.engine.bootstrap.PeerTerms;
-import io.sluice.engine.control.Farewell;
 import io.sluice.engine.control.FramedSocket;
+import io.sluice.engine.control.GracefulClose;
 import io.sluice.engine.control.MessageType;
 import io.sluice.engine.control.PeerText;
-import io.sluice.engine.control.Unfinished;
+import io.sluice.engine.control.PendingSocket;
 import io.sluice.engine.figures.SessionFigures;
 import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.flow.FlowCounters;
 import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.memory.AskedChecksums;
-import io.sluice.engine.memory.ExposureTable;
+import io.sluice.engine.memory.ExportTable;
 import io.sluice.engine.memory.LocalRegion;
 import io.sluice.engine.memory.RegionExchange;
 import io.sluice.engine.memory.RegionRights;
@@ -41,7 +41,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One side of a connection, on its loop: the control channel, and the connection's life from its bootstrap on.
- * {@link PeerConnection} is its face to other threads.
+ * {@link DefaultConnection} is its face to other threads.
  */
 final class PeerSession
         implements BootstrappedSession,
@@ -49,7 +49,7 @@ final class PeerSession
                 FramedSocket.Handler,
                 Drain.Owner,
                 SessionFigures,
-                Unfinished {
+                PendingSocket {
     private static final Logger LOG = LoggerFactory.getLogger(PeerSession.class);
     private static final int MIN_CONTROL_BYTES = 128 * 1024;
     private static final long QUIESCENCE_CHECK_NANOS = 1_000_000;
@@ -67,8 +67,8 @@ final class PeerSession
     private final ConnectionPaths paths;
     private final ConnectionFlow flow;
     private final TransferFactory transfers;
-    private final PeerConnection connection;
-    private final ExposureTable exposures;
+    private final DefaultConnection connection;
+    private final ExportTable exposures;
     private final RegionExchange regions;
     private final AskedChecksums askedChecksums;
     private final ServedChecksums servedChecksums;
@@ -126,8 +126,8 @@ final class PeerSession
         OpenTransport transport = transports.getFirst();
         this.opened = opened;
         EngineOptions options = engine.options();
-        this.connection = new PeerConnection(this, engine.regions(), number, terms, transport);
-        this.exposures = new ExposureTable(options.maxAttachedRegions());
+        this.connection = new DefaultConnection(this, engine.regions(), number, terms, transport);
+        this.exposures = new ExportTable(options.maxAttachedRegions());
         this.paths = new ConnectionPaths(engine, loop, control, terms, transports, exposures, connection, this);
         this.flow = paths.flow();
         this.transfers = new TransferFactory(flow);
@@ -155,7 +155,7 @@ final class PeerSession
                 this::lost);
     }
 
-    PeerConnection connection() {
+    DefaultConnection connection() {
         return connection;
     }
 
@@ -566,7 +566,7 @@ final class PeerSession
 
     private void sayGoodbye(ConnectionEnd why) {
         if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
-            Farewell.say(engine.unfinished(), loop, control, why.reason());
+            GracefulClose.say(engine.unfinished(), loop, control, why.reason());
         } else if (why.kind() == ConnectionEnd.Kind.CLOSED_BY_PEER) {
             paths.peerClosed();
             control.reset();

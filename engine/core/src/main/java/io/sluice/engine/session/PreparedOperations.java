@@ -9,7 +9,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.flow.ElementPlan;
 import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.memory.RegionOwner;
-import io.sluice.engine.transport.WorkRequest.Operation;
+import io.sluice.engine.transport.WorkRequest.Opcode;
 
 /** Gives transfers to be started by whoever asked for them. */
 final class PreparedOperations extends CheckedOperations<PreparedTransfer> {
@@ -37,7 +37,7 @@ final class PreparedOperations extends CheckedOperations<PreparedTransfer> {
 
     @Override
     PreparedTransfer single(
-            Operation operation,
+            Opcode operation,
             ElementPlan plan,
             MemoryRegion local,
             RemoteRegion remote,

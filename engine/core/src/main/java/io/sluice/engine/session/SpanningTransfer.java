@@ -15,7 +15,7 @@ import io.sluice.engine.TransferTimeoutException;
 import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.progress.Poller;
-import io.sluice.engine.transport.WorkRequest.Operation;
+import io.sluice.engine.transport.WorkRequest.Opcode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -64,7 +64,7 @@ final class SpanningTransfer implements Transfer {
     /** Checks everything, then starts everything. */
     static Transfer start(
             RegionOwner engine,
-            Operation operation,
+            Opcode operation,
             List<TransferElement> elements,
             TransferOptions options,
             VectoredTransferCallback callback) {
@@ -73,7 +73,7 @@ final class SpanningTransfer implements Transfer {
         if (elements.isEmpty()) {
             throw new IllegalArgumentException("a vectored transfer has at least one element");
         }
-        Map<PeerConnection, List<Integer>> byConnection = new LinkedHashMap<>();
+        Map<DefaultConnection, List<Integer>> byConnection = new LinkedHashMap<>();
         List<TransferElement> all = List.copyOf(elements);
         for (int i = 0; i < all.size(); i++) {
             byConnection
@@ -94,8 +94,8 @@ final class SpanningTransfer implements Transfer {
         return transfer;
     }
 
-    private static PeerConnection connection(RegionOwner engine, TransferElement element) {
-        if (element.remote().connection() instanceof PeerConnection connection && connection.isOf(engine)) {
+    private static DefaultConnection connection(RegionOwner engine, TransferElement element) {
+        if (element.remote().connection() instanceof DefaultConnection connection && connection.isOf(engine)) {
             return connection;
         }
         throw new IllegalArgumentException("the remote region was attached by another engine");
@@ -116,14 +116,14 @@ final class SpanningTransfer implements Transfer {
     }
 
     private void add(
-            PeerConnection connection,
-            Operation operation,
+            DefaultConnection connection,
+            Opcode operation,
             List<TransferElement> all,
             List<Integer> indices,
             TransferOptions options) {
         Part part = new Part(indices, connection.poller());
         List<TransferElement> mine = indices.stream().map(all::get).toList();
-        part.transfer = operation == Operation.WRITE
+        part.transfer = operation == Opcode.WRITE
                 ? connection.prepared().writeVectored(mine, options, part)
                 : connection.prepared().readVectored(mine, options, part);
         parts.add(part);

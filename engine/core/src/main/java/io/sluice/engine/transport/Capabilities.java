@@ -8,9 +8,9 @@ import java.util.Map;
  * What a transport can do beyond what every transport does. The engine supplies what is lacking where it can.
  *
  * @param largestMessage the most bytes of one work request
- * @param writeWithSignal whether a {@link WorkRequest.Operation#WRITE} can carry a {@linkplain WorkRequest#hasSignal()
- *     signal}; otherwise the engine posts a {@link WorkRequest.Operation#SIGNAL} when the write has completed
- * @param callerThreadBytes up to which size a write or read may be carried out by {@link InlineOperations#carryOut}, in bytes; 0
+ * @param writeWithSignal whether a {@link WorkRequest.Opcode#WRITE} can carry a {@linkplain WorkRequest#hasSignal()
+ *     signal}; otherwise the engine posts a {@link WorkRequest.Opcode#SIGNAL} when the write has completed
+ * @param callerThreadBytes up to which size a write or read may be carried out by {@link InlineOperations#execute}, in bytes; 0
  *     if none
  * @param gatherElements in how many pieces the local memory of a write or read may be whose remote memory is one, at least 1; with
  *     more than 1 such a request has {@linkplain WorkRequest#hasPages() pages}

@@ -43,7 +43,7 @@ public interface EndpointContext {
      * @return the region, or {@code null} if there is none of that handle
      */
     @Nullable
-    ExposedRegion exposed(long handle);
+    ExportedRegion exposed(long handle);
 
     /**
      * Opens sockets to the peer, each bound to this connection by a MAC; the initiator calls it in
@@ -127,7 +127,7 @@ public interface EndpointContext {
      * @param operation the peer's operation
      * @param bytes how many bytes it moved
      */
-    void served(WorkRequest.Operation operation, long bytes);
+    void served(WorkRequest.Opcode operation, long bytes);
 
     /** Counts a request of the peer that was refused. */
     void refused();

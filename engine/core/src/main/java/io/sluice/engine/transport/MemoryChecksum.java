@@ -69,7 +69,7 @@ public final class MemoryChecksum {
             to = Arena.ofAuto().allocate(piece.length);
             present = to;
         }
-        PresentMemory.copy(from, offset, to, 0, length);
+        FaultCheckedCopy.copy(from, offset, to, 0, length);
         MemorySegment.copy(to, ValueLayout.JAVA_BYTE, 0, piece, 0, length);
     }
 

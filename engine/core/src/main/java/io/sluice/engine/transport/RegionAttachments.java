@@ -22,7 +22,7 @@ public interface RegionAttachments {
      * @param region what the peer attaches, of a kind that {@link MemorySupport#register()} names
      * @return true unless this transport reaches only a {@linkplain Transport#partial() part} of that kind
      */
-    default boolean reaches(ExposedRegion region) {
+    default boolean reaches(ExportedRegion region) {
         return true;
     }
 
@@ -34,7 +34,7 @@ public interface RegionAttachments {
      * @param region what it attaches
      * @return at most 1 KiB; null if the region is closing and could not be leased, which refuses the attachment
      */
-    default byte @Nullable [] keysOf(long handle, ExposedRegion region) {
+    default byte @Nullable [] keysOf(long handle, ExportedRegion region) {
         return NO_KEYS;
     }
 

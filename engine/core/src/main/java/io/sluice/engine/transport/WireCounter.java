@@ -1,6 +1,6 @@
 package io.sluice.engine.transport;
 
-/** What an endpoint counts of its data path. The bytes that {@link InlineOperations#carryOut} moves the engine counts itself. */
+/** What an endpoint counts of its data path. The bytes that {@link InlineOperations#execute} moves the engine counts itself. */
 public enum WireCounter {
     /** Bytes sent: framing and what was sent again included. */
     SENT,

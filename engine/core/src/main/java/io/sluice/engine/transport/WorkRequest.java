@@ -15,7 +15,7 @@ public abstract class WorkRequest {
     public static final int WORD_BYTES = 8;
 
     /** What a work request does. */
-    public enum Operation {
+    public enum Opcode {
         /** From local to remote memory; then, if it {@linkplain WorkRequest#hasSignal() has one}, the signal. */
         WRITE,
         /** From remote to local memory. */
@@ -68,7 +68,7 @@ public abstract class WorkRequest {
 
     private static final RegionMemory NO_MEMORY = RegionMemory.host(MemorySegment.NULL);
 
-    private Operation operation = Operation.WRITE;
+    private Opcode operation = Opcode.WRITE;
     private RegionMemory local = NO_MEMORY;
     private @Nullable RegisteredMemory registration;
     private long localOffset;
@@ -103,7 +103,7 @@ public abstract class WorkRequest {
      * @param keyOffset where the chunk begins in it
      */
     protected final void describe(
-            Operation what,
+            Opcode what,
             RegionMemory memory,
             @Nullable RegisteredMemory registered,
             long memoryOffset,
@@ -130,7 +130,7 @@ public abstract class WorkRequest {
      * @param expectation what a compare-and-swap expects
      */
     protected final void describeWord(
-            Operation what, RemoteKey key, long keyOffset, long bytes, long value, long expectation) {
+            Opcode what, RemoteKey key, long keyOffset, long bytes, long value, long expectation) {
         operation = what;
         local = NO_MEMORY;
         registration = null;
@@ -206,7 +206,7 @@ public abstract class WorkRequest {
      *
      * @return the operation
      */
-    public final Operation operation() {
+    public final Opcode operation() {
         return operation;
     }
 

@@ -29,7 +29,7 @@ class CrowdsTest {
         // the crowd itself must make room, and no time-out
         target =
                 LinkedEngines.open(options -> options.maxHalfOpen(MAX_HALF_OPEN).handshakeTimeout(Duration.ofHours(1)));
-        initiator = LinkedEngines.open(options -> options.listenNowhere().connectTimeout(Patience.BOUND));
+        initiator = LinkedEngines.open(options -> options.noListener().connectTimeout(Patience.BOUND));
     }
 
     @AfterEach

@@ -59,7 +59,7 @@ class HostileHandshakesTest {
                 .with(change)
                 .build();
         engine = TransferEngine.open(options);
-        honest = TransferEngine.open(options.toBuilder().listenNowhere().build());
+        honest = TransferEngine.open(options.toBuilder().noListener().build());
     }
 
     private void reopen(Consumer<EngineOptions.Builder> change) {

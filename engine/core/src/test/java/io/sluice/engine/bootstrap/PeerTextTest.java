@@ -37,8 +37,9 @@ class PeerTextTest {
         byte[] hello = new FieldWriter()
                 .put(Tag.TRANSPORTS_REACH, "shm=here\nother=there")
                 .toBytes();
-        assertThat(FallBack.reachOf(new FieldReader(ByteBuffer.wrap(hello)))).isEqualTo("shm=here\nother=there");
-        assertThat(FallBack.reachOf(new FieldReader(ByteBuffer.wrap(new FieldWriter().toBytes()))))
+        assertThat(TransportFallback.reachOf(new FieldReader(ByteBuffer.wrap(hello))))
+                .isEqualTo("shm=here\nother=there");
+        assertThat(TransportFallback.reachOf(new FieldReader(ByteBuffer.wrap(new FieldWriter().toBytes()))))
                 .isEmpty();
     }
 

@@ -141,7 +141,7 @@ class StrangersLoadTest {
                 .transports(List.of("tcp"))
                 .token(TOKEN.getBytes(StandardCharsets.UTF_8))
                 .connectTimeout(Patience.BOUND)
-                .listenNowhere()
+                .noListener()
                 .build();
         try (StrangersTarget target = new StrangersTarget(options, TOKEN);
                 TransferEngine honest = TransferEngine.open(honestOptions)) {

@@ -4,7 +4,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.RefusalReason;
 import io.sluice.engine.TlsOptions;
 import io.sluice.engine.TransferEngine;
-import io.sluice.engine.session.LocalEngine;
+import io.sluice.engine.session.DefaultTransferEngine;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import java.io.BufferedReader;
@@ -30,12 +30,12 @@ final class StrangersTargetMain {
     private static final int COLLECTIONS = 4;
     private static final Duration SAMPLED = Duration.ofMillis(2);
 
-    private final LocalEngine engine;
+    private final DefaultTransferEngine engine;
     private volatile long mostDirect;
     private volatile int mostHalfOpen;
 
     private StrangersTargetMain(EngineOptions options) {
-        engine = (LocalEngine) TransferEngine.open(options);
+        engine = (DefaultTransferEngine) TransferEngine.open(options);
     }
 
     public static void main(String[] arguments) throws Exception {

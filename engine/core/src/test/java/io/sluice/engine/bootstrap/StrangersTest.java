@@ -8,7 +8,7 @@ import io.sluice.engine.RefusalReason;
 import io.sluice.engine.Token;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.control.MessageType;
-import io.sluice.engine.session.LocalEngine;
+import io.sluice.engine.session.DefaultTransferEngine;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import io.sluice.testkit.SteadyRounds;
@@ -55,7 +55,7 @@ class StrangersTest {
                 .with(change)
                 .build();
         target = TransferEngine.open(options);
-        honest = TransferEngine.open(options.toBuilder().listenNowhere().build());
+        honest = TransferEngine.open(options.toBuilder().noListener().build());
     }
 
     private void reopen() throws IOException {
@@ -112,7 +112,7 @@ class StrangersTest {
     }
 
     private long buffers() {
-        return ((LocalEngine) target).handshakes().buffers().made();
+        return ((DefaultTransferEngine) target).handshakes().buffers().made();
     }
 
     @Test

@@ -13,7 +13,7 @@ public final class CountedCallers {
      * @param count how many
      * @param bytes of all
      */
-    public static void writes(CallerThreadCounters into, long count, long bytes) {
+    public static void writes(InlineCounters into, long count, long bytes) {
         into.count(Operation.WRITE, 0, count, bytes);
         into.addNanos(Operation.WRITE, 1000 * count);
     }

@@ -84,7 +84,7 @@ class HandOverTest {
                 for (int i = 0; i < burst; i++) {
                     new TransferFactory(flow)
                             .single(
-                                    WorkRequest.Operation.WRITE,
+                                    WorkRequest.Opcode.WRITE,
                                     new ElementPlan(new AlwaysLeased(), 0, key, 0, 8),
                                     TransferOptions.defaults(),
                                     signal)
@@ -108,7 +108,7 @@ class HandOverTest {
             for (int i = 0; i < 1000; i++) {
                 new TransferFactory(flow)
                         .single(
-                                WorkRequest.Operation.READ,
+                                WorkRequest.Opcode.READ,
                                 new ElementPlan(new AlwaysLeased(), 0, key, 0, 8),
                                 TransferOptions.defaults(),
                                 signal)

@@ -30,7 +30,7 @@ class PartlyFailedPagesTest {
         List<SluiceException> errors = new ArrayList<>();
         FlowTransfer transfer = (FlowTransfer) new TransferFactory(stepped.flow)
                 .pages(
-                        WorkRequest.Operation.WRITE,
+                        WorkRequest.Opcode.WRITE,
                         stepped.memory,
                         new RemoteKey(0, 0, 0),
                         table,

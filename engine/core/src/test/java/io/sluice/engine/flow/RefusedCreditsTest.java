@@ -43,8 +43,8 @@ class RefusedCreditsTest {
     @Test
     void whatCameWhileACallersThreadHadTheConnectionsCreditsIsLookedAtAgain() {
         ConnectionWindow window = new ConnectionWindow(1, ALL_BYTES, engine);
-        CallerThreadTransfers callerThread = new CallerThreadTransfers(
-                stepped.flow.figures(), stepped.flow.mailbox(), stepped.callerThreadPath(), window);
+        InlineTransfers callerThread =
+                new InlineTransfers(stepped.flow.figures(), stepped.flow.mailbox(), stepped.callerThreadPath(), window);
         DataTransfer carriedOut = (DataTransfer) write();
         assertThat(carriedOut.hold()).isTrue();
         assertThat(engine.tryAcquire(other.flow.mailbox(), 0, ALL_BYTES)).isTrue();
@@ -52,7 +52,7 @@ class RefusedCreditsTest {
         stepped.settle();
         assertThat(stepped.flow.pending()).isOne();
 
-        assertThat(callerThread.carryOut(carriedOut)).isFalse();
+        assertThat(callerThread.execute(carriedOut)).isFalse();
         assertThat(window.operations()).isZero();
         assertThat(window.bytes()).isZero();
         assertThat(stepped.loop.hasTask())
@@ -61,7 +61,7 @@ class RefusedCreditsTest {
         stepped.settle();
 
         assertThat(window.tryAcquireOperation(other.flow.mailbox())).isEqualTo(ConnectionWindow.Grant.GRANTED);
-        assertThat(callerThread.carryOut(carriedOut)).isFalse();
+        assertThat(callerThread.execute(carriedOut)).isFalse();
         assertThat(stepped.loop.hasTask()).as("it had none to give back").isFalse();
     }
 }

@@ -50,7 +50,7 @@ class RestartedRunsTest {
             CompletableFuture<Void> both = new CompletableFuture<>();
             self.complete(endpoint.transfers()
                     .single(
-                            WorkRequest.Operation.WRITE,
+                            WorkRequest.Opcode.WRITE,
                             HandledEndpoint.bytes(8),
                             TransferOptions.defaults().startAfter(event),
                             (transfer, error) -> {
@@ -86,7 +86,7 @@ class RestartedRunsTest {
             AtomicLong cancelled = new AtomicLong();
             PreparedTransfer transfer = endpoint.transfers()
                     .single(
-                            WorkRequest.Operation.WRITE,
+                            WorkRequest.Opcode.WRITE,
                             HandledEndpoint.bytes(8),
                             TransferOptions.defaults(),
                             (run, error) -> {
@@ -138,14 +138,14 @@ class RestartedRunsTest {
             CompletableFuture<Void> offered = new CompletableFuture<>();
             endpoint.handle(
                     request -> {
-                        if (request.operation() == WorkRequest.Operation.SIGNAL) {
+                        if (request.operation() == WorkRequest.Opcode.SIGNAL) {
                             offered.complete(null);
                             return signalAccepted;
                         }
                         return true;
                     },
                     request -> {
-                        if (request.operation() == WorkRequest.Operation.SIGNAL) {
+                        if (request.operation() == WorkRequest.Opcode.SIGNAL) {
                             held.add(request);
                         } else {
                             endpoint.completeSoon(request);

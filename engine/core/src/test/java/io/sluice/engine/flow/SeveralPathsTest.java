@@ -83,7 +83,7 @@ class SeveralPathsTest {
 
     private void write(int path) {
         SteppedFlow.start((FlowTransfer) new TransferFactory(flow)
-                .single(WorkRequest.Operation.WRITE, over(path), TransferOptions.defaults(), (transfer, error) -> {
+                .single(WorkRequest.Opcode.WRITE, over(path), TransferOptions.defaults(), (transfer, error) -> {
                     assertThat(error).isNull();
                     ended++;
                 }));
@@ -92,10 +92,7 @@ class SeveralPathsTest {
     private void write(ElementPlan... elements) {
         SteppedFlow.start((FlowTransfer) new TransferFactory(flow)
                 .vectored(
-                        WorkRequest.Operation.WRITE,
-                        elements,
-                        TransferOptions.defaults(),
-                        new VectoredTransferCallback() {
+                        WorkRequest.Opcode.WRITE, elements, TransferOptions.defaults(), new VectoredTransferCallback() {
                             @Override
                             public void element(int index, @Nullable SluiceException error) {}
 
@@ -174,7 +171,7 @@ class SeveralPathsTest {
         for (int path : new int[] {0, 1, 0, 1}) {
             SteppedFlow.start((FlowTransfer) new TransferFactory(flow)
                     .single(
-                            WorkRequest.Operation.WRITE,
+                            WorkRequest.Opcode.WRITE,
                             over(path),
                             TransferOptions.defaults(),
                             (transfer, error) -> errors.add(error)));

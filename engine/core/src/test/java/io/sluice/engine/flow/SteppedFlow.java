@@ -66,8 +66,7 @@ final class SteppedFlow {
 
     /** A write of a few bytes, not started. */
     FlowTransfer write(TransferOptions options, TransferCallback callback) {
-        return (FlowTransfer)
-                new TransferFactory(flow).single(WorkRequest.Operation.WRITE, element(), options, callback);
+        return (FlowTransfer) new TransferFactory(flow).single(WorkRequest.Opcode.WRITE, element(), options, callback);
     }
 
     /** A write of many elements of a few bytes each, not started. */
@@ -75,7 +74,7 @@ final class SteppedFlow {
         ElementPlan[] plan = new ElementPlan[elements];
         Arrays.setAll(plan, i -> element());
         return (FlowTransfer) new TransferFactory(flow)
-                .vectored(WorkRequest.Operation.WRITE, plan, TransferOptions.defaults(), callback);
+                .vectored(WorkRequest.Opcode.WRITE, plan, TransferOptions.defaults(), callback);
     }
 
     private ElementPlan element() {
@@ -182,8 +181,8 @@ final class SteppedFlow {
         }
 
         @Override
-        public boolean carryOut(
-                WorkRequest.Operation operation,
+        public boolean execute(
+                WorkRequest.Opcode operation,
                 RegionMemory local,
                 long localOffset,
                 RemoteKey remote,

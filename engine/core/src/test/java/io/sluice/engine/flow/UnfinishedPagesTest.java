@@ -30,7 +30,7 @@ class UnfinishedPagesTest {
         AtomicReference<SluiceException> end = new AtomicReference<>();
         PreparedTransfer transfer = new TransferFactory(stepped.flow)
                 .pages(
-                        WorkRequest.Operation.WRITE,
+                        WorkRequest.Opcode.WRITE,
                         stepped.memory,
                         new RemoteKey(0, 0, 0),
                         table,

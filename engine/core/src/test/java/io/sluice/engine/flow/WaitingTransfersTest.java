@@ -51,7 +51,7 @@ class WaitingTransfersTest {
     private static DataTransfer submitted(TransferPriority priority) {
         DataTransfer transfer = new SingleTransfer(
                 null,
-                WorkRequest.Operation.READ,
+                WorkRequest.Opcode.READ,
                 new ElementPlan(NoMemory.INSTANCE, 0, new RemoteKey(0, 0, 0), 0, 8),
                 TransferOptions.defaults().withPriority(priority),
                 (ended, error) -> {});

@@ -220,7 +220,7 @@ class ControlMessagesFuzzTest {
         FramedSocket control =
                 new FramedSocket(new StillLoop(), descriptorOfSocket, false, false, 1 << 20, new NobodyCares());
         try {
-            ExposureTable exposures = new ExposureTable(4);
+            ExportTable exposures = new ExportTable(4);
             RegionExchange exchange = new RegionExchange(
                     regions,
                     connection,

@@ -44,7 +44,7 @@ final class LocalRegionStress {
                 1,
                 RegionOptions.readWrite(),
                 RegionMemory.host(MemorySegment.ofArray(new long[1])),
-                Registrations.none(),
+                TransportRegistrations.none(),
                 awaited -> {},
                 givenBack::incrementAndGet);
 

@@ -27,7 +27,7 @@ class LoopWaitOrdersTest {
                 1,
                 RegionOptions.readWrite(),
                 RegionMemory.host(MemorySegment.ofArray(new long[1])),
-                Registrations.none(),
+                TransportRegistrations.none(),
                 awaited -> {},
                 () -> {});
         final Signal signal = region.signal(0);

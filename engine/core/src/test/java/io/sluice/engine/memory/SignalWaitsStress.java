@@ -33,7 +33,7 @@ final class SignalWaitsStress {
                 1,
                 RegionOptions.readWrite(),
                 RegionMemory.host(MemorySegment.ofArray(new long[1])),
-                Registrations.none(),
+                TransportRegistrations.none(),
                 awaited -> {},
                 () -> {});
         final Signal signal = region.signal(0);

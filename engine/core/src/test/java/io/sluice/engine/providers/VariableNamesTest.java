@@ -30,7 +30,7 @@ class VariableNamesTest {
     @Test
     void anEngineThatOpensWarnsOnceOfWhatIsMisspelt() {
         EngineOptions options = PatientOptions.builder()
-                .listenNowhere()
+                .noListener()
                 .environment(Map.of(
                         "SLUICE_WINDOW_BYTE", "1MiB",
                         "SLUICE_QUITE_ANOTHER_THING", "secret value",

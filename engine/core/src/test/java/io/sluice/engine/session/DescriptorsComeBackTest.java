@@ -38,7 +38,7 @@ class DescriptorsComeBackTest {
     }
 
     private static void connectAndClose(TransferEngine target, int pauseNanos) throws Exception {
-        TransferEngine engine = LinkedEngines.open(options -> options.listenNowhere());
+        TransferEngine engine = LinkedEngines.open(options -> options.noListener());
         CompletableFuture<Connection> connect = engine.connect(target.address());
         if (pauseNanos > 0) {
             Thread.sleep(0, pauseNanos);
@@ -57,7 +57,7 @@ class DescriptorsComeBackTest {
         // each must come as far as its lane within it
         Duration timeout = Patience.scaled(Duration.ofMillis(600));
         TransferEngine initiator =
-                LinkedEngines.open(options -> options.listenNowhere().connectTimeout(timeout));
+                LinkedEngines.open(options -> options.noListener().connectTimeout(timeout));
         try (SilentLanes path = new SilentLanes(target)) {
             assertFails(initiator, path);
             long before = OpenDescriptors.settledCount() - path.lanes();

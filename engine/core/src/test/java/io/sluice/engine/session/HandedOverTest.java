@@ -42,7 +42,7 @@ class HandedOverTest {
     void connectionThatComesAfterTheFutureWasCancelledIsClosed() {
         BlockingQueue<Connection> accepted = new LinkedBlockingQueue<>();
         try (TransferEngine target = LinkedEngines.open(options -> {});
-                TransferEngine initiator = LinkedEngines.open(options -> options.listenNowhere())) {
+                TransferEngine initiator = LinkedEngines.open(options -> options.noListener())) {
             target.onConnection(accepted::add);
             EngineAddress address = target.address();
             cancelled(() -> initiator.connect(address));

@@ -67,7 +67,7 @@ class LoopGroupTest {
 
         Ends(TransferEngine from, TransferEngine to, int count, ConnectOptions options) {
             Set<Connection> before = Set.copyOf(to.connections());
-            try (TransferEngine.Registration ignored = to.onConnection(connection -> {
+            try (TransferEngine.ListenerHandle ignored = to.onConnection(connection -> {
                 if (!before.contains(connection)) {
                     accepted.add(connection);
                 }

@@ -186,7 +186,7 @@ interface ConnectingContract extends Contract {
     default void listenersHearOfAcceptedConnectionsOldAndNew() {
         try (EnginePair pair = EnginePair.open(transport())) {
             List<Connection> heard = new CopyOnWriteArrayList<>();
-            TransferEngine.Registration registration = pair.target().onConnection(heard::add);
+            TransferEngine.ListenerHandle registration = pair.target().onConnection(heard::add);
             until("the one that is open is reported", () -> heard.size() == 1);
             assertThat(heard.getFirst()).isSameAs(pair.accepted());
             await(pair.initiator().connect(pair.target().address()));
@@ -315,8 +315,8 @@ interface ConnectingContract extends Contract {
     @Test
     default void engineThatDoesNotListenHasNoAddressAndStillConnects() {
         try (TransferEngine target = TransferEngine.open(transport().options().build());
-                TransferEngine engine = TransferEngine.open(
-                        transport().options().listenNowhere().build())) {
+                TransferEngine engine =
+                        TransferEngine.open(transport().options().noListener().build())) {
             assertThatThrownBy(engine::address).isInstanceOf(IllegalStateException.class);
             writesEightBytes(engine, await(engine.connect(target.address())), target);
         }

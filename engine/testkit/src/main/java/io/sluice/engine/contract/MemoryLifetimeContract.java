@@ -230,8 +230,8 @@ interface MemoryLifetimeContract extends Contract {
         assumeTrue(
                 transport().crossesProcesses() || !transport().locksMemory(),
                 "what stands in for an adapter has locked no pages, and would end this process");
-        for (WorkRequest.Operation operation : List.of(WorkRequest.Operation.WRITE, WorkRequest.Operation.READ)) {
-            boolean write = operation == WorkRequest.Operation.WRITE;
+        for (WorkRequest.Opcode operation : List.of(WorkRequest.Opcode.WRITE, WorkRequest.Opcode.READ)) {
+            boolean write = operation == WorkRequest.Opcode.WRITE;
             try (Arena arena = Arena.ofShared();
                     FileChannel file = FileChannel.open(
                             folder.resolve(operation.name()),

@@ -511,12 +511,12 @@ public interface PagesContract extends Contract {
                 int[] from = any(random, pages, room);
                 int[] to = distinct(random, pages, room);
                 PreparedTransfer aimed = run % 2 == 0
-                        ? prepared.aimPages(from, to)
-                        : prepared.aimPages(offsets(from, pageBytes), offsets(to, pageBytes));
+                        ? prepared.retargetPages(from, to)
+                        : prepared.retargetPages(offsets(from, pageBytes), offsets(to, pageBytes));
                 assertThat(aimed).isSameAs(prepared);
-                assertThatThrownBy(() -> prepared.aimPages(new int[] {room}, new int[] {0}))
+                assertThatThrownBy(() -> prepared.retargetPages(new int[] {room}, new int[] {0}))
                         .isInstanceOf(IndexOutOfBoundsException.class);
-                assertThatThrownBy(() -> prepared.aim(0, 0, 1)).isInstanceOf(UnsupportedOperationException.class);
+                assertThatThrownBy(() -> prepared.retarget(0, 0, 1)).isInstanceOf(UnsupportedOperationException.class);
                 prepared.start();
                 ends.awaitSuccess();
                 copyPages(sent, from, expected, to, pageBytes);
@@ -526,7 +526,7 @@ public interface PagesContract extends Contract {
             assertThat(ends.count()).isEqualTo(51);
             PreparedTransfer single =
                     pair.connection().prepared().write(source, 0, remote, 0, 1, PAGE_DEFAULTS, new TerminalSignal());
-            assertThatThrownBy(() -> single.aimPages(new int[] {0}, new int[] {0}))
+            assertThatThrownBy(() -> single.retargetPages(new int[] {0}, new int[] {0}))
                     .isInstanceOf(UnsupportedOperationException.class);
         }
     }

@@ -198,7 +198,7 @@ public interface PreparedTransferContract extends Contract {
                 int length = run % 10 == 0 ? random.nextInt(bytes + 1) : random.nextInt(5_000);
                 int from = random.nextInt(bytes - length + 1);
                 int to = random.nextInt(bytes - length + 1);
-                assertThat(write.aim(from, to, length)).isSameAs(write);
+                assertThat(write.retarget(from, to, length)).isSameAs(write);
                 write.start();
                 writes.awaitSuccess();
                 for (int i = 0; i < length; i++) {
@@ -209,7 +209,7 @@ public interface PreparedTransferContract extends Contract {
                     BytePattern.assertSame(bytesOf(served), ContractBytes.of(expected));
                 }
                 bytesOf(back).fill((byte) 0);
-                read.aim(from, to, length).start();
+                read.retarget(from, to, length).start();
                 reads.awaitSuccess();
                 BytePattern.assertFilled(bytesOf(back).slice(from, length), run, from);
                 BytePattern.assertAll(bytesOf(back).slice(0, from), (byte) 0, "before the bytes read");
@@ -227,9 +227,9 @@ public interface PreparedTransferContract extends Contract {
             PreparedTransfer write =
                     pair.connection().prepared().write(local, 100, pair.attach(served), 200, 50, DEFAULTS, runs);
             for (long[] range : BoundsContract.OUTSIDE) {
-                assertThatThrownBy(() -> write.aim(range[0], 0, range[1]))
+                assertThatThrownBy(() -> write.retarget(range[0], 0, range[1]))
                         .isInstanceOf(IndexOutOfBoundsException.class);
-                assertThatThrownBy(() -> write.aim(0, range[0], range[1]))
+                assertThatThrownBy(() -> write.retarget(0, range[0], range[1]))
                         .isInstanceOf(IndexOutOfBoundsException.class);
             }
             write.start();
@@ -250,7 +250,7 @@ public interface PreparedTransferContract extends Contract {
             RemoteRegion remote = pair.attach(pair.served(TransferKind.BYTES));
             RunEnds runs = new RunEnds();
             PreparedTransfer prepared = kind.on(pair.connection().prepared(), local, remote, DEFAULTS, runs);
-            assertThatThrownBy(() -> prepared.aim(0, 0, 1)).isInstanceOf(UnsupportedOperationException.class);
+            assertThatThrownBy(() -> prepared.retarget(0, 0, 1)).isInstanceOf(UnsupportedOperationException.class);
             prepared.start();
             runs.awaitSuccess();
         }
@@ -274,7 +274,7 @@ public interface PreparedTransferContract extends Contract {
                 assertThatThrownBy(prepared::start).isInstanceOf(IllegalStateException.class);
             }
             if (kind == TransferKind.WRITE || kind == TransferKind.READ) {
-                assertThatThrownBy(() -> prepared.aim(1, 1, 1)).isInstanceOf(IllegalStateException.class);
+                assertThatThrownBy(() -> prepared.retarget(1, 1, 1)).isInstanceOf(IllegalStateException.class);
             }
             assertThat(pair.connection().pending()).isEqualTo(1);
             event.complete(null);
@@ -334,7 +334,7 @@ public interface PreparedTransferContract extends Contract {
                 if (error != null
                         && !run.quiesced().isDone()
                         && isRefused(run::start)
-                        && isRefused(() -> run.aim(0, 0, 8))) {
+                        && isRefused(() -> run.retarget(0, 0, 8))) {
                     refusals.incrementAndGet();
                 }
                 runs.terminated(transfer, error);
@@ -351,7 +351,7 @@ public interface PreparedTransferContract extends Contract {
                     assertThat(prepared.isTerminated()).isTrue();
                     assertThat(prepared.quiesced()).isNotDone();
                     assertThatThrownBy(prepared::start).isInstanceOf(IllegalStateException.class);
-                    assertThatThrownBy(() -> prepared.aim(0, 0, 8)).isInstanceOf(IllegalStateException.class);
+                    assertThatThrownBy(() -> prepared.retarget(0, 0, 8)).isInstanceOf(IllegalStateException.class);
                 } else {
                     for (int round = 0; refusals.get() == 0 && round < WhilePosted.MOST_ROUNDS; round++) {
                         await(WhilePosted.act(

@@ -50,7 +50,7 @@ final class SeveralPeers implements AutoCloseable {
     private void connect(TransferEngine target, long bytes) {
         CompletableFuture<Connection> other = new CompletableFuture<>();
         Connection known = accepted.isEmpty() ? null : accepted.getLast().getNow(null);
-        TransferEngine.Registration registration = target.onConnection(connection -> {
+        TransferEngine.ListenerHandle registration = target.onConnection(connection -> {
             if (connection != known) {
                 other.complete(connection);
             }

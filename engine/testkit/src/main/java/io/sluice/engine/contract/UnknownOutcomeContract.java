@@ -302,7 +302,7 @@ interface UnknownOutcomeContract extends Contract {
                 bytesOf(served).fill((byte) 0);
                 CompletableFuture<Connection> other = new CompletableFuture<>();
                 Connection old = accepted;
-                try (TransferEngine.Registration listening = pair.target().onConnection(each -> {
+                try (TransferEngine.ListenerHandle listening = pair.target().onConnection(each -> {
                     if (each != old) {
                         other.complete(each);
                     }

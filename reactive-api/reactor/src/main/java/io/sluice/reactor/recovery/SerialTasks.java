@@ -24,12 +24,12 @@ final class SerialTasks {
         do {
             Runnable next = tasks.poll();
             if (next != null) {
-                carryOut(next);
+                execute(next);
             }
         } while (outstanding.decrementAndGet() > 0);
     }
 
-    private static void carryOut(Runnable task) {
+    private static void execute(Runnable task) {
         try {
             task.run();
         } catch (RuntimeException | LinkageError | StackOverflowError e) {

@@ -58,7 +58,7 @@ class PeerRestartTest {
     private void killAndRestart(String transport, Path folder, int rounds) throws Exception {
         ReactiveTransferEngine engine = ReactiveTransferEngine.open(PatientOptions.builder()
                 .transports(List.of(transport))
-                .listenNowhere()
+                .noListener()
                 .build());
         int port = FreePort.any();
         ReconnectingConnection connection =

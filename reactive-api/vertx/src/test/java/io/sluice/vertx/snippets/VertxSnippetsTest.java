@@ -49,7 +49,7 @@ class VertxSnippetsTest {
     @Test
     void aProbeIsAnswered(Vertx vertx) throws Exception {
         TransferClient client = TransferClient.create(
-                vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::listenNowhere));
+                vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::noListener));
         HttpServer server = await(HealthServer.start(vertx, client));
         assertThat(probe(vertx, server)).isEqualTo(200);
         await(client.close());
@@ -62,7 +62,7 @@ class VertxSnippetsTest {
                 EngineOptions.builder().transports(List.of("tcp")).build())) {
             MemoryRegion pages = peer.allocate(4096, RegionOptions.readWrite());
             TransferClient client = TransferClient.create(
-                    vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::listenNowhere));
+                    vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::noListener));
             TransferConnection connection = await(client.connect(peer.address()));
             RemoteRegion remote = await(connection.attach(pages.descriptor()));
             MemoryRegion page = await(client.allocate(4096, RegionOptions.local()));
@@ -82,7 +82,7 @@ class VertxSnippetsTest {
                 EngineOptions.builder().transports(List.of("tcp")).build())) {
             directory.publish(Advertisement.of("decode/7", peer)).block(Patience.BOUND);
             TransferClient client = TransferClient.create(
-                    vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::listenNowhere));
+                    vertx, new TransferClientOptions().configureEngine(EngineOptions.Builder::noListener));
             TransferConnection connection = await(PeerFinder.find(vertx, client, directory));
             assertThat(connection.connection().peer()).isEqualTo(peer.id());
         } finally {

@@ -18,7 +18,7 @@ class StagingAreaTest {
     private static final int PAGE_BYTES = 18_432;
 
     private final ReactiveTransferEngine engine =
-            ReactiveTransferEngine.open(EngineOptions.builder().listenNowhere().build());
+            ReactiveTransferEngine.open(EngineOptions.builder().noListener().build());
 
     @AfterEach
     void close() {

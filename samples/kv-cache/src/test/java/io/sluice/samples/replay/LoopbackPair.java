@@ -25,7 +25,7 @@ final class LoopbackPair implements AutoCloseable {
     private final ReactiveTransferEngine decodeEngine =
             ReactiveTransferEngine.open(patient().build());
     private final ReactiveTransferEngine prefillEngine =
-            ReactiveTransferEngine.open(patient().listenNowhere().build());
+            ReactiveTransferEngine.open(patient().noListener().build());
     private final List<SessionReport> reports = new CopyOnWriteArrayList<>();
     private final Disposable serving;
     private final EngineAddress address;

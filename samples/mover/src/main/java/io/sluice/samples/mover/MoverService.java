@@ -59,7 +59,7 @@ final class MoverService {
         try {
             MoverOperation operation =
                     MoverOperation.valueOf(String.valueOf(message.headers().get(MoverClient.OPERATION)));
-            answer = carryOut(operation, message.body());
+            answer = execute(operation, message.body());
         } catch (RuntimeException wrong) {
             answer = Future.failedFuture(wrong);
         }
@@ -73,7 +73,7 @@ final class MoverService {
         });
     }
 
-    private Future<JsonObject> carryOut(MoverOperation operation, JsonObject body) {
+    private Future<JsonObject> execute(MoverOperation operation, JsonObject body) {
         return switch (operation) {
             case HEALTH -> health();
             case DESCRIBE -> Future.succeededFuture(describe());

@@ -40,7 +40,7 @@ public final class Bench {
         EngineOptions others = options.build();
         long all = (long) plan.inflight() * plan.connections() + plan.inflight();
         long pending = (long) plan.transfersAtATime() * plan.iov();
-        return options.listenNowhere()
+        return options.noListener()
                 .windowOperations(plan.inflight())
                 .engineWindowOperations((int) Math.min(MOST_PENDING, Math.max(others.engineWindowOperations(), all)))
                 .maxPending((int) Math.min(MOST_PENDING, Math.max(others.maxPending(), pending)))
@@ -56,7 +56,7 @@ public final class Bench {
     public void run(Initiator initiator, Consumer<BenchResult> results) {
         try (SideChannel side = SideChannel.open(initiator.engine(), address, region)) {
             requireRoom(side);
-            if (plan.operation() == Operation.CONNECT) {
+            if (plan.operation() == BenchOperation.CONNECT) {
                 results.accept(new ConnectRun(initiator, plan, side).measure(address, interrupted));
                 return;
             }
@@ -78,7 +78,7 @@ public final class Bench {
                     + plan.serverBytes() + " or more");
         }
         long longest = plan.sizes().stream().mapToLong(Long::longValue).max().orElse(0);
-        if (plan.operation() == Operation.NOTIFY && longest > side.maxNotificationBytes()) {
+        if (plan.operation() == BenchOperation.NOTIFY && longest > side.maxNotificationBytes()) {
             throw BenchException.usage("--size: a notification takes at most "
                     + ByteSize.format(side.maxNotificationBytes()) + ", not " + ByteSize.format(longest));
         }

@@ -20,7 +20,7 @@ import java.util.List;
  * @param memcpy whether the same memory is copied by {@code memcpy}, too, by turns with the transfers
  */
 public record BenchPlan(
-        Operation operation,
+        BenchOperation operation,
         Api api,
         List<Long> sizes,
         int inflight,

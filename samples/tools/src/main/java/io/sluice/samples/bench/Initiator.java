@@ -46,10 +46,10 @@ public final class Initiator implements AutoCloseable {
     }
 
     /** Makes a connection of its own. */
-    Face connect(EngineAddress address) {
+    ClientConnection connect(EngineAddress address) {
         return client == null
-                ? new Face(Waiting.await(engine.connect(address), "connecting"), null)
-                : Face.of(Waiting.await(
+                ? new ClientConnection(Waiting.await(engine.connect(address), "connecting"), null)
+                : ClientConnection.of(Waiting.await(
                         client.connect(address).toCompletionStage().toCompletableFuture(), "connecting"));
     }
 

@@ -28,7 +28,7 @@ record Layout(long size, int sources, int targets, long roundTransfers, int loca
     static Layout of(BenchPlan plan, long size) {
         int iov = plan.iov();
         int atATime = Math.multiplyExact(plan.transfersAtATime(), iov);
-        if (plan.operation() == Operation.NOTIFY) {
+        if (plan.operation() == BenchOperation.NOTIFY) {
             // What was sent is told by a checksum, and a range on the serving side is never used.
             return new Layout(size, 1, 1, Long.MAX_VALUE, 1, 1);
         }

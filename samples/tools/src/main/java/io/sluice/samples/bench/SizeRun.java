@@ -33,7 +33,7 @@ final class SizeRun implements AutoCloseable {
     private final SideChannel side;
     private final Arena arena = Arena.ofShared();
     private final MemoryRegion local;
-    private final List<Face> faces = new ArrayList<>();
+    private final List<ClientConnection> faces = new ArrayList<>();
     private final List<Connection> connections = new ArrayList<>();
     private final List<RemoteRegion> remotes = new ArrayList<>();
     private final List<Notifications> notifications = new ArrayList<>();
@@ -53,7 +53,7 @@ final class SizeRun implements AutoCloseable {
     BenchResult measure(EngineAddress address, String region, BooleanSupplier interrupted) {
         List<Driver> drivers = new ArrayList<>();
         for (int i = 0; i < plan.connections(); i++) {
-            Face face = initiator.connect(address);
+            ClientConnection face = initiator.connect(address);
             faces.add(face);
             connections.add(face.connection());
             remotes.add(SideChannel.attach(face.connection(), region));
@@ -116,10 +116,10 @@ final class SizeRun implements AutoCloseable {
     }
 
     private Driver driver(int index, Layout ranges) {
-        Face face = faces.get(index);
+        ClientConnection face = faces.get(index);
         boolean inTurn = plan.verify();
         Submission submission;
-        if (plan.operation() == Operation.NOTIFY) {
+        if (plan.operation() == BenchOperation.NOTIFY) {
             Notifications sender = new Notifications(face, plan.api(), Math.toIntExact(ranges.size()), plan.verify());
             notifications.add(sender);
             submission = sender;
@@ -141,7 +141,7 @@ final class SizeRun implements AutoCloseable {
             case WRITE, WRITEV -> new WrittenContent(engine, layout, plan.iov(), local, side);
             case READ, READV -> new ReadContent(engine, layout, plan.iov(), local, plan.connections(), side);
             case FETCH_ADD, SIGNAL ->
-                new AddedContent(engine, layout, drivers, plan.operation() == Operation.FETCH_ADD, side);
+                new AddedContent(engine, layout, drivers, plan.operation() == BenchOperation.FETCH_ADD, side);
             case NOTIFY -> plan.verify() ? new NotifiedContent(notifications, connections) : null;
             case CONNECT -> throw new IllegalArgumentException("a connection has no content");
         };
@@ -187,7 +187,7 @@ final class SizeRun implements AutoCloseable {
 
     /** Notifications take no credits of the window: they are counted as they are submitted. */
     private long mostOperations(List<Driver> drivers) {
-        return plan.operation() == Operation.NOTIFY
+        return plan.operation() == BenchOperation.NOTIFY
                 ? mostOutstanding(drivers)
                 : connections.stream()
                         .mapToLong(connection -> connection.window().maxOperationsSeen())
@@ -196,7 +196,7 @@ final class SizeRun implements AutoCloseable {
     }
 
     private long mostBytes(List<Driver> drivers) {
-        return plan.operation() == Operation.NOTIFY
+        return plan.operation() == BenchOperation.NOTIFY
                 ? mostOutstanding(drivers) * layout.size()
                 : connections.stream()
                         .mapToLong(connection -> connection.window().maxBytesSeen())

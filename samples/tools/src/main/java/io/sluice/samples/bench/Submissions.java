@@ -21,7 +21,7 @@ final class Submissions {
 
     private static final TransferOptions OPTIONS = TransferOptions.defaults();
 
-    private final Face face;
+    private final ClientConnection face;
     private final Connection connection;
     private final MemoryRegion local;
     private final long localBase;
@@ -35,7 +35,13 @@ final class Submissions {
      * @param localBase where the connection's ranges begin in the local region
      * @param remoteBase where they begin in the remote region
      */
-    Submissions(Face face, MemoryRegion local, long localBase, RemoteRegion remote, long remoteBase, Layout layout) {
+    Submissions(
+            ClientConnection face,
+            MemoryRegion local,
+            long localBase,
+            RemoteRegion remote,
+            long remoteBase,
+            Layout layout) {
         this.face = face;
         this.connection = face.connection();
         this.local = local;
@@ -50,7 +56,7 @@ final class Submissions {
      *
      * @param slots transfers at a time
      */
-    Submission of(Operation operation, Api api, int iov, int slots) {
+    Submission of(BenchOperation operation, Api api, int iov, int slots) {
         return switch (api) {
             case ENGINE -> engine(operation, iov, slots);
             case REACTOR -> reactor(operation, iov);
@@ -58,7 +64,7 @@ final class Submissions {
         };
     }
 
-    private Submission engine(Operation operation, int iov, int slots) {
+    private Submission engine(BenchOperation operation, int iov, int slots) {
         TransferOperations<PreparedTransfer> prepared = connection.prepared();
         long size = layout.size();
         int transfers = layout.transfers(iov);
@@ -105,10 +111,10 @@ final class Submissions {
                 : PreparedSubmission.any(
                         slots,
                         preparation,
-                        (transfer, which) -> transfer.aim(localOffset(which), remoteOffset(which), layout.size()));
+                        (transfer, which) -> transfer.retarget(localOffset(which), remoteOffset(which), layout.size()));
     }
 
-    private Submission reactor(Operation operation, int iov) {
+    private Submission reactor(BenchOperation operation, int iov) {
         ReactiveConnection reactive = ReactiveConnection.from(connection);
         long size = layout.size();
         return switch (operation) {
@@ -144,7 +150,7 @@ final class Submissions {
         };
     }
 
-    private Submission vertx(Operation operation, int iov) {
+    private Submission vertx(BenchOperation operation, int iov) {
         TransferConnection vertx = face.requireVertx();
         long size = layout.size();
         return switch (operation) {

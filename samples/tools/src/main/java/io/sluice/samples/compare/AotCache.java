@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 record AotCache(Path path) {
 
     /** The one for a task in a workbench's folder, made by one run of its command line if there is none yet. */
-    static AotCache of(StartTask task, List<String> command, Workbench workbench) throws MeasurementFailedException {
+    static AotCache of(StartTask task, List<String> command, BenchEnvironment workbench)
+            throws MeasurementFailedException {
         Path file = workbench.folder().resolve(task.name().toLowerCase(Locale.ROOT) + ".aot");
         AotCache cache = new AotCache(file);
         if (!Files.exists(file)) {

@@ -50,7 +50,7 @@ final class ChartImages {
     /** The browser's helpers end a moment after it, and may still write: what they leave is the temporary folder's. */
     private static void deleteUsed(Path own) {
         try {
-            Workbench.delete(own);
+            BenchEnvironment.delete(own);
         } catch (IOException | UncheckedIOException stillUsed) {
             own.toFile().deleteOnExit();
         }

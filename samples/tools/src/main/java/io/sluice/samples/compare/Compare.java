@@ -37,9 +37,9 @@ public final class Compare {
      * @param progress tells how far it is
      * @throws IOException if files cannot be written
      */
-    public CompareDocument run(RunDescription description, Workbench workbench, RoundsProgress progress)
+    public CompareDocument run(RunDescription description, BenchEnvironment workbench, RoundsProgress progress)
             throws IOException {
-        Obstacles obstacles = Obstacles.of(comparisons);
+        UnmetRequirements obstacles = UnmetRequirements.of(comparisons);
         Set<Program> needed = EnumSet.noneOf(Program.class);
         comparisons.stream()
                 .filter(comparison -> obstacles.of(comparison) == null)
@@ -67,7 +67,7 @@ public final class Compare {
     }
 
     /** Each comparison's two one after the other; what several comparisons share is measured once. */
-    private Set<Measurement> measurements(Obstacles obstacles) {
+    private Set<Measurement> measurements(UnmetRequirements obstacles) {
         Set<Measurement> measurements = new LinkedHashSet<>();
         for (Comparison comparison : comparisons) {
             if (obstacles.of(comparison) == null) {
@@ -81,11 +81,11 @@ public final class Compare {
     }
 
     private static boolean isMeasuredByItself(Measurement measurement) {
-        return !(measurement instanceof Mark || measurement instanceof SameMemoryCopy);
+        return !(measurement instanceof FixedTarget || measurement instanceof SameMemoryCopy);
     }
 
     /** One interface after the other; what is about one alone comes last. */
-    private List<ComparisonResult> results(Obstacles obstacles, InterleavedRounds rounds, CommandLog commands) {
+    private List<ComparisonResult> results(UnmetRequirements obstacles, InterleavedRounds rounds, CommandLog commands) {
         List<ComparisonResult> results = new ArrayList<>();
         for (Api api : apis) {
             for (Comparison comparison : comparisons) {
@@ -103,12 +103,16 @@ public final class Compare {
     }
 
     private static ComparisonResult result(
-            Comparison comparison, Api api, Obstacles obstacles, InterleavedRounds rounds, CommandLog commands) {
+            Comparison comparison,
+            Api api,
+            UnmetRequirements obstacles,
+            InterleavedRounds rounds,
+            CommandLog commands) {
         String leftOut = obstacles.of(comparison);
         // Another comparison may have measured the same transfers.
         Series ours = leftOut == null ? rounds.of(comparison.ours(api)) : new Series();
         Series theirs = switch (comparison.theirs()) {
-            case Mark mark -> mark.series();
+            case FixedTarget mark -> mark.series();
             case SameMemoryCopy _ -> SameMemoryCopy.in(ours);
             case Measurement other -> rounds.of(other);
         };

@@ -27,12 +27,12 @@ record Comparison(
     }
 
     /** A fixed figure that ours is not to fall below. */
-    static Comparison atLeast(Subject subject, Api api, String name, Mark mark) {
+    static Comparison atLeast(Subject subject, Api api, String name, FixedTarget mark) {
         return new Comparison(subject, api, name, mark, mark.quantity(), Goal.atLeast(1));
     }
 
     /** A fixed figure that ours is not to exceed. */
-    static Comparison atMost(Subject subject, Api api, String name, Mark mark) {
+    static Comparison atMost(Subject subject, Api api, String name, FixedTarget mark) {
         return new Comparison(subject, api, name, mark, mark.quantity(), Goal.atMost(1));
     }
 

@@ -5,7 +5,7 @@ import static io.sluice.samples.compare.Sizes.MIB;
 import static io.sluice.samples.compare.Sizes.PAGE;
 
 import io.sluice.samples.bench.Api;
-import io.sluice.samples.bench.Operation;
+import io.sluice.samples.bench.BenchOperation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -37,7 +37,7 @@ final class CostComparisons {
     }
 
     private static Comparison allocation(Transfers transfers, Api api, double mostBytes) {
-        return Comparison.atMost(transfers, api, "allocation", new Mark(Quantity.ALLOCATED_BYTES, mostBytes));
+        return Comparison.atMost(transfers, api, "allocation", new FixedTarget(Quantity.ALLOCATED_BYTES, mostBytes));
     }
 
     static List<Comparison> metrics() {
@@ -76,12 +76,12 @@ final class CostComparisons {
 
     static List<Comparison> integrity() {
         return List.of(
-                checksums(Operation.WRITE, PAGE, Quantity.TRANSFERS_PER_SECOND),
-                checksums(Operation.WRITE, MIB, Quantity.GIGABYTES_PER_SECOND),
-                checksums(Operation.READ, MIB, Quantity.GIGABYTES_PER_SECOND));
+                checksums(BenchOperation.WRITE, PAGE, Quantity.TRANSFERS_PER_SECOND),
+                checksums(BenchOperation.WRITE, MIB, Quantity.GIGABYTES_PER_SECOND),
+                checksums(BenchOperation.READ, MIB, Quantity.GIGABYTES_PER_SECOND));
     }
 
-    private static Comparison checksums(Operation operation, long size, Quantity quantity) {
+    private static Comparison checksums(BenchOperation operation, long size, Quantity quantity) {
         return Comparison.beside(
                 Transfers.of(Route.TCP, operation, size, IN_FLIGHT),
                 Api.ENGINE,
@@ -93,7 +93,7 @@ final class CostComparisons {
 
     static List<Comparison> processors() {
         List<Comparison> comparisons = new ArrayList<>();
-        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+        for (BenchOperation operation : List.of(BenchOperation.WRITE, BenchOperation.READ)) {
             Transfers transfers = Transfers.of(Route.TCP, operation, MIB, IN_FLIGHT);
             comparisons.add(processors(transfers, "ucx-initiator-time", Quantity.INITIATOR_SECONDS_PER_GIGABYTE));
             comparisons.add(processors(transfers, "ucx-target-time", Quantity.TARGET_SECONDS_PER_GIGABYTE));
@@ -106,6 +106,6 @@ final class CostComparisons {
     }
 
     private static Transfers writes(Route route, long size) {
-        return Transfers.of(route, Operation.WRITE, size, IN_FLIGHT);
+        return Transfers.of(route, BenchOperation.WRITE, size, IN_FLIGHT);
     }
 }

@@ -19,7 +19,7 @@ final class FirstTransfer {
         EngineAddress address = EngineAddress.of("127.0.0.1", Integer.parseInt(arguments[0]));
         ReactiveTransferEngine engine = ReactiveTransferEngine.open(EngineOptions.builder()
                 .environment(System.getenv())
-                .listenNowhere()
+                .noListener()
                 .build());
         MemoryRegion source = engine.allocate(Long.BYTES, RegionOptions.local());
         engine.connect(address)

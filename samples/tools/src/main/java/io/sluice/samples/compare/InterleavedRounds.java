@@ -11,12 +11,13 @@ import java.util.Map;
  */
 final class InterleavedRounds {
 
-    private final Workbench workbench;
+    private final BenchEnvironment workbench;
     private final RoundsProgress progress;
     private final Map<Measurement, Series> series = new LinkedHashMap<>();
     private boolean brokenOff;
 
-    InterleavedRounds(Collection<? extends Measurement> measurements, Workbench workbench, RoundsProgress progress) {
+    InterleavedRounds(
+            Collection<? extends Measurement> measurements, BenchEnvironment workbench, RoundsProgress progress) {
         this.workbench = workbench;
         this.progress = progress;
         measurements.forEach(measurement -> series.put(measurement, new Series()));

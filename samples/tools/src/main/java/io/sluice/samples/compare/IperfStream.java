@@ -26,7 +26,7 @@ record IperfStream(long block) implements Measurement {
     }
 
     @Override
-    public Figures run(Workbench workbench) throws MeasurementFailedException {
+    public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
         String executable = program().executable();
         Timing timing = workbench.timing();
         String output = workbench.runPair(

@@ -111,7 +111,7 @@ final class JucxProcess {
                 run(worker, transfer, outstanding, warmupMillis);
                 long began = System.nanoTime();
                 long operations = run(worker, transfer, outstanding, durationMillis);
-                System.out.println(CeilingOutput.toJson(System.nanoTime() - began, operations));
+                System.out.println(BaselineOutput.toJson(System.nanoTime() - began, operations));
             }
             // the worker's end is the endpoint's, too
         }

@@ -1,6 +1,6 @@
 package io.sluice.samples.compare;
 
-import io.sluice.samples.bench.Operation;
+import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.report.ByteSize;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +13,7 @@ import java.util.List;
  * @param size in bytes
  * @param inflight outstanding at most
  */
-record JucxTransfers(Operation operation, long size, int inflight) implements Measurement {
+record JucxTransfers(BenchOperation operation, long size, int inflight) implements Measurement {
 
     /** The same transfers as ours; of what is vectored each element is a transfer of its own. */
     static JucxTransfers beside(Transfers ours) {
@@ -36,7 +36,7 @@ record JucxTransfers(Operation operation, long size, int inflight) implements Me
     }
 
     @Override
-    public Figures run(Workbench workbench) throws MeasurementFailedException {
+    public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
         Timing timing = workbench.timing();
         String output = workbench.runPair(
                 label(),
@@ -48,7 +48,7 @@ record JucxTransfers(Operation operation, long size, int inflight) implements Me
                         inflight,
                         timing.warmup().toMillis(),
                         timing.duration().toMillis()));
-        return Figures.ofRate(CeilingOutput.of(output).operationsPerSecond(), size);
+        return Figures.ofRate(BaselineOutput.of(output).operationsPerSecond(), size);
     }
 
     private List<String> command(String mode, int port, long... more) {

@@ -17,5 +17,5 @@ interface Measurement {
      * @throws MeasurementFailedException if it went wrong
      * @throws BrokenOffException if somebody wants the program to end
      */
-    Figures run(Workbench workbench) throws MeasurementFailedException;
+    Figures run(BenchEnvironment workbench) throws MeasurementFailedException;
 }

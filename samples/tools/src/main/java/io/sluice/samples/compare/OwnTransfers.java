@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.bench.Api;
-import io.sluice.samples.bench.Operation;
+import io.sluice.samples.bench.BenchOperation;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -41,7 +41,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
     }
 
     @Override
-    public Figures run(Workbench workbench) throws MeasurementFailedException {
+    public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
         Map<String, String> environment = new HashMap<>(transfers.idle().environment());
         environment.putAll(transfers.route().environment());
         environment.putAll(transfers.security().environment(workbench.folder()));
@@ -52,9 +52,9 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
         };
     }
 
-    private Figures scraped(Workbench workbench, Map<String, String> environment, List<String> arguments)
+    private Figures scraped(BenchEnvironment workbench, Map<String, String> environment, List<String> arguments)
             throws MeasurementFailedException {
-        int port = Workbench.freePort();
+        int port = BenchEnvironment.freePort();
         arguments.addAll(List.of("--metrics-port", Integer.toString(port)));
         try (Scraper scraper = Scraper.start(port)) {
             Figures figures = figures(workbench.runOwn(label(), environment, arguments));
@@ -70,7 +70,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
         arguments.addAll(List.of("--transport", transfers.route().transport()));
         arguments.addAll(List.of("--regions", transfers.route().regions().toString()));
         arguments.addAll(List.of("--op", transfers.operation().toString(), "--api", api.toString()));
-        if (transfers.operation() != Operation.CONNECT) {
+        if (transfers.operation() != BenchOperation.CONNECT) {
             arguments.addAll(elements());
         }
         if (copiesToo()) {
@@ -118,7 +118,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
             throw new MeasurementFailedException("transfers that failed: " + line.path("errors"));
         }
         return new Figures(
-                line.path("op").asText().equals(Operation.CONNECT.toString()) ? ofConnects(line) : ofBytes(line));
+                line.path("op").asText().equals(BenchOperation.CONNECT.toString()) ? ofConnects(line) : ofBytes(line));
     }
 
     private static Map<Quantity, Double> ofConnects(JsonNode line) {

@@ -1,6 +1,6 @@
 package io.sluice.samples.compare;
 
-import io.sluice.samples.compare.CeilingMemoryCopy.Memory;
+import io.sluice.samples.compare.BaselineMemoryCopy.Memory;
 import java.util.Locale;
 
 /** What transfers are compared with. */
@@ -43,30 +43,30 @@ enum Peer {
         @Override
         Measurement measurement(Transfers beside) {
             if (beside.route() == Route.SHM) {
-                return new CeilingMemoryCopy(beside.size(), beside.size(), Memory.SHARED);
+                return new BaselineMemoryCopy(beside.size(), beside.size(), Memory.SHARED);
             }
-            return new CeilingTransfers(beside.operation(), beside.size(), beside.inflight());
+            return new BaselineTransfers(beside.operation(), beside.size(), beside.inflight());
         }
     },
     /** The same program over a socket with one transfer in flight; for what ours takes when there is nothing to gather. */
     CEILING_ALONE {
         @Override
         Measurement measurement(Transfers beside) {
-            return new CeilingTransfers(beside.operation(), beside.size(), 1);
+            return new BaselineTransfers(beside.operation(), beside.size(), 1);
         }
     },
     /** Plain C that spins on a socket; for the latency of 8 bytes. */
     PING_PONG {
         @Override
         Measurement measurement(Transfers beside) {
-            return new CeilingPingPong(CeilingPingPong.Waiting.BUSY);
+            return new BaselinePingPong(BaselinePingPong.Waiting.BUSY);
         }
     },
     /** The same with both sides asleep in the kernel until the ball comes. */
     BLOCKING_PING_PONG {
         @Override
         Measurement measurement(Transfers beside) {
-            return new CeilingPingPong(CeilingPingPong.Waiting.BLOCKED);
+            return new BaselinePingPong(BaselinePingPong.Waiting.BLOCKED);
         }
     },
     /**
@@ -78,7 +78,7 @@ enum Peer {
         Measurement measurement(Transfers beside) {
             long size = beside.size();
             return beside.route() == Route.TCP
-                    ? new CeilingMemoryCopy(size, size <= CACHED_BYTES ? size : UNCACHED_SPAN_BYTES, Memory.PRIVATE)
+                    ? new BaselineMemoryCopy(size, size <= CACHED_BYTES ? size : UNCACHED_SPAN_BYTES, Memory.PRIVATE)
                     : new SameMemoryCopy(size);
         }
     },
@@ -86,7 +86,7 @@ enum Peer {
     PROCESS_VM_WRITEV {
         @Override
         Measurement measurement(Transfers beside) {
-            return new CeilingCrossMemoryWrite(beside.size());
+            return new BaselineCrossMemoryWrite(beside.size());
         }
     };
 

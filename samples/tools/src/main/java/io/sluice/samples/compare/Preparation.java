@@ -19,7 +19,7 @@ final class Preparation {
      * @param needed programs
      * @return why those are not there that are not
      */
-    static Map<Program, String> prepare(Set<Program> needed, Workbench workbench) throws IOException {
+    static Map<Program, String> prepare(Set<Program> needed, BenchEnvironment workbench) throws IOException {
         Set<Program> missing = EnumSet.copyOf(needed);
         missing.removeIf(Program::isPresent);
         Map<Program, String> reasons = new EnumMap<>(Program.class);
@@ -31,7 +31,7 @@ final class Preparation {
         }
         if (needed.contains(Program.CEILING) && !missing.contains(Program.CEILING)) {
             try {
-                CeilingBuild.build(workbench.folder(), CeilingBuild.OPTIMIZED, workbench.interrupted());
+                BaselineBuild.build(workbench.folder(), BaselineBuild.OPTIMIZED, workbench.interrupted());
             } catch (MeasurementFailedException e) {
                 reasons.put(Program.CEILING, "the C program cannot be built: " + e.getMessage());
             }

@@ -7,7 +7,7 @@ enum Program {
     /** This one. */
     SLUICE("sluice", List.of(), List.of()),
     /** Plain C, built from the sources in this package's resources. */
-    CEILING(CeilingBuild.compiler(), List.of("gcc", "libc6-dev"), List.of(CeilingBuild.compiler(), "--version")),
+    CEILING(BaselineBuild.compiler(), List.of("gcc", "libc6-dev"), List.of(BaselineBuild.compiler(), "--version")),
     /** UCX's own benchmark. */
     UCX("ucx_perftest", List.of("ucx-utils"), List.of("ucx_info", "-v")),
     /** UCX's Java binding, which comes with this program, on the machine's UCX. */
@@ -44,7 +44,7 @@ enum Program {
     boolean isPresent() {
         return switch (this) {
             case SLUICE -> true;
-            case CEILING -> CeilingBuild.isPossible();
+            case CEILING -> BaselineBuild.isPossible();
             case JUCX -> UcxLibrary.isPresent();
             case UCX, IPERF3 -> SearchPath.find(executable) != null;
         };

@@ -27,7 +27,7 @@ record ProgramStarts(StartTask task, boolean cached) implements Measurement {
     }
 
     @Override
-    public Figures run(Workbench workbench) throws MeasurementFailedException {
+    public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
         if (task != StartTask.FIRST_TRANSFER) {
             return starts(workbench, NO_PORT);
         }
@@ -38,7 +38,7 @@ record ProgramStarts(StartTask task, boolean cached) implements Measurement {
                 (port, server) -> starts(workbench, port));
     }
 
-    private Figures starts(Workbench workbench, int port) throws MeasurementFailedException {
+    private Figures starts(BenchEnvironment workbench, int port) throws MeasurementFailedException {
         List<String> command = StartCommand.of(task, cached, port, workbench);
         // What the system has to read is then in its memory.
         workbench.runAlone(label(), OVER_TCP, command);

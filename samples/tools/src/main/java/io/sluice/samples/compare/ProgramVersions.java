@@ -14,7 +14,7 @@ final class ProgramVersions {
     private ProgramVersions() {}
 
     /** The version of each that is here and tells it. */
-    static Map<String, String> of(Collection<Program> programs, Workbench workbench) {
+    static Map<String, String> of(Collection<Program> programs, BenchEnvironment workbench) {
         Map<String, String> versions = new TreeMap<>();
         for (Program program : programs) {
             if (program == Program.JUCX && program.isPresent()) {
@@ -28,7 +28,8 @@ final class ProgramVersions {
         return versions;
     }
 
-    private static void ask(List<String> question, Workbench workbench, Program program, Map<String, String> versions) {
+    private static void ask(
+            List<String> question, BenchEnvironment workbench, Program program, Map<String, String> versions) {
         try (ToolProcess process = ToolProcess.start(workbench.folder(), Map.of(), PATIENCE, question)) {
             // Whoever wants the program to end is heard right after it, where what is measured is kept.
             process.await(PATIENCE, () -> false)

@@ -22,7 +22,7 @@ record SameMemoryCopy(long size) implements Measurement {
     }
 
     @Override
-    public Figures run(Workbench workbench) throws MeasurementFailedException {
+    public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
         throw new MeasurementFailedException(label() + " is measured with the transfers");
     }
 

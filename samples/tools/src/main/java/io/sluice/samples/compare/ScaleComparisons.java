@@ -5,7 +5,7 @@ import static io.sluice.samples.compare.Sizes.PAGE;
 import static io.sluice.samples.compare.Sizes.WORD;
 
 import io.sluice.samples.bench.Api;
-import io.sluice.samples.bench.Operation;
+import io.sluice.samples.bench.BenchOperation;
 import java.util.List;
 
 /** Much of something beside less of it. */
@@ -27,14 +27,14 @@ final class ScaleComparisons {
                 connections(8),
                 connections(64),
                 connections(512),
-                elements(Operation.WRITEV),
-                elements(Operation.READV),
+                elements(BenchOperation.WRITEV),
+                elements(BenchOperation.READV),
                 connect(Route.TCP),
                 connect(Route.SHM));
     }
 
     private static Comparison connections(int count) {
-        Transfers one = Transfers.of(Route.TCP, Operation.WRITE, PAGE, IN_FLIGHT);
+        Transfers one = Transfers.of(Route.TCP, BenchOperation.WRITE, PAGE, IN_FLIGHT);
         return Comparison.beside(
                         one,
                         Api.REACTOR,
@@ -45,7 +45,7 @@ final class ScaleComparisons {
                 .with(Goal.atLeast(0.8));
     }
 
-    private static Comparison elements(Operation operation) {
+    private static Comparison elements(BenchOperation operation) {
         Transfers few = Transfers.of(Route.TCP, operation, WORD, WINDOW).withElements(THOUSAND);
         return Comparison.beside(
                         few,
@@ -62,6 +62,6 @@ final class ScaleComparisons {
                 Transfers.connects(route),
                 Api.ENGINE,
                 "latency",
-                new Mark(Quantity.MEDIAN_MICROSECONDS, CONNECT_MICROS));
+                new FixedTarget(Quantity.MEDIAN_MICROSECONDS, CONNECT_MICROS));
     }
 }

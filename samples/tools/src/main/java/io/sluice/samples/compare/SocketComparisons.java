@@ -8,8 +8,8 @@ import static io.sluice.samples.compare.Sizes.MIB;
 import static io.sluice.samples.compare.Sizes.PAGE;
 import static io.sluice.samples.compare.Sizes.WORD;
 
+import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.Buffers;
-import io.sluice.samples.bench.Operation;
 import java.util.List;
 
 /** Transfers over tcp beside other programs. */
@@ -26,8 +26,8 @@ final class SocketComparisons {
                 read(WORD, Peer.CEILING).with(Goal.atLeast(4)),
                 write(PAGE, Peer.CEILING).with(Goal.atLeast(2)),
                 read(PAGE, Peer.CEILING).with(Goal.atLeast(2)),
-                alone(Operation.WRITE).with(Goal.atLeast(1)),
-                alone(Operation.READ).with(Goal.atLeast(1)),
+                alone(BenchOperation.WRITE).with(Goal.atLeast(1)),
+                alone(BenchOperation.READ).with(Goal.atLeast(1)),
                 write(PAGE, Peer.UCX).with(Goal.atLeast(1.5)),
                 read(PAGE, Peer.UCX),
                 write(WORD, Peer.JUCX),
@@ -67,73 +67,75 @@ final class SocketComparisons {
 
     static List<Comparison> vectored() {
         return List.of(
-                vectored(Operation.WRITEV, KIB, FEW, Buffers.SINGLE).with(Goal.atLeast(3)),
-                vectored(Operation.READV, KIB, FEW, Buffers.SINGLE).with(Goal.atLeast(3)),
-                vectored(Operation.WRITEV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT)
+                vectored(BenchOperation.WRITEV, KIB, FEW, Buffers.SINGLE).with(Goal.atLeast(3)),
+                vectored(BenchOperation.READV, KIB, FEW, Buffers.SINGLE).with(Goal.atLeast(3)),
+                vectored(BenchOperation.WRITEV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT)
                         .with(Goal.atLeast(1.2)),
-                vectored(Operation.READV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT)
+                vectored(BenchOperation.READV, BLOCK, PAGES_OF_A_CACHE, Buffers.DISTINCT)
                         .with(Goal.atLeast(1.2)));
     }
 
     static List<Comparison> roundTrips() {
         return List.of(
-                roundTrip(Operation.READ, IdlePollers.POLL_ON, Peer.PING_PONG).with(Goal.atMost(1.25)),
-                roundTrip(Operation.WRITE, IdlePollers.POLL_ON, Peer.PING_PONG).with(Goal.atMost(1.25)),
-                tail(Operation.READ),
-                tail(Operation.WRITE),
-                tailOfThePingPong(Operation.READ),
-                tailOfThePingPong(Operation.WRITE),
-                roundTrip(Operation.READ, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
+                roundTrip(BenchOperation.READ, IdlePollers.POLL_ON, Peer.PING_PONG)
+                        .with(Goal.atMost(1.25)),
+                roundTrip(BenchOperation.WRITE, IdlePollers.POLL_ON, Peer.PING_PONG)
+                        .with(Goal.atMost(1.25)),
+                tail(BenchOperation.READ),
+                tail(BenchOperation.WRITE),
+                tailOfThePingPong(BenchOperation.READ),
+                tailOfThePingPong(BenchOperation.WRITE),
+                roundTrip(BenchOperation.READ, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
                         .with(Goal.atMost(1.2)),
-                roundTrip(Operation.WRITE, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
+                roundTrip(BenchOperation.WRITE, IdlePollers.SLEEP, Peer.BLOCKING_PING_PONG)
                         .with(Goal.atMost(1.2)));
     }
 
     private static Comparison write(long size, Peer peer) {
-        return single(Operation.WRITE, size, peer);
+        return single(BenchOperation.WRITE, size, peer);
     }
 
     private static Comparison read(long size, Peer peer) {
-        return single(Operation.READ, size, peer);
+        return single(BenchOperation.READ, size, peer);
     }
 
-    private static Comparison single(Operation operation, long size, Peer peer) {
+    private static Comparison single(BenchOperation operation, long size, Peer peer) {
         Quantity quantity = size < KIB ? Quantity.TRANSFERS_PER_SECOND : Quantity.GIGABYTES_PER_SECOND;
         return Comparison.with(peer, Transfers.of(Route.TCP, operation, size, IN_FLIGHT), quantity);
     }
 
-    private static Comparison vectored(Operation operation, long size, int iov, Buffers buffers) {
+    private static Comparison vectored(BenchOperation operation, long size, int iov, Buffers buffers) {
         Transfers transfers =
                 Transfers.vectored(Route.TCP, operation, size, iov).with(buffers);
         return Comparison.with(Peer.UCX, transfers, Quantity.GIGABYTES_PER_SECOND);
     }
 
-    private static Comparison alone(Operation operation) {
+    private static Comparison alone(BenchOperation operation) {
         return Comparison.with(Peer.CEILING_ALONE, oneByOne(operation), Quantity.TRANSFERS_PER_SECOND);
     }
 
-    private static Comparison roundTrip(Operation operation, IdlePollers pollers, Peer peer) {
+    private static Comparison roundTrip(BenchOperation operation, IdlePollers pollers, Peer peer) {
         return Comparison.with(peer, oneByOne(operation).with(pollers), Quantity.MEDIAN_MICROSECONDS);
     }
 
-    private static Comparison tail(Operation operation) {
+    private static Comparison tail(BenchOperation operation) {
         return new Comparison(
                 oneByOne(operation).with(IdlePollers.POLL_ON),
                 null,
                 "tail",
-                new Mark(Quantity.TAIL, 1),
+                new FixedTarget(Quantity.TAIL, 1),
                 Quantity.TAIL,
                 Goal.atMost(2));
     }
 
     /** So that what the machine does to every round trip can be told from what is ours. */
-    private static Comparison tailOfThePingPong(Operation operation) {
+    private static Comparison tailOfThePingPong(BenchOperation operation) {
         Transfers subject = oneByOne(operation).with(IdlePollers.POLL_ON);
         return new Comparison(
                 subject, null, "ping-pong-tail", Peer.PING_PONG.measurement(subject), Quantity.TAIL, null);
     }
 
-    private static Transfers oneByOne(Operation operation) {
+    private static Transfers oneByOne(BenchOperation operation) {
         return Transfers.of(Route.TCP, operation, WORD, 1);
     }
 }

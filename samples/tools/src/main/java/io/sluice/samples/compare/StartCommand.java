@@ -19,7 +19,7 @@ final class StartCommand {
     private StartCommand() {}
 
     /** Of a task; makes what it needs, once in a workbench's folder. */
-    static List<String> of(StartTask task, boolean cached, int port, Workbench workbench)
+    static List<String> of(StartTask task, boolean cached, int port, BenchEnvironment workbench)
             throws MeasurementFailedException {
         List<String> arguments = task.arguments(port);
         List<String> command = switch (task) {
@@ -58,7 +58,7 @@ final class StartCommand {
     }
 
     /** A folder with that class and nothing else. */
-    private static String helloFolder(Workbench workbench) throws MeasurementFailedException {
+    private static String helloFolder(BenchEnvironment workbench) throws MeasurementFailedException {
         Path root = workbench.folder().resolve("hello");
         Path file = root.resolve(Hello.class.getName().replace('.', File.separatorChar) + ".class");
         try (InputStream in = Hello.class.getResourceAsStream(HELLO_FILE)) {

@@ -1,8 +1,8 @@
 package io.sluice.samples.compare;
 
 import io.sluice.samples.bench.Api;
+import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.Buffers;
-import io.sluice.samples.bench.Operation;
 import io.sluice.samples.report.ByteSize;
 
 /**
@@ -21,7 +21,7 @@ import io.sluice.samples.report.ByteSize;
  */
 record Transfers(
         Route route,
-        Operation operation,
+        BenchOperation operation,
         long size,
         int iov,
         int inflight,
@@ -33,24 +33,24 @@ record Transfers(
         implements Subject {
 
     /** Single ones on one connection, with one buffer, as an engine does by default. */
-    static Transfers of(Route route, Operation operation, long size, int inflight) {
+    static Transfers of(Route route, BenchOperation operation, long size, int inflight) {
         return new Transfers(
                 route, operation, size, 1, inflight, 1, Buffers.SINGLE, IdlePollers.PARK, Metrics.OFF, Security.OFF);
     }
 
     /** Vectored ones, of so many elements as are in flight. */
-    static Transfers vectored(Route route, Operation operation, long size, int iov) {
+    static Transfers vectored(Route route, BenchOperation operation, long size, int iov) {
         return of(route, operation, size, iov).withElements(iov);
     }
 
     /** The single read or write that each of its elements is. */
-    Operation elementOperation() {
-        return operation.isRead() ? Operation.READ : Operation.WRITE;
+    BenchOperation elementOperation() {
+        return operation.isRead() ? BenchOperation.READ : BenchOperation.WRITE;
     }
 
     /** Connections, made one after the other. */
     static Transfers connects(Route route) {
-        return of(route, Operation.CONNECT, 0, 1);
+        return of(route, BenchOperation.CONNECT, 0, 1);
     }
 
     /** The same, each of so many elements. */
@@ -85,7 +85,7 @@ record Transfers(
 
     @Override
     public String name() {
-        if (operation == Operation.CONNECT) {
+        if (operation == BenchOperation.CONNECT) {
             return route.prefix() + operation;
         }
         return route.prefix()
@@ -108,7 +108,7 @@ record Transfers(
     /** For messages. */
     String description() {
         StringBuilder text = new StringBuilder(operation.toString());
-        if (operation == Operation.CONNECT) {
+        if (operation == BenchOperation.CONNECT) {
             text.append(" over ").append(route);
         } else {
             text.append(iov > 1 ? " of " + iov + " times " : " of ")

@@ -1,6 +1,6 @@
 package io.sluice.samples.compare;
 
-import io.sluice.samples.bench.Operation;
+import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.report.ByteSize;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param inflight outstanding at most
  * @param transports what it may use
  */
-record UcxTransfers(Operation operation, long size, int inflight, Transports transports) implements Measurement {
+record UcxTransfers(BenchOperation operation, long size, int inflight, Transports transports) implements Measurement {
 
     /** Of UCX, among which it chooses by itself. */
     enum Transports {
@@ -90,7 +90,7 @@ record UcxTransfers(Operation operation, long size, int inflight, Transports tra
     }
 
     @Override
-    public Figures run(Workbench workbench) throws MeasurementFailedException {
+    public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
         long probes = Math.clamp(PROBE_BYTES / size, FEWEST_PROBES, MOST_PROBES);
         double rate = UcxOutput.of(measure(workbench, probes, 1).output()).transfersPerSecond(size);
         if (rate <= 0) {
@@ -118,7 +118,8 @@ record UcxTransfers(Operation operation, long size, int inflight, Transports tra
         return Math.max(1, Math.round(rate * time.toNanos() / NANOS_PER_SECOND));
     }
 
-    private PairOutput measure(Workbench workbench, long transfers, long warmup) throws MeasurementFailedException {
+    private PairOutput measure(BenchEnvironment workbench, long transfers, long warmup)
+            throws MeasurementFailedException {
         String executable = program().executable();
         return workbench.runPairWatched(
                 label(),

@@ -113,7 +113,7 @@ class CompareDocumentTest {
     @Test
     void aFixedFigureStandsWhereAnotherProgramsWould() throws IOException {
         Comparison rate = chosen("shm-write-8B/rate");
-        Series theirs = ((Mark) rate.theirs()).series();
+        Series theirs = ((FixedTarget) rate.theirs()).series();
         CompareDocument report = report(result(rate, rates(4_000_000, 6_000_000, 7_500_000), theirs, null));
         assertThat(report.table())
                 .containsPattern(

@@ -66,7 +66,7 @@ class InterleavedRoundsTest {
     private InterleavedRounds run(Scripted... measurements) throws IOException {
         Timing timing = new Timing(3, Duration.ofSeconds(1), Duration.ZERO);
         Pinning pinning = new Pinning(List.of(), List.of(), List.of(), false);
-        try (Workbench workbench = new Workbench(timing, pinning, arguments -> arguments, () -> false)) {
+        try (BenchEnvironment workbench = new BenchEnvironment(timing, pinning, arguments -> arguments, () -> false)) {
             InterleavedRounds rounds = new InterleavedRounds(
                     List.of(measurements), workbench, new RoundsProgress(new PrintWriter(told), false));
             rounds.run();
@@ -99,7 +99,7 @@ class InterleavedRoundsTest {
         }
 
         @Override
-        public Figures run(Workbench workbench) throws MeasurementFailedException {
+        public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
             runs.add(label);
             double value = values[next++];
             if (value == FAILS) {

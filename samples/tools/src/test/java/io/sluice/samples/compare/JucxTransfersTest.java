@@ -3,7 +3,7 @@ package io.sluice.samples.compare;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.sluice.samples.bench.Operation;
+import io.sluice.samples.bench.BenchOperation;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Assumptions;
@@ -14,17 +14,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** UCX's Java binding, between two processes where this machine has UCX. */
 class JucxTransfersTest {
 
-    private static Workbench workbench() throws Exception {
+    private static BenchEnvironment workbench() throws Exception {
         Timing timing = new Timing(1, Duration.ofMillis(200), Duration.ofMillis(50));
         Pinning pinning = new Pinning(List.of(), List.of(), List.of(), true);
-        return new Workbench(timing, pinning, arguments -> arguments, () -> false);
+        return new BenchEnvironment(timing, pinning, arguments -> arguments, () -> false);
     }
 
     @ParameterizedTest
     @CsvSource({"WRITE, 8, 32", "READ, 8, 32", "WRITE, 1048576, 1", "READ, 65536, 4"})
-    void itTransfersBetweenTwoProcesses(Operation operation, long size, int outstanding) throws Exception {
+    void itTransfersBetweenTwoProcesses(BenchOperation operation, long size, int outstanding) throws Exception {
         Assumptions.assumeTrue(UcxLibrary.isPresent(), "no " + UcxLibrary.NAME);
-        try (Workbench workbench = workbench()) {
+        try (BenchEnvironment workbench = workbench()) {
             Figures figures = new JucxTransfers(operation, size, outstanding).run(workbench);
             assertThat(figures.values().get(Quantity.TRANSFERS_PER_SECOND)).isPositive();
             assertThat(figures.values().get(Quantity.GIGABYTES_PER_SECOND))
@@ -35,8 +35,8 @@ class JucxTransfersTest {
     @Test
     void aFailureOfItsProcessIsToldAsOne() throws Exception {
         // with the library it refuses a region of so many bytes, without it there is nothing to load
-        try (Workbench workbench = workbench()) {
-            assertThatThrownBy(() -> new JucxTransfers(Operation.WRITE, -1, 1).run(workbench))
+        try (BenchEnvironment workbench = workbench()) {
+            assertThatThrownBy(() -> new JucxTransfers(BenchOperation.WRITE, -1, 1).run(workbench))
                     .isInstanceOf(MeasurementFailedException.class);
         }
     }
@@ -52,7 +52,7 @@ class JucxTransfersTest {
         "SHARED_MEMORY, WRITE, 16777216, 32, 32"
     })
     void largePutsOverTcpAreLimited(
-            UcxTransfers.Transports transports, Operation operation, long size, int inflight, int expected) {
+            UcxTransfers.Transports transports, BenchOperation operation, long size, int inflight, int expected) {
         Route route = Route.TCP;
         assertThat(transports.outstanding(Transfers.of(route, operation, size, inflight)))
                 .isEqualTo(expected);

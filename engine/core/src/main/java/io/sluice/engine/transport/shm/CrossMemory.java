@@ -98,7 +98,7 @@ final class CrossMemory implements AutoCloseable {
      *
      * @return how many succeeded, from the first on, or {@link #PROCESS_ENDED}
      */
-    int carryOut(WorkRequest[] batch, int from, int count) {
+    int execute(WorkRequest[] batch, int from, int count) {
         long wanted = 0;
         for (int i = 0; i < count; i++) {
             WorkRequest request = batch[from + i];
@@ -106,7 +106,7 @@ final class CrossMemory implements AutoCloseable {
             put(i, request.localAddress(), key.keys().start() + request.remoteOffset(), request.length());
             wanted += request.length();
         }
-        long moved = batch[from].operation() == WorkRequest.Operation.READ
+        long moved = batch[from].operation() == WorkRequest.Opcode.READ
                 ? PeerMemory.read(processDescriptor, process, records.address(), count)
                 : PeerMemory.write(processDescriptor, process, records.address(), count);
         if (moved == wanted) {

@@ -1,8 +1,8 @@
 package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.MissingMemoryException;
-import io.sluice.engine.transport.PresentMemory;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.MemoryCopy;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +35,7 @@ final class MappedMemory {
             return true;
         }
         try {
-            PresentMemory.copy(from, fromOffset, to, toOffset, bytes);
+            FaultCheckedCopy.copy(from, fromOffset, to, toOffset, bytes);
             return true;
         } catch (MissingMemoryException | InternalError missing) {
             return false;
@@ -73,8 +73,8 @@ final class MappedMemory {
         return count;
     }
 
-    private static boolean isCopy(WorkRequest.Operation operation) {
-        return operation == WorkRequest.Operation.WRITE || operation == WorkRequest.Operation.READ;
+    private static boolean isCopy(WorkRequest.Opcode operation) {
+        return operation == WorkRequest.Opcode.WRITE || operation == WorkRequest.Opcode.READ;
     }
 
     /**
@@ -82,7 +82,7 @@ final class MappedMemory {
      *
      * @param bytes its length, or that of a piece that it begins
      */
-    static CompletionStatus carryOut(WorkRequest request, long bytes) {
+    static CompletionStatus execute(WorkRequest request, long bytes) {
         ShmRemoteKey key = (ShmRemoteKey) request.remote();
         MemorySegment memory = key.memory();
         if (memory == null) {
@@ -90,16 +90,16 @@ final class MappedMemory {
         }
         try {
             if (request.hasPages()) {
-                return MappedPages.carryOut(request, memory);
+                return MappedPages.execute(request, memory);
             }
-            CompletionStatus status = carryOut(request, bytes, key, memory);
+            CompletionStatus status = execute(request, bytes, key, memory);
             return status == CompletionStatus.SUCCESS && request.hasSignal() ? signal(request) : status;
         } catch (IllegalStateException closed) {
             return request.local().isAlive() ? CompletionStatus.UNKNOWN_REGION : CompletionStatus.LOCAL_MEMORY_FAULT;
         }
     }
 
-    private static CompletionStatus carryOut(WorkRequest request, long bytes, ShmRemoteKey key, MemorySegment memory) {
+    private static CompletionStatus execute(WorkRequest request, long bytes, ShmRemoteKey key, MemorySegment memory) {
         long offset = request.remoteOffset();
         if (offset < 0 || offset > memory.byteSize() - bytes) {
             return CompletionStatus.OUT_OF_BOUNDS;
@@ -129,7 +129,7 @@ final class MappedMemory {
                     return refused;
                 }
                 request.fetched(
-                        request.operation() == WorkRequest.Operation.COMPARE_AND_SWAP
+                        request.operation() == WorkRequest.Opcode.COMPARE_AND_SWAP
                                 ? (long) WORD.compareAndExchange(memory, offset, request.expected(), request.operand())
                                 : (long) WORD.getAndAdd(memory, offset, request.operand()));
             }

@@ -12,8 +12,8 @@ final class MappedPages {
     private MappedPages() {}
 
     /** Throws IllegalStateException if one of the segments is closed. */
-    static CompletionStatus carryOut(WorkRequest request, MemorySegment memory) {
-        boolean write = request.operation() == WorkRequest.Operation.WRITE;
+    static CompletionStatus execute(WorkRequest request, MemorySegment memory) {
+        boolean write = request.operation() == WorkRequest.Opcode.WRITE;
         if (write && memory.isReadOnly()) {
             return CompletionStatus.ACCESS_DENIED;
         }

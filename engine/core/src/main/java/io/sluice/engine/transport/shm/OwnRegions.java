@@ -3,7 +3,7 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.EndpointContext;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -35,12 +35,12 @@ final class OwnRegions {
     }
 
     private static final class Exposed {
-        private final ExposedRegion region;
+        private final ExportedRegion region;
         private final boolean byAddress;
         private final @Nullable SharedFile file;
         private boolean ended;
 
-        Exposed(ExposedRegion region, boolean byAddress, @Nullable SharedFile file) {
+        Exposed(ExportedRegion region, boolean byAddress, @Nullable SharedFile file) {
             this.region = region;
             this.byAddress = byAddress;
             this.file = file;
@@ -48,7 +48,7 @@ final class OwnRegions {
     }
 
     /** Whether the peer reaches a region by itself. Once it has stopped, no word of its would end a lease any more. */
-    boolean reach(ExposedRegion region) {
+    boolean reach(ExportedRegion region) {
         RegisteredMemory registration = region.registration();
         return !stopped
                 && (registration instanceof SharedFile.Registration
@@ -60,7 +60,7 @@ final class OwnRegions {
      *
      * @param region that the peer {@linkplain #reach reaches}
      */
-    byte @Nullable [] keysOf(long handle, ExposedRegion region) {
+    byte @Nullable [] keysOf(long handle, ExportedRegion region) {
         RegisteredMemory registration = region.registration();
         boolean processors = region.atomicDomain() == AtomicDomain.TARGET_CPU;
         RegionKeys keys;
@@ -99,7 +99,7 @@ final class OwnRegions {
     void ended(long handle) {
         Exposed region = exposed.get(handle);
         if (region != null && !region.ended) {
-            context.send(Message.of(Message.ENDED, handle));
+            context.send(ShmMessage.of(ShmMessage.ENDED, handle));
             region.ended = true;
         }
     }
@@ -131,7 +131,7 @@ final class OwnRegions {
             return;
         }
         int count = handles.remaining() / Long.BYTES;
-        if (count < 1 || count > Message.MOST_FILES || handles.remaining() != count * Long.BYTES) {
+        if (count < 1 || count > ShmMessage.MOST_FILES || handles.remaining() != count * Long.BYTES) {
             throw new ProtocolException("the peer wants files in a damaged message");
         }
         if (!unanswered.isEmpty()) {
@@ -149,13 +149,13 @@ final class OwnRegions {
     }
 
     /** Sends the files that were wanted, if the socket takes them. */
-    void sendFiles(PeerLink link) {
+    void sendFiles(ShmPeerLink link) {
         long[] wanted = unanswered.peekFirst();
         if (wanted == null) {
             return;
         }
         ByteBuffer message =
-                ByteBuffer.allocate(1 + wanted.length * (Long.BYTES + 1)).put(Message.FILES);
+                ByteBuffer.allocate(1 + wanted.length * (Long.BYTES + 1)).put(ShmMessage.FILES);
         int[] descriptors = new int[wanted.length];
         int count = 0;
         for (long handle : wanted) {

@@ -94,7 +94,7 @@ final class PeerRegions {
                 return;
             }
             List<ShmRemoteKey> next = new ArrayList<>();
-            while (next.size() < Message.MOST_FILES && !first.lacking.isEmpty()) {
+            while (next.size() < ShmMessage.MOST_FILES && !first.lacking.isEmpty()) {
                 ShmRemoteKey key = first.lacking.removeFirst();
                 long number = key.keys().number();
                 if (!key.hasEnded()
@@ -109,7 +109,7 @@ final class PeerRegions {
             } else {
                 wanted = next;
                 ByteBuffer message =
-                        ByteBuffer.allocate(1 + next.size() * Long.BYTES).put(Message.WANTED);
+                        ByteBuffer.allocate(1 + next.size() * Long.BYTES).put(ShmMessage.WANTED);
                 next.forEach(key -> message.putLong(key.handle()));
                 context.send(message.array());
             }
@@ -180,7 +180,7 @@ final class PeerRegions {
     void ended(long handle) {
         ShmRemoteKey key = keys.get(handle);
         if (key == null) {
-            context.send(Message.of(Message.RELEASED, handle));
+            context.send(ShmMessage.of(ShmMessage.RELEASED, handle));
         } else {
             key.oweWord();
             end(key);
@@ -207,7 +207,7 @@ final class PeerRegions {
             files.remove(key.keys().number());
         }
         if (key.owesWord() && !closed) {
-            context.send(Message.of(Message.RELEASED, key.handle()));
+            context.send(ShmMessage.of(ShmMessage.RELEASED, key.handle()));
         }
         // only now: the word is owed until it is said
         key.saidWord();

@@ -11,7 +11,7 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.InlineOperations;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.Notifications;
@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One end of a connection: it carries everything out by itself. Apart from {@link #carryOut} everything happens on the loop's
+ * One end of a connection: it carries everything out by itself. Apart from {@link #execute} everything happens on the loop's
  * thread.
  */
 final class ShmEndpoint
@@ -51,7 +51,7 @@ final class ShmEndpoint
     private final EndpointContext context;
     private final ShmOptions options;
     private final CrossMemoryProbe probe;
-    private final Handshake handshake;
+    private final ShmHandshake handshake;
     private final OwnRegions ownRegions;
     private final PeerRegions peerRegions;
 
@@ -74,7 +74,7 @@ final class ShmEndpoint
         this.context = context;
         this.options = options;
         this.probe = probe;
-        this.handshake = new Handshake(context, host, options.directory(), secrets, new HandshakeEnd());
+        this.handshake = new ShmHandshake(context, host, options.directory(), secrets, new HandshakeEnd());
         this.ownRegions = new OwnRegions(context, () -> options.crossMemoryAttach() && peerAllowsCrossMemory);
         this.peerRegions = new PeerRegions(context, options.trustHugePages());
     }
@@ -106,9 +106,9 @@ final class ShmEndpoint
     }
 
     /** What the handshake leads to. */
-    private final class HandshakeEnd implements Handshake.End {
+    private final class HandshakeEnd implements ShmHandshake.End {
         @Override
-        public void met(PeerLink link, ControlSegment segment, ShmOffer peer) {
+        public void met(ShmPeerLink link, ControlSegment segment, ShmOffer peer) {
             Path made = new Path(link, segment);
             path = made;
             met = true;
@@ -143,7 +143,7 @@ final class ShmEndpoint
     // ---- regions ----
 
     @Override
-    public boolean reaches(ExposedRegion region) {
+    public boolean reaches(ExportedRegion region) {
         boolean reached = ownRegions.reach(region);
         if (!reached) {
             sayPartial("they are not allocated by this engine, and cross-memory attach is not allowed on both sides"
@@ -153,7 +153,7 @@ final class ShmEndpoint
     }
 
     @Override
-    public byte @Nullable [] keysOf(long handle, ExposedRegion region) {
+    public byte @Nullable [] keysOf(long handle, ExportedRegion region) {
         return ownRegions.keysOf(handle, region);
     }
 
@@ -198,13 +198,13 @@ final class ShmEndpoint
 
     @Override
     public void received(ByteBuffer message) {
-        byte type = Message.need(message, 1).get();
+        byte type = ShmMessage.need(message, 1).get();
         switch (type) {
-            case Message.ENDED ->
-                peerRegions.ended(Message.need(message, Long.BYTES).getLong());
-            case Message.RELEASED ->
-                ownRegions.released(Message.need(message, Long.BYTES).getLong());
-            case Message.WANTED -> {
+            case ShmMessage.ENDED ->
+                peerRegions.ended(ShmMessage.need(message, Long.BYTES).getLong());
+            case ShmMessage.RELEASED ->
+                ownRegions.released(ShmMessage.need(message, Long.BYTES).getLong());
+            case ShmMessage.WANTED -> {
                 ownRegions.wanted(message);
                 sendFiles();
             }
@@ -220,10 +220,10 @@ final class ShmEndpoint
     }
 
     private void fromLink(ByteBuffer message, int[] descriptors) {
-        byte type = Message.need(message, 1).get();
-        if (type == Message.STOPPED) {
+        byte type = ShmMessage.need(message, 1).get();
+        if (type == ShmMessage.STOPPED) {
             stopped();
-        } else if (type == Message.FILES && !closed) {
+        } else if (type == ShmMessage.FILES && !closed) {
             peerRegions.filesCame(message, descriptors);
         } else if (!closed) {
             throw new ProtocolException("an unexpected message on the peer's Unix socket");
@@ -233,8 +233,8 @@ final class ShmEndpoint
     // ---- work ----
 
     @Override
-    public boolean carryOut(
-            WorkRequest.Operation operation,
+    public boolean execute(
+            WorkRequest.Opcode operation,
             RegionMemory local,
             long localOffset,
             RemoteKey remote,
@@ -242,12 +242,12 @@ final class ShmEndpoint
             long length) {
         MemorySegment memory = ((ShmRemoteKey) remote).memory();
         // a dishonest peer may say so of what its descriptor lets be written; posted, it is refused
-        if (memory == null || (memory.isReadOnly() && operation != WorkRequest.Operation.READ)) {
+        if (memory == null || (memory.isReadOnly() && operation != WorkRequest.Opcode.READ)) {
             return false;
         }
         try {
             // what is missing is found out again when it is posted, and told
-            return operation == WorkRequest.Operation.READ
+            return operation == WorkRequest.Opcode.READ
                     ? MappedMemory.copy(memory, remoteOffset, local.segment(), localOffset, length)
                     : MappedMemory.copy(local.segment(), localOffset, memory, remoteOffset, length);
         } catch (IllegalStateException closedMeanwhile) {
@@ -280,7 +280,7 @@ final class ShmEndpoint
     /** How many of the next ones go the same way, and are of the same operation. */
     private static int run(WorkRequest[] batch, int from, int count) {
         RegionKeys.Way way = wayOf(batch[from]);
-        WorkRequest.Operation operation = batch[from].operation();
+        WorkRequest.Opcode operation = batch[from].operation();
         int length = 1;
         while (length < count && wayOf(batch[from + length]) == way && batch[from + length].operation() == operation) {
             length++;
@@ -312,12 +312,12 @@ final class ShmEndpoint
             int count = MappedMemory.inOnePiece(batch, next, end - next, bytesLeft);
             WorkRequest last = batch[next + count - 1];
             long bytes = last.remoteOffset() - first.remoteOffset() + last.length();
-            status = MappedMemory.carryOut(first, bytes);
+            status = MappedMemory.execute(first, bytes);
             if (status != CompletionStatus.SUCCESS && count > 1) {
                 // each has a status of its own
                 count = 1;
                 bytes = first.length();
-                status = MappedMemory.carryOut(first, bytes);
+                status = MappedMemory.execute(first, bytes);
             }
             changedWords |= first.operation().isAtomic() || first.hasSignal();
             bytesLeft -= bytes;
@@ -340,7 +340,7 @@ final class ShmEndpoint
     private void copied(WorkRequest request, CompletionStatus status) {
         long bytes = request.length();
         if (status == CompletionStatus.SUCCESS) {
-            WorkRequest.Operation operation = request.operation();
+            WorkRequest.Opcode operation = request.operation();
             if (operation.changesRemote()) {
                 context.count(WireCounter.SENT, bytes + (request.hasSignal() ? WorkRequest.WORD_BYTES : 0));
             }
@@ -372,7 +372,7 @@ final class ShmEndpoint
             count++;
         }
         CrossMemory memory = crossMemory;
-        int succeeded = memory == null ? CrossMemory.PROCESS_ENDED : memory.carryOut(batch, from, count);
+        int succeeded = memory == null ? CrossMemory.PROCESS_ENDED : memory.execute(batch, from, count);
         for (int i = 0; i < succeeded; i++) {
             copied(batch[from + i], CompletionStatus.SUCCESS);
         }
@@ -432,7 +432,7 @@ final class ShmEndpoint
 
     /** The link and the control segment, polled by the loop. */
     private final class Path implements EventLoop.Source {
-        private final PeerLink link;
+        private final ShmPeerLink link;
         private final ControlSegment segment;
         private final ControlSegment.Direction outgoing;
         private final ControlSegment.Direction incoming;
@@ -441,7 +441,7 @@ final class ShmEndpoint
         private boolean armed;
         private boolean failed;
 
-        Path(PeerLink link, ControlSegment segment) {
+        Path(ShmPeerLink link, ControlSegment segment) {
             this.link = link;
             this.segment = segment;
             this.outgoing = segment.direction(context.initiator());
@@ -599,7 +599,7 @@ final class ShmEndpoint
     private void sayStopped() {
         Path current = path;
         if (stoppedUnsaid && current != null) {
-            stoppedUnsaid = !current.link.send(ByteBuffer.wrap(new byte[] {Message.STOPPED, 0}));
+            stoppedUnsaid = !current.link.send(ByteBuffer.wrap(new byte[] {ShmMessage.STOPPED, 0}));
         }
     }
 

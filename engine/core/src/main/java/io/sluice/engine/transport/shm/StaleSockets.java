@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 final class StaleSockets {
     private static final Logger LOG = LoggerFactory.getLogger(StaleSockets.class);
     private static final Pattern NAME =
-            Pattern.compile(Pattern.quote(MeetingPoint.PREFIX) + "[0-9a-f]{" + 2 * SecretSource.BYTES + "}");
+            Pattern.compile(Pattern.quote(Rendezvous.PREFIX) + "[0-9a-f]{" + 2 * SecretSource.BYTES + "}");
     /** File systems of one host. On others a socket that another host listens at looks like one that nothing listens at. */
     private static final Set<String> LOCAL =
             Set.of("btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "ramfs", "tmpfs", "xfs", "zfs");

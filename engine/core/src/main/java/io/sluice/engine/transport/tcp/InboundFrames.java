@@ -4,9 +4,9 @@ import io.sluice.engine.Integrity;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
+import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.MemoryChecksum;
-import io.sluice.engine.transport.PresentMemory;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.Errno;
@@ -49,7 +49,7 @@ final class InboundFrames {
     private long targetOffset;
     private boolean dropping;
     private int announcedSum;
-    private @Nullable ExposedRegion lease;
+    private @Nullable ExportedRegion lease;
     private CompletionStatus status = CompletionStatus.SUCCESS;
 
     // of a payload that lies in pages
@@ -85,10 +85,10 @@ final class InboundFrames {
         void writeHandled(CompletionStatus status);
 
         /** The peer reads; the region is leased until the answer has left. */
-        void readAsked(ExposedRegion region, long offset, long length);
+        void readAsked(ExportedRegion region, long offset, long length);
 
         /** The peer reads pages, all within the region, which is leased until the answer has left. The table is to be copied. */
-        void pagesAsked(ExposedRegion region, IncomingTable table);
+        void pagesAsked(ExportedRegion region, IncomingTable table);
 
         /** The peer's atomic operation was carried out. */
         void fetched(long word);
@@ -270,7 +270,7 @@ final class InboundFrames {
                 if (paged) {
                     pages.copyIn(staging, at, position(), part);
                 } else {
-                    PresentMemory.copy(staging, at, target, targetOffset, part);
+                    FaultCheckedCopy.copy(staging, at, target, targetOffset, part);
                 }
                 if (payloadSum != null) {
                     payloadSum.update(staging, at, part);
@@ -369,13 +369,13 @@ final class InboundFrames {
         if (!operandsAreIntact(at)) {
             return CompletionStatus.INTEGRITY;
         }
-        WorkRequest.Operation what = switch (operation) {
-            case FrameHeader.PUT -> WorkRequest.Operation.PUT;
-            case FrameHeader.FETCH_ADD -> WorkRequest.Operation.FETCH_ADD;
-            case FrameHeader.COMPARE_AND_SWAP -> WorkRequest.Operation.COMPARE_AND_SWAP;
-            default -> WorkRequest.Operation.SIGNAL;
+        WorkRequest.Opcode what = switch (operation) {
+            case FrameHeader.PUT -> WorkRequest.Opcode.PUT;
+            case FrameHeader.FETCH_ADD -> WorkRequest.Opcode.FETCH_ADD;
+            case FrameHeader.COMPARE_AND_SWAP -> WorkRequest.Opcode.COMPARE_AND_SWAP;
+            default -> WorkRequest.Opcode.SIGNAL;
         };
-        ExposedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
         CompletionStatus outcome = acquire(region, what, at, length);
         if (region == null || outcome != CompletionStatus.SUCCESS) {
             return outcome;
@@ -383,7 +383,7 @@ final class InboundFrames {
         try {
             long offset = FrameHeader.offset(staging, at);
             long operand = FrameHeader.operand(staging, at);
-            PresentMemory.require(region.memory().segment(), offset, length);
+            FaultCheckedCopy.require(region.memory().segment(), offset, length);
             switch (what) {
                 case PUT -> PutValue.store(region.memory().segment(), offset, operand, (int) length);
                 case COMPARE_AND_SWAP ->
@@ -405,7 +405,7 @@ final class InboundFrames {
     }
 
     private CompletionStatus acquire(
-            @Nullable ExposedRegion region, WorkRequest.Operation operation, long at, long length) {
+            @Nullable ExportedRegion region, WorkRequest.Opcode operation, long at, long length) {
         return acquire(
                 region,
                 operation,
@@ -416,8 +416,8 @@ final class InboundFrames {
     }
 
     private static CompletionStatus acquire(
-            @Nullable ExposedRegion region,
-            WorkRequest.Operation operation,
+            @Nullable ExportedRegion region,
+            WorkRequest.Opcode operation,
             long key,
             long epoch,
             long offset,
@@ -441,10 +441,10 @@ final class InboundFrames {
         }
         table.toNativeOrder();
         MemorySegment header = table.header();
-        ExposedRegion region = context.exposed(FrameHeader.handle(header, 0));
+        ExportedRegion region = context.exposed(FrameHeader.handle(header, 0));
         CompletionStatus outcome = acquire(
                 region,
-                table.isWrite() ? WorkRequest.Operation.WRITE : WorkRequest.Operation.READ,
+                table.isWrite() ? WorkRequest.Opcode.WRITE : WorkRequest.Opcode.READ,
                 FrameHeader.key(header, 0),
                 FrameHeader.epoch(header, 0),
                 table.firstOffset(),
@@ -469,7 +469,7 @@ final class InboundFrames {
     }
 
     /** The payload of a write begins, which is dropped if it is refused. */
-    private void begins(Payload kind, long length, @Nullable ExposedRegion region, CompletionStatus outcome) {
+    private void begins(Payload kind, long length, @Nullable ExportedRegion region, CompletionStatus outcome) {
         status = outcome;
         payload = kind;
         payloadLength = length;
@@ -479,8 +479,8 @@ final class InboundFrames {
     }
 
     private void write(long at, long length, Payload kind) {
-        ExposedRegion region = context.exposed(FrameHeader.handle(staging, at));
-        begins(kind, length, region, acquire(region, WorkRequest.Operation.WRITE, at, length));
+        ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        begins(kind, length, region, acquire(region, WorkRequest.Opcode.WRITE, at, length));
         if (region != null && !dropping) {
             target = region.memory().segment();
             targetOffset = FrameHeader.offset(staging, at);
@@ -488,8 +488,8 @@ final class InboundFrames {
     }
 
     private void read(long at, long length) {
-        ExposedRegion region = context.exposed(FrameHeader.handle(staging, at));
-        CompletionStatus answer = acquire(region, WorkRequest.Operation.READ, at, length);
+        ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
+        CompletionStatus answer = acquire(region, WorkRequest.Opcode.READ, at, length);
         if (region != null && answer == CompletionStatus.SUCCESS) {
             sink.readAsked(region, FrameHeader.offset(staging, at), length);
         } else {
@@ -499,7 +499,7 @@ final class InboundFrames {
 
     private void readData(long length) {
         WorkRequest request = sink.readAnswered();
-        if (request.operation() != WorkRequest.Operation.READ || length != request.length()) {
+        if (request.operation() != WorkRequest.Opcode.READ || length != request.length()) {
             throw new ProtocolException("the peer answers a read of " + request.length() + " bytes with " + length);
         }
         payload = Payload.READ_DATA;
@@ -530,7 +530,7 @@ final class InboundFrames {
         }
         endLease();
         if (status == CompletionStatus.SUCCESS) {
-            context.served(WorkRequest.Operation.WRITE, payloadLength);
+            context.served(WorkRequest.Opcode.WRITE, payloadLength);
         }
         if (ended == Payload.WRITE_BEFORE_SIGNAL) {
             signalDue = true;
@@ -550,7 +550,7 @@ final class InboundFrames {
 
     /** The rest of a payload for a region that is closing is dropped. */
     void regionClosing() {
-        ExposedRegion region = lease;
+        ExportedRegion region = lease;
         if (region != null && !region.isOpen()) {
             dropping = true;
             status = CompletionStatus.UNKNOWN_REGION;
@@ -563,7 +563,7 @@ final class InboundFrames {
     }
 
     private void endLease() {
-        ExposedRegion region = lease;
+        ExportedRegion region = lease;
         if (region != null) {
             lease = null;
             region.release();

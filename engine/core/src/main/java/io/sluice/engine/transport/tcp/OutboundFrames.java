@@ -1,10 +1,10 @@
 package io.sluice.engine.transport.tcp;
 
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
+import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.MissingMemoryException;
-import io.sluice.engine.transport.PresentMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.Arena;
@@ -43,7 +43,7 @@ final class OutboundFrames {
     private @Nullable PagedPayload[] pages = new @Nullable PagedPayload[INITIAL];
     private final ArrayDeque<PagedPayload> freePages = new ArrayDeque<>();
     // of READ_DATA: the region that is leased until the frame has left
-    private @Nullable ExposedRegion[] leases = new @Nullable ExposedRegion[INITIAL];
+    private @Nullable ExportedRegion[] leases = new @Nullable ExportedRegion[INITIAL];
     private MemorySegment headers = allocate(INITIAL);
     private int mask = INITIAL - 1;
     private long head;
@@ -86,7 +86,7 @@ final class OutboundFrames {
             long length,
             long payloadAddress,
             long payloadLength,
-            @Nullable ExposedRegion lease) {
+            @Nullable ExportedRegion lease) {
         if (tail - head > mask) {
             grow();
         }
@@ -122,7 +122,7 @@ final class OutboundFrames {
     void addPages(WorkRequest request) {
         RemoteKey remote = request.remote();
         PagedPayload payload = newPages().ofRequest(request);
-        boolean write = request.operation() == WorkRequest.Operation.WRITE;
+        boolean write = request.operation() == WorkRequest.Opcode.WRITE;
         addPages(
                 write ? FrameHeader.WRITE_PAGES : FrameHeader.READ_PAGES,
                 remote.handle(),
@@ -134,7 +134,7 @@ final class OutboundFrames {
     }
 
     /** Adds the answer to a read of pages. */
-    void addPages(ExposedRegion lease, IncomingTable asked) {
+    void addPages(ExportedRegion lease, IncomingTable asked) {
         PagedPayload payload = newPages().ofAsked(lease.memory().segment(), asked);
         addPages(FrameHeader.READ_DATA, 0, 0, 0, 0, payload, lease);
     }
@@ -151,7 +151,7 @@ final class OutboundFrames {
             long epoch,
             long offset,
             PagedPayload payload,
-            @Nullable ExposedRegion lease) {
+            @Nullable ExportedRegion lease) {
         add(operation, 0, handle, key, epoch, offset, payload.bytes(), 0, payload.bytes(), lease);
         pages[(int) (tail - 1) & mask] = payload;
     }
@@ -182,7 +182,7 @@ final class OutboundFrames {
         long[] newOffsets = new long[larger];
         boolean[] newCopied = new boolean[larger];
         @Nullable PagedPayload[] newPages = new @Nullable PagedPayload[larger];
-        @Nullable ExposedRegion[] newLeases = new @Nullable ExposedRegion[larger];
+        @Nullable ExportedRegion[] newLeases = new @Nullable ExportedRegion[larger];
         MemorySegment newHeaders = allocate(larger);
         for (long i = head; i < tail; i++) {
             int from = (int) i & mask;
@@ -304,7 +304,7 @@ final class OutboundFrames {
                 paged.copyOut(done, to, at, ofPayload);
                 at += ofPayload;
             } else if (ofPayload > 0 && payload != null) {
-                PresentMemory.copy(payload, payloadOffsets[slot] + done, to, at, ofPayload);
+                FaultCheckedCopy.copy(payload, payloadOffsets[slot] + done, to, at, ofPayload);
                 at += ofPayload;
             }
             skip = 0;
@@ -345,9 +345,9 @@ final class OutboundFrames {
 
     /** Takes the first frame out; its lease, if it has one, is the caller's to end. */
     @Nullable
-    ExposedRegion removeFirst() {
+    ExportedRegion removeFirst() {
         int slot = (int) head & mask;
-        ExposedRegion lease = leases[slot];
+        ExportedRegion lease = leases[slot];
         leases[slot] = null;
         payloads[slot] = null;
         freePages(slot);
@@ -365,7 +365,7 @@ final class OutboundFrames {
         long dropped = 0;
         for (long i = sentOfHead == 0 ? head : head + 1; i < tail; i++) {
             int slot = (int) i & mask;
-            ExposedRegion lease = leases[slot];
+            ExportedRegion lease = leases[slot];
             if (lease != null && !lease.isOpen()) {
                 leases[slot] = null;
                 operations[slot] = FrameHeader.REFUSED;
@@ -397,14 +397,14 @@ final class OutboundFrames {
         if (isEmpty()) {
             return false;
         }
-        ExposedRegion lease = leases[(int) head & mask];
+        ExportedRegion lease = leases[(int) head & mask];
         return lease != null && !lease.isOpen();
     }
 
     /** Drops everything and ends the leases. */
     void clear() {
         while (!isEmpty()) {
-            ExposedRegion lease = removeFirst();
+            ExportedRegion lease = removeFirst();
             if (lease != null) {
                 lease.release();
             }

@@ -1,8 +1,8 @@
 package io.sluice.engine.transport.tcp;
 
+import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.PageTable;
-import io.sluice.engine.transport.PresentMemory;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +35,7 @@ final class PagedPayload {
         table = pages.wire();
         tableFrom = (long) request.firstPage() * Long.BYTES;
         tableBytes = (long) request.pageCount() * Long.BYTES;
-        if (request.operation() == WorkRequest.Operation.WRITE) {
+        if (request.operation() == WorkRequest.Opcode.WRITE) {
             pages(request);
         }
         return this;
@@ -159,7 +159,7 @@ final class PagedPayload {
         while (at < end) {
             long within = withinPage(at);
             long part = Math.min(pageBytes - within, end - at);
-            PresentMemory.copy(memory, offset(pageAt(at)) + within, to, toOffset + at - position, part);
+            FaultCheckedCopy.copy(memory, offset(pageAt(at)) + within, to, toOffset + at - position, part);
             at += part;
         }
     }
@@ -171,7 +171,7 @@ final class PagedPayload {
         while (at < end) {
             long within = withinPage(at);
             long part = Math.min(pageBytes - within, end - at);
-            PresentMemory.copy(from, fromOffset + at - position, memory, offset(pageAt(at)) + within, part);
+            FaultCheckedCopy.copy(from, fromOffset + at - position, memory, offset(pageAt(at)) + within, part);
             at += part;
         }
     }

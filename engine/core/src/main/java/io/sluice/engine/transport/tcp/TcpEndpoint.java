@@ -181,7 +181,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
                 refusedPost = true;
                 return i;
             }
-            if (request.operation() == WorkRequest.Operation.READ) {
+            if (request.operation() == WorkRequest.Opcode.READ) {
                 askedBytes += request.length();
             }
             lane.post(request);
@@ -205,14 +205,14 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
 
     /** Whether the peer has room for one more answer; a single one may be of any size. */
     private boolean mayAsk(WorkRequest request) {
-        return request.operation() != WorkRequest.Operation.READ
+        return request.operation() != WorkRequest.Opcode.READ
                 || askedBytes == 0
                 || request.length() <= peerWindowBytes - askedBytes;
     }
 
     /** The peer has answered a read. */
     void answered(WorkRequest request) {
-        if (request.operation() == WorkRequest.Operation.READ) {
+        if (request.operation() == WorkRequest.Opcode.READ) {
             askedBytes -= request.length();
         }
     }

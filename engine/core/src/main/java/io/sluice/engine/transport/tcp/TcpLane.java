@@ -7,7 +7,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.WireCounter;
@@ -68,7 +68,7 @@ final class TcpLane implements InboundFrames.Sink {
     private boolean flushScheduled;
     private boolean awaitingRoom;
     // the peer asks for more than it may, and is not heard until it has taken answers
-    private boolean deaf;
+    private boolean readsPaused;
     private boolean broken;
     // the socket is closed, and the lane's requests wait for the peer to say which of them it has handled
     private boolean fenced;
@@ -127,7 +127,7 @@ final class TcpLane implements InboundFrames.Sink {
     void post(WorkRequest request) {
         markWorkBegins();
         if (request.hasPages()) {
-            (request.operation() == WorkRequest.Operation.WRITE ? writes : reads).addLast(request);
+            (request.operation() == WorkRequest.Opcode.WRITE ? writes : reads).addLast(request);
             out.addPages(request);
         } else {
             addFrames(request);
@@ -308,7 +308,7 @@ final class TcpLane implements InboundFrames.Sink {
         }
     }
 
-    private void left(int operation, long payload, @Nullable ExposedRegion lease) {
+    private void left(int operation, long payload, @Nullable ExportedRegion lease) {
         switch (operation) {
             case FrameHeader.WRITE,
                     FrameHeader.WRITE_PAGES,
@@ -323,7 +323,7 @@ final class TcpLane implements InboundFrames.Sink {
         }
         if (lease != null) {
             lease.release();
-            context.served(WorkRequest.Operation.READ, payload);
+            context.served(WorkRequest.Opcode.READ, payload);
         }
     }
 
@@ -344,7 +344,7 @@ final class TcpLane implements InboundFrames.Sink {
             scheduleFlush();
         }
         if (readable && !closed && !broken) {
-            if (deaf) {
+            if (readsPaused) {
                 // it is not watched for bytes, so this is its end
                 lost("the peer closed the socket");
             } else {
@@ -355,14 +355,14 @@ final class TcpLane implements InboundFrames.Sink {
 
     private void watchAsNeeded() {
         if (!closed && !broken) {
-            watch.interest(!deaf, awaitingRoom);
+            watch.interest(!readsPaused, awaitingRoom);
         }
     }
 
     /** The peer has taken answers, on this lane or on another. */
     void readAgain() {
-        if (deaf) {
-            deaf = false;
+        if (readsPaused) {
+            readsPaused = false;
             watchAsNeeded();
             if (stream != null) {
                 // what it has received already, the descriptor does not tell of
@@ -396,7 +396,7 @@ final class TcpLane implements InboundFrames.Sink {
             return;
         }
         if (served.isExceeded() && !closed) {
-            deaf = true;
+            readsPaused = true;
             watchAsNeeded();
         }
         if (!closed && (reportedWrites != handledWrites || !out.isEmpty())) {
@@ -406,7 +406,7 @@ final class TcpLane implements InboundFrames.Sink {
             if (stream.hasUnsent()) {
                 scheduleFlush();
             }
-            if (stream.hasReceived() && !deaf) {
+            if (stream.hasReceived() && !readsPaused) {
                 context.loop().execute(this::receiveMore);
             }
         }
@@ -416,7 +416,7 @@ final class TcpLane implements InboundFrames.Sink {
     }
 
     private void receiveMore() {
-        if (!closed && !broken && !deaf) {
+        if (!closed && !broken && !readsPaused) {
             receive();
         }
     }
@@ -450,7 +450,7 @@ final class TcpLane implements InboundFrames.Sink {
     }
 
     @Override
-    public void readAsked(ExposedRegion region, long offset, long length) {
+    public void readAsked(ExportedRegion region, long offset, long length) {
         answer(
                 FrameHeader.READ_DATA,
                 CompletionStatus.SUCCESS,
@@ -462,7 +462,7 @@ final class TcpLane implements InboundFrames.Sink {
     }
 
     @Override
-    public void pagesAsked(ExposedRegion region, IncomingTable table) {
+    public void pagesAsked(ExportedRegion region, IncomingTable table) {
         markWorkBegins();
         answerWaits(table.bytes());
         out.addPages(region, table);
@@ -487,7 +487,7 @@ final class TcpLane implements InboundFrames.Sink {
             long count,
             long payloadAddress,
             long payloadLength,
-            @Nullable ExposedRegion lease) {
+            @Nullable ExportedRegion lease) {
         markWorkBegins();
         answerWaits(payloadLength);
         out.add(operation, status.code(), count, 0, 0, 0, payloadLength, payloadAddress, payloadLength, lease);

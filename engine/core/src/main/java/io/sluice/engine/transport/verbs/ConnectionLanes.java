@@ -179,7 +179,7 @@ final class ConnectionLanes implements SiblingLanes {
         for (VerbsLane lane : lanes) {
             LaneMessages messages = lane.messages();
             if (lane.visibility().takeWrittenSinceNotification() && messages != except && !lane.isDown()) {
-                messages.enqueue(messages.message(Message.MARKER).word(number));
+                messages.enqueue(messages.message(VerbsMessage.MARKER).word(number));
                 count++;
             }
         }

@@ -14,7 +14,7 @@ final class LaneFault {
     private final LaneContext context;
     private final int lane;
     private final Rail rail;
-    private @Nullable Object culprit;
+    private @Nullable Object failedRequest;
     private @Nullable VerbsRemoteKey key;
     private CompletionStatus status = CompletionStatus.ACCESS_DENIED;
     private boolean ofPath;
@@ -26,7 +26,7 @@ final class LaneFault {
     }
 
     /** Finds out whether the request at the first place is to blame, or the path. */
-    void blame(SendPlaces places, int workStatus) {
+    void blame(SendRing places, int workStatus) {
         Object first = places.peek(0);
         boolean bytesOfSignal = first == LaneSendQueue.PART;
         if (bytesOfSignal) {
@@ -39,7 +39,7 @@ final class LaneFault {
             int failures = context.countFailure(request);
             CompletionStatus end = WorkErrors.of(workStatus, request, failures, rail.isPortActive());
             if (end != null) {
-                culprit = first;
+                failedRequest = first;
                 status = end;
                 boolean signal = first == request && request.hasSignal() && !bytesOfSignal;
                 key = (VerbsRemoteKey) (signal ? request.signal() : request.remote());
@@ -53,15 +53,15 @@ final class LaneFault {
 
     /** What stands in the send queue for the request that is to blame, or null. */
     @Nullable
-    Object culprit() {
-        return culprit;
+    Object failedRequest() {
+        return failedRequest;
     }
 
-    /** As {@link #culprit()}; from now on none is. */
+    /** As {@link #failedRequest()}; from now on none is. */
     @Nullable
     Object takeCulprit() {
-        Object taken = culprit;
-        culprit = null;
+        Object taken = failedRequest;
+        failedRequest = null;
         return taken;
     }
 
@@ -78,7 +78,7 @@ final class LaneFault {
     /** What the peer's adapter refused access to, if the peer is to say why; or null. */
     @Nullable
     VerbsRemoteKey keyInQuestion() {
-        return culprit != null && status == CompletionStatus.ACCESS_DENIED ? key : null;
+        return failedRequest != null && status == CompletionStatus.ACCESS_DENIED ? key : null;
     }
 
     /** The peer says that it has no such region any more. */

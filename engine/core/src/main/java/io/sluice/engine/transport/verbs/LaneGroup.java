@@ -167,12 +167,12 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
 
     /** Where a lane's send buffers begin in the memory. */
     long buffersAt(int slot) {
-        return ((long) capacity + slot) * CREDITS * Message.BYTES;
+        return ((long) capacity + slot) * CREDITS * VerbsMessage.BYTES;
     }
 
     /** Where a lane's words begin, one for each place in its send queue. */
     long wordsAt(int slot) {
-        return 2L * capacity * CREDITS * Message.BYTES + (long) slot * places(sendDepth) * Long.BYTES;
+        return 2L * capacity * CREDITS * VerbsMessage.BYTES + (long) slot * places(sendDepth) * Long.BYTES;
     }
 
     /** A send queue's length as a power of two, so that a place is found by a mask. */
@@ -356,7 +356,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
             } else {
                 lane.messageReceived(
                         memory,
-                        (long) buffer * Message.BYTES,
+                        (long) buffer * VerbsMessage.BYTES,
                         completions.get(ValueLayout.JAVA_INT, at + VerbsCompletionQueue.RECORD_BYTES_OFFSET));
             }
         } catch (RuntimeException | Error e) {
@@ -382,8 +382,8 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         receives.set(
                 ValueLayout.JAVA_LONG,
                 at + VerbsReceiveQueue.RECORD_ADDRESS_OFFSET,
-                memory.address() + (long) buffer * Message.BYTES);
-        receives.set(ValueLayout.JAVA_INT, at + VerbsReceiveQueue.RECORD_LENGTH_OFFSET, Message.BYTES);
+                memory.address() + (long) buffer * VerbsMessage.BYTES);
+        receives.set(ValueLayout.JAVA_INT, at + VerbsReceiveQueue.RECORD_LENGTH_OFFSET, VerbsMessage.BYTES);
         receives.set(ValueLayout.JAVA_INT, at + VerbsReceiveQueue.RECORD_LOCAL_KEY_OFFSET, localKey);
     }
 

@@ -26,7 +26,7 @@ final class LaneMessages implements LaneTarget.Asker {
     private final LaneRequests requests;
     private final LaneWatchdog watchdog;
     private final MessageWindow window;
-    private final KnownSignals knownSignals = new KnownSignals();
+    private final PeerSignalTable knownSignals = new PeerSignalTable();
     private @Nullable LaneMessages deputy;
 
     LaneMessages(
@@ -55,14 +55,14 @@ final class LaneMessages implements LaneTarget.Asker {
     // ---- out ----
 
     /** An empty message of this lane. */
-    Message message(int type) {
+    VerbsMessage message(int type) {
         return shared.message(type, state);
     }
 
     /** Puts a message behind those that wait. */
-    void enqueue(Message message) {
+    void enqueue(VerbsMessage message) {
         watchdog.workBegins();
-        if (message.type() == Message.ANSWER) {
+        if (message.type() == VerbsMessage.ANSWER) {
             message.origin().owed().answerWaits(message.value(0));
         }
         if (message.origin() != state) {
@@ -74,7 +74,7 @@ final class LaneMessages implements LaneTarget.Asker {
     }
 
     /** Carries a message of another lane, or one that it carries for yet another. */
-    private void carry(Message message) {
+    private void carry(VerbsMessage message) {
         if (!message.isEntrusted()) {
             message.entrust();
             message.origin().entrusted();
@@ -90,12 +90,12 @@ final class LaneMessages implements LaneTarget.Asker {
 
     /** Adds what credits and room allow to the batch; one place is kept for reports. */
     void send() {
-        Message message;
+        VerbsMessage message;
         while (queue.free() > 1 && (message = window.pollSendable()) != null) {
             send(message);
         }
         if (isReportDue() && window.hasCreditForReport() && queue.free() > 0) {
-            send(message(Message.CREDIT));
+            send(message(VerbsMessage.CREDIT));
         }
     }
 
@@ -103,19 +103,19 @@ final class LaneMessages implements LaneTarget.Asker {
         return state.owed().isTellingDue() || window.isReceiptDue();
     }
 
-    private void send(Message message) {
-        OwedAnswers ofOrigin = message.origin().owed();
+    private void send(VerbsMessage message) {
+        PendingReplies ofOrigin = message.origin().owed();
         AwaitedAnswer request = message.awaited();
         if (request != null && !message.isEnrolled()) {
             message.enrolled(true);
             requests.awaited().add(request);
         }
-        if (message.type() == Message.WRITE_WITH_SIGNAL && request != null) {
+        if (message.type() == VerbsMessage.WRITE_WITH_SIGNAL && request != null) {
             request.entersTheWire();
             queue.transferWithImmediate(request.request(), message.immediate(), request);
         } else {
             long tell = ofOrigin.toTell();
-            if (message.type() == Message.ANSWER) {
+            if (message.type() == VerbsMessage.ANSWER) {
                 // its own number is told with it
                 ofOrigin.answerLeaves();
                 tell = message.value(0);
@@ -134,10 +134,11 @@ final class LaneMessages implements LaneTarget.Asker {
         context.count(WireCounter.RECEIVED, length);
         try {
             window.received();
-            if (length < Message.HEADER_BYTES || length != Message.HEADER_BYTES + Message.bodyLength(buffer, at)) {
+            if (length < VerbsMessage.HEADER_BYTES
+                    || length != VerbsMessage.HEADER_BYTES + VerbsMessage.bodyLength(buffer, at)) {
                 throw new ProtocolException("a message on a lane has " + length + " bytes");
             }
-            read(buffer, at, length - Message.HEADER_BYTES);
+            read(buffer, at, length - VerbsMessage.HEADER_BYTES);
         } catch (ProtocolException e) {
             context.failed(e);
             return;
@@ -148,32 +149,32 @@ final class LaneMessages implements LaneTarget.Asker {
     }
 
     private void read(MemorySegment buffer, long at, int bodyLength) {
-        int type = Message.type(buffer, at);
-        int words = Message.words(type);
+        int type = VerbsMessage.type(buffer, at);
+        int words = VerbsMessage.words(type);
         if (words < 0 || bodyLength < words * Long.BYTES) {
             throw new ProtocolException("a message of type " + type + " with " + bodyLength + " bytes on a lane");
         }
-        if (window.receivedByPeer(Message.received(buffer, at))) {
+        if (window.receivedByPeer(VerbsMessage.received(buffer, at))) {
             watchdog.progress();
             context.roomMade();
         }
-        siblings.messages(Message.lane(buffer, at)).answered(type, buffer, at);
+        siblings.messages(VerbsMessage.lane(buffer, at)).answered(type, buffer, at);
         switch (type) {
-            case Message.SIGNAL, Message.FETCH_ADD, Message.COMPARE_AND_SWAP ->
-                context.target().carryOut(this, type, buffer, at);
-            case Message.WAKE -> context.target().wake(buffer, at);
-            case Message.DEFINE_SIGNAL -> {
+            case VerbsMessage.SIGNAL, VerbsMessage.FETCH_ADD, VerbsMessage.COMPARE_AND_SWAP ->
+                context.target().execute(this, type, buffer, at);
+            case VerbsMessage.WAKE -> context.target().wake(buffer, at);
+            case VerbsMessage.DEFINE_SIGNAL -> {
                 if (!knownSignals.define(
-                        Message.word(buffer, at, 0),
-                        Message.word(buffer, at, 1),
-                        Message.word(buffer, at, 2),
-                        Message.word(buffer, at, 3),
-                        Message.word(buffer, at, 4),
-                        Message.word(buffer, at, 5))) {
+                        VerbsMessage.word(buffer, at, 0),
+                        VerbsMessage.word(buffer, at, 1),
+                        VerbsMessage.word(buffer, at, 2),
+                        VerbsMessage.word(buffer, at, 3),
+                        VerbsMessage.word(buffer, at, 4),
+                        VerbsMessage.word(buffer, at, 5))) {
                     throw new ProtocolException("a signal is defined that has no place");
                 }
             }
-            case Message.NOTIFICATION, Message.MARKER ->
+            case VerbsMessage.NOTIFICATION, VerbsMessage.MARKER ->
                 context.notificationReceived(type, buffer, at, bodyLength - words * Long.BYTES);
             default -> {}
         }
@@ -181,11 +182,14 @@ final class LaneMessages implements LaneTarget.Asker {
 
     /** A message, on any lane, says which requests of this one are answered. */
     private void answered(int type, MemorySegment buffer, long at) {
-        AwaitedAnswers awaited = requests.awaited();
-        if (type == Message.ANSWER) {
-            awaited.answer(Message.word(buffer, at, 0), (int) Message.word(buffer, at, 1), Message.word(buffer, at, 2));
+        OutstandingRequests awaited = requests.awaited();
+        if (type == VerbsMessage.ANSWER) {
+            awaited.answer(
+                    VerbsMessage.word(buffer, at, 0),
+                    (int) VerbsMessage.word(buffer, at, 1),
+                    VerbsMessage.word(buffer, at, 2));
         }
-        if (awaited.succeedTo(Message.answered(buffer, at)) || type == Message.ANSWER) {
+        if (awaited.succeedTo(VerbsMessage.answered(buffer, at)) || type == VerbsMessage.ANSWER) {
             watchdog.progress();
             requests.completeAnswered();
         }
@@ -219,15 +223,17 @@ final class LaneMessages implements LaneTarget.Asker {
      */
     @Override
     public void handled(CompletionStatus status, long value) {
-        OwedAnswers owed = state.owed();
+        PendingReplies owed = state.owed();
         if (owed.waiting() >= MOST_WAITING_ANSWERS) {
             throw new ProtocolException("the peer asks on a lane and does not take its answers: " + owed.waiting()
                     + " wait, and no more may");
         }
         long number = owed.handled();
         standIn()
-                .enqueue(
-                        message(Message.ANSWER).word(number).word(status.code()).word(value));
+                .enqueue(message(VerbsMessage.ANSWER)
+                        .word(number)
+                        .word(status.code())
+                        .word(value));
     }
 
     /** This lane, or the one that speaks for it while it is down. */
@@ -247,7 +253,7 @@ final class LaneMessages implements LaneTarget.Asker {
     void reportThroughDeputy() {
         LaneMessages through = standIn();
         if (through != this && state.owed().isTellingDue()) {
-            through.enqueue(message(Message.CREDIT));
+            through.enqueue(message(VerbsMessage.CREDIT));
         }
     }
 
@@ -269,15 +275,15 @@ final class LaneMessages implements LaneTarget.Asker {
     }
 
     /** Takes back the messages that the peer has not received, in order; it has the others. */
-    List<Message> takeUnreceived(long receivedTotal) {
-        List<Message> lost = window.settle(receivedTotal, arrived -> {
+    List<VerbsMessage> takeUnreceived(long receivedTotal) {
+        List<VerbsMessage> lost = window.settle(receivedTotal, arrived -> {
             AwaitedAnswer request = arrived.awaited();
             if (request != null) {
                 // a write with an immediate that has arrived is done, even if its acknowledgement was lost
                 request.leftTheWire();
             }
         });
-        for (Message message : lost) {
+        for (VerbsMessage message : lost) {
             message.origin().tellAgain();
         }
         requests.completeAnswered();
@@ -285,10 +291,11 @@ final class LaneMessages implements LaneTarget.Asker {
     }
 
     /** Those that the peer has not received go before all others, but for the one that broke the lane. */
-    void putBack(List<Message> unsent, @Nullable Object culprit) {
+    void putBack(List<VerbsMessage> unsent, @Nullable Object failedRequest) {
         for (int i = unsent.size() - 1; i >= 0; i--) {
-            Message message = unsent.get(i);
-            if ((culprit != null && message.awaited() == culprit) || message.type() == Message.CREDIT) {
+            VerbsMessage message = unsent.get(i);
+            if ((failedRequest != null && message.awaited() == failedRequest)
+                    || message.type() == VerbsMessage.CREDIT) {
                 shared.free(message);
             } else {
                 window.putBack(message);
@@ -300,21 +307,23 @@ final class LaneMessages implements LaneTarget.Asker {
      * The lane goes down: another carries its messages, and its requests are posted once more.
      *
      * @param unsent what the peer has not received
-     * @param culprit what broke the lane, or null
+     * @param failedRequest what broke the lane, or null
      * @param again takes the requests
      */
-    void moveAway(List<Message> unsent, @Nullable Object culprit, List<WorkRequest> again) {
+    void moveAway(List<VerbsMessage> unsent, @Nullable Object failedRequest, List<WorkRequest> again) {
         unsent.addAll(window.takeWaiting());
         LaneMessages other = siblings.carrierFor(state.index());
         deputy = other;
-        for (Message message : unsent) {
+        for (VerbsMessage message : unsent) {
             AwaitedAnswer request = message.awaited();
-            if (request != null && request == culprit) {
+            if (request != null && request == failedRequest) {
                 shared.free(message);
             } else if (request != null) {
                 requests.giveUp(request, again);
                 shared.free(message);
-            } else if (other == null || message.type() == Message.CREDIT || message.type() == Message.DEFINE_SIGNAL) {
+            } else if (other == null
+                    || message.type() == VerbsMessage.CREDIT
+                    || message.type() == VerbsMessage.DEFINE_SIGNAL) {
                 // it may have been to tell of the requests of a lane that is down as well
                 message.origin().scheduleFlush();
                 shared.free(message);
@@ -332,7 +341,7 @@ final class LaneMessages implements LaneTarget.Asker {
     /** Counts the answers that wait here, each for its own lane. */
     void countAnswers() {
         window.forEachWaiting(message -> {
-            if (message.type() == Message.ANSWER) {
+            if (message.type() == VerbsMessage.ANSWER) {
                 message.origin().owed().answerWaits(message.value(0));
             }
         });
@@ -340,7 +349,7 @@ final class LaneMessages implements LaneTarget.Asker {
 
     /** The lane is closed: no message is sent any more, and the requests among them were not. */
     void close() {
-        for (Message message : window.takeWaiting()) {
+        for (VerbsMessage message : window.takeWaiting()) {
             AwaitedAnswer request = message.awaited();
             if (request != null && !message.isEnrolled()) {
                 requests.complete(request.request(), CompletionStatus.FLUSHED_UNSENT);

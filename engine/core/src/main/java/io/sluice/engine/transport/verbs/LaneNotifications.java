@@ -69,8 +69,8 @@ final class LaneNotifications implements NotificationSender {
         int markers = lanes.sendMarkers(body, number);
         int offset = 0;
         do {
-            int length = Math.min(Message.FRAGMENT_BYTES, payload.length - offset);
-            body.enqueue(body.message(Message.NOTIFICATION)
+            int length = Math.min(VerbsMessage.FRAGMENT_BYTES, payload.length - offset);
+            body.enqueue(body.message(VerbsMessage.NOTIFICATION)
                     .word(number)
                     .word((long) payload.length << 32 | offset)
                     .word(markers)
@@ -80,12 +80,12 @@ final class LaneNotifications implements NotificationSender {
     }
 
     void received(int type, MemorySegment buffer, long at, int length) {
-        long number = Message.word(buffer, at, 0);
+        long number = VerbsMessage.word(buffer, at, 0);
         if (number < delivered || number - delivered > maxArriving) {
             throw new ProtocolException("a notification comes out of turn");
         }
         Arriving one = arriving.computeIfAbsent(number, key -> new Arriving());
-        if (type == Message.MARKER) {
+        if (type == VerbsMessage.MARKER) {
             one.markers--;
         } else {
             fragment(one, buffer, at, length);
@@ -98,10 +98,10 @@ final class LaneNotifications implements NotificationSender {
     }
 
     private void fragment(Arriving one, MemorySegment buffer, long at, int length) {
-        long place = Message.word(buffer, at, 1);
+        long place = VerbsMessage.word(buffer, at, 1);
         int total = (int) (place >>> 32);
         int offset = (int) place;
-        long markers = Message.word(buffer, at, 2);
+        long markers = VerbsMessage.word(buffer, at, 2);
         if (one.missing < 0) {
             if (total < 0 || total > maxBytes || markers < 0 || markers > 255) {
                 throw new ProtocolException("a notification of " + total + " bytes");
@@ -116,7 +116,7 @@ final class LaneNotifications implements NotificationSender {
         MemorySegment.copy(
                 buffer,
                 ValueLayout.JAVA_BYTE,
-                at + Message.HEADER_BYTES + 3L * Long.BYTES,
+                at + VerbsMessage.HEADER_BYTES + 3L * Long.BYTES,
                 one.payload,
                 offset,
                 length);

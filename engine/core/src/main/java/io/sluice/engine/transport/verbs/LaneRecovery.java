@@ -6,8 +6,8 @@ import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
-import io.sluice.engine.transport.verbs.ControlMessage.Fence;
 import io.sluice.engine.transport.verbs.LaneState.Phase;
+import io.sluice.engine.transport.verbs.VerbsControlMessage.Fence;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +29,7 @@ final class LaneRecovery {
     private final SiblingLanes siblings;
     private final LoopLanes shared;
     private final LaneQueuePair queuePair;
-    private final SendPlaces places;
+    private final SendRing places;
     private final LaneMessages messages;
     private final LaneWork work;
     private final LaneFault fault;
@@ -241,15 +241,15 @@ final class LaneRecovery {
         List<WorkRequest> again = new ArrayList<>();
         // in this order: an answer that is done is used again, and must not stand in the send queue any more
         work.takeUnfinished(again);
-        List<Message> unsent = messages.takeUnreceived(peer.received());
+        List<VerbsMessage> unsent = messages.takeUnreceived(peer.received());
         boolean down = offeredNumber == 0 || peer.number() == 0;
-        Object culprit = fault.takeCulprit();
+        Object failedRequest = fault.takeCulprit();
         if (down) {
-            moveAway(unsent, culprit, again);
+            moveAway(unsent, failedRequest, again);
             goDown();
         } else {
-            messages.putBack(unsent, culprit);
-            work.finish(culprit);
+            messages.putBack(unsent, failedRequest);
+            work.finish(failedRequest);
         }
         context.again(again);
         if (!down) {
@@ -284,7 +284,7 @@ final class LaneRecovery {
         }
         siblings.recountAnswers();
         state.enter(Phase.CONNECTED);
-        context.send(ControlMessage.ready(state.index(), incarnation));
+        context.send(VerbsControlMessage.ready(state.index(), incarnation));
         if (peerReadyFor == incarnation) {
             probe();
         }
@@ -325,9 +325,9 @@ final class LaneRecovery {
     // ---- out of use ----
 
     /** Another lane takes over what this one has not brought to its end. */
-    private void moveAway(List<Message> unsent, @Nullable Object culprit, List<WorkRequest> again) {
-        messages.moveAway(unsent, culprit, again);
-        work.handOver(culprit);
+    private void moveAway(List<VerbsMessage> unsent, @Nullable Object failedRequest, List<WorkRequest> again) {
+        messages.moveAway(unsent, failedRequest, again);
+        work.handOver(failedRequest);
         siblings.recountAnswers();
     }
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class LaneRequests {
     private final LaneContext context;
     private final LoopLanes shared;
-    private final AwaitedAnswers awaited = new AwaitedAnswers();
+    private final OutstandingRequests awaited = new OutstandingRequests();
     private long load;
 
     LaneRequests(LaneContext context, LoopLanes shared) {
@@ -23,16 +23,16 @@ final class LaneRequests {
     }
 
     /** Those that the peer's engine answers. */
-    AwaitedAnswers awaited() {
+    OutstandingRequests awaited() {
         return awaited;
     }
 
     void begin(WorkRequest request) {
-        load += request.length() + Message.BYTES;
+        load += request.length() + VerbsMessage.BYTES;
     }
 
     void complete(WorkRequest request, CompletionStatus status) {
-        load -= request.length() + Message.BYTES;
+        load -= request.length() + VerbsMessage.BYTES;
         context.completed(request, status);
     }
 
@@ -49,7 +49,7 @@ final class LaneRequests {
 
     /** A request of this lane is to be posted once more, on any lane. */
     void giveUp(WorkRequest request, List<WorkRequest> again) {
-        load -= request.length() + Message.BYTES;
+        load -= request.length() + VerbsMessage.BYTES;
         again.add(request);
     }
 
@@ -61,14 +61,14 @@ final class LaneRequests {
     }
 
     /** Ends the one that broke the lane, if any: a work request, or one that the peer's engine was to answer. */
-    void end(@Nullable Object culprit, CompletionStatus status) {
-        if (culprit instanceof AwaitedAnswer answer) {
+    void end(@Nullable Object failedRequest, CompletionStatus status) {
+        if (failedRequest instanceof AwaitedAnswer answer) {
             awaited.remove(answer);
             WorkRequest request = answer.request();
             shared.free(answer);
             complete(request, status);
             completeAnswered();
-        } else if (culprit instanceof WorkRequest request) {
+        } else if (failedRequest instanceof WorkRequest request) {
             complete(request, status);
         }
     }

@@ -40,7 +40,7 @@ final class LaneSendQueue extends PostBatch.Queue {
     private final int rail;
     private final long buffersAt;
     private final long wordsAt;
-    private final SendPlaces places;
+    private final SendRing places;
 
     private long queuePair;
     private long idBase;
@@ -64,7 +64,7 @@ final class LaneSendQueue extends PostBatch.Queue {
         this.rail = group.rail().index();
         this.buffersAt = group.buffersAt(slot);
         this.wordsAt = group.wordsAt(slot);
-        this.places = new SendPlaces(LaneGroup.places(group.sendDepth()));
+        this.places = new SendRing(LaneGroup.places(group.sendDepth()));
     }
 
     /** From now on this is the queue pair. */
@@ -82,7 +82,7 @@ final class LaneSendQueue extends PostBatch.Queue {
     }
 
     /** What is under way. */
-    SendPlaces places() {
+    SendRing places() {
         return places;
     }
 
@@ -152,7 +152,7 @@ final class LaneSendQueue extends PostBatch.Queue {
 
     /** An atomic operation of the peer's adapter. */
     void atomic(WorkRequest request) {
-        boolean swap = request.operation() == WorkRequest.Operation.COMPARE_AND_SWAP;
+        boolean swap = request.operation() == WorkRequest.Opcode.COMPARE_AND_SWAP;
         add(swap ? VerbsQueuePair.COMPARE_AND_SWAP : VerbsQueuePair.FETCH_ADD, request);
         withWord((VerbsRemoteKey) request.remote(), request.remoteOffset(), Long.BYTES);
         batch.operands(swap ? request.expected() : request.operand(), swap ? request.operand() : 0);
@@ -182,8 +182,8 @@ final class LaneSendQueue extends PostBatch.Queue {
     }
 
     /** A message, written into one of the send buffers. */
-    void send(Message message, int buffer, long received, long answered) {
-        long at = buffersAt + (long) buffer * Message.BYTES;
+    void send(VerbsMessage message, int buffer, long received, long answered) {
+        long at = buffersAt + (long) buffer * VerbsMessage.BYTES;
         int length = message.write(memory, at, (int) received, (int) answered);
         add(VerbsQueuePair.SEND, MESSAGE);
         context.count(WireCounter.SENT, length);

@@ -30,7 +30,7 @@ final class LaneState {
     private final int index;
     private final LoopLanes shared;
     private final Runnable flush;
-    private final OwedAnswers owed = new OwedAnswers();
+    private final PendingReplies owed = new PendingReplies();
     // other threads look at it
     private volatile Phase phase = Phase.NEW;
     private boolean flushScheduled;
@@ -93,7 +93,7 @@ final class LaneState {
     // ---- for those that carry its messages ----
 
     /** The answers that this lane owes the peer, on any lane they go. */
-    OwedAnswers owed() {
+    PendingReplies owed() {
         return owed;
     }
 

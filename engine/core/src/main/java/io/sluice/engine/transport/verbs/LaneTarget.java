@@ -3,8 +3,8 @@ package io.sluice.engine.transport.verbs;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
-import io.sluice.engine.transport.ExposedRegion;
-import io.sluice.engine.transport.PresentMemory;
+import io.sluice.engine.transport.ExportedRegion;
+import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 
@@ -37,28 +37,28 @@ final class LaneTarget {
     }
 
     /** A request by SEND; its answer goes out on the lane. */
-    void carryOut(Asker asker, int type, MemorySegment buffer, long at) {
-        WorkRequest.Operation operation = switch (type) {
-            case Message.SIGNAL -> WorkRequest.Operation.SIGNAL;
-            case Message.FETCH_ADD -> WorkRequest.Operation.FETCH_ADD;
-            default -> WorkRequest.Operation.COMPARE_AND_SWAP;
+    void execute(Asker asker, int type, MemorySegment buffer, long at) {
+        WorkRequest.Opcode operation = switch (type) {
+            case VerbsMessage.SIGNAL -> WorkRequest.Opcode.SIGNAL;
+            case VerbsMessage.FETCH_ADD -> WorkRequest.Opcode.FETCH_ADD;
+            default -> WorkRequest.Opcode.COMPARE_AND_SWAP;
         };
-        carryOut(
+        execute(
                 asker,
                 operation,
-                Message.word(buffer, at, HANDLE),
-                Message.word(buffer, at, KEY),
-                Message.word(buffer, at, EPOCH),
-                Message.word(buffer, at, OFFSET),
-                Message.word(buffer, at, OPERAND),
-                type == Message.COMPARE_AND_SWAP ? Message.word(buffer, at, EXPECTED) : 0);
+                VerbsMessage.word(buffer, at, HANDLE),
+                VerbsMessage.word(buffer, at, KEY),
+                VerbsMessage.word(buffer, at, EPOCH),
+                VerbsMessage.word(buffer, at, OFFSET),
+                VerbsMessage.word(buffer, at, OPERAND),
+                type == VerbsMessage.COMPARE_AND_SWAP ? VerbsMessage.word(buffer, at, EXPECTED) : 0);
     }
 
     /** The signal of a write that has arrived. */
-    void signal(Asker asker, KnownSignals signals, int number) {
-        carryOut(
+    void signal(Asker asker, PeerSignalTable signals, int number) {
+        execute(
                 asker,
-                WorkRequest.Operation.SIGNAL,
+                WorkRequest.Opcode.SIGNAL,
                 signals.handle(number),
                 signals.key(number),
                 signals.epoch(number),
@@ -67,16 +67,16 @@ final class LaneTarget {
                 0);
     }
 
-    private void carryOut(
+    private void execute(
             Asker asker,
-            WorkRequest.Operation operation,
+            WorkRequest.Opcode operation,
             long handle,
             long key,
             long epoch,
             long offset,
             long operand,
             long expected) {
-        ExposedRegion region = context.exposed(handle);
+        ExportedRegion region = context.exposed(handle);
         CompletionStatus status = region == null
                 ? CompletionStatus.UNKNOWN_REGION
                 : region.acquire(operation, key, epoch, offset, WorkRequest.WORD_BYTES);
@@ -87,8 +87,8 @@ final class LaneTarget {
         }
         long before = 0;
         try {
-            PresentMemory.require(region.memory().segment(), offset, WorkRequest.WORD_BYTES);
-            before = operation == WorkRequest.Operation.COMPARE_AND_SWAP
+            FaultCheckedCopy.require(region.memory().segment(), offset, WorkRequest.WORD_BYTES);
+            before = operation == WorkRequest.Opcode.COMPARE_AND_SWAP
                     ? region.compareAndSwap(offset, expected, operand)
                     : region.fetchAdd(offset, operand);
         } catch (IllegalStateException | InternalError gone) {
@@ -100,7 +100,7 @@ final class LaneTarget {
         if (status == CompletionStatus.SUCCESS) {
             context.served(operation, WorkRequest.WORD_BYTES);
         }
-        if (operation == WorkRequest.Operation.SIGNAL && status == CompletionStatus.SUCCESS) {
+        if (operation == WorkRequest.Opcode.SIGNAL && status == CompletionStatus.SUCCESS) {
             asker.handled();
         } else {
             asker.handled(status, before);
@@ -109,8 +109,8 @@ final class LaneTarget {
 
     /** An adapter has changed a word, and perhaps somebody waits for it. */
     void wake(MemorySegment buffer, long at) {
-        ExposedRegion region = context.exposed(Message.word(buffer, at, HANDLE));
-        long offset = Message.word(buffer, at, OFFSET);
+        ExportedRegion region = context.exposed(VerbsMessage.word(buffer, at, HANDLE));
+        long offset = VerbsMessage.word(buffer, at, OFFSET);
         if (region == null
                 || !region.memory().isHost()
                 || offset < 0
@@ -119,14 +119,14 @@ final class LaneTarget {
         }
         // a region that is closing has nobody who waits any more
         CompletionStatus status = region.acquire(
-                WorkRequest.Operation.PUT,
-                Message.word(buffer, at, KEY),
-                Message.word(buffer, at, EPOCH),
+                WorkRequest.Opcode.PUT,
+                VerbsMessage.word(buffer, at, KEY),
+                VerbsMessage.word(buffer, at, EPOCH),
                 offset,
                 WorkRequest.WORD_BYTES);
         if (status == CompletionStatus.SUCCESS) {
             try {
-                PresentMemory.require(region.memory().segment(), offset, WorkRequest.WORD_BYTES);
+                FaultCheckedCopy.require(region.memory().segment(), offset, WorkRequest.WORD_BYTES);
                 region.changed(offset);
             } catch (IllegalStateException | InternalError gone) {
                 // the word is missing, so no value of it can be waited for

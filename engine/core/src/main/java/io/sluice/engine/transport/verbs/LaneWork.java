@@ -13,12 +13,12 @@ final class LaneWork {
     private final LaneContext context;
     private final LoopLanes shared;
     private final LaneSendQueue queue;
-    private final SendPlaces places;
+    private final SendRing places;
     private final LaneMessages messages;
     private final LaneRequests requests;
     private final LaneVisibility visibility;
     private final LaneFault fault;
-    private DefinedSignals definedSignals = new DefinedSignals();
+    private SignalTable definedSignals = new SignalTable();
     private int postRefusals;
 
     LaneWork(
@@ -52,7 +52,7 @@ final class LaneWork {
             case SIGNAL, FETCH_ADD, COMPARE_AND_SWAP -> {
                 if (remote.hasAdapterAtomics()) {
                     queue.atomic(request);
-                    if (request.operation() == WorkRequest.Operation.SIGNAL) {
+                    if (request.operation() == WorkRequest.Opcode.SIGNAL) {
                         wake(remote, request.remoteOffset());
                     }
                 } else {
@@ -77,9 +77,9 @@ final class LaneWork {
             wake(signal, request.signalOffset());
             return;
         }
-        int number = DefinedSignals.number(request);
+        int number = SignalTable.number(request);
         if (!definedSignals.define(number, request)) {
-            messages.enqueue(messages.message(Message.DEFINE_SIGNAL)
+            messages.enqueue(messages.message(VerbsMessage.DEFINE_SIGNAL)
                     .word(number)
                     .word(signal.handle())
                     .word(signal.key())
@@ -87,14 +87,14 @@ final class LaneWork {
                     .word(request.signalOffset())
                     .word(request.signalAddend()));
         }
-        messages.enqueue(messages.message(Message.WRITE_WITH_SIGNAL)
+        messages.enqueue(messages.message(VerbsMessage.WRITE_WITH_SIGNAL)
                 .immediate(number)
                 .request(shared.answer().begin(request, true)));
     }
 
     /** Tells the peer's engine of a word that no processor of its host has changed; it comes after the change. */
     private void wake(VerbsRemoteKey key, long offset) {
-        messages.enqueue(messages.message(Message.WAKE)
+        messages.enqueue(messages.message(VerbsMessage.WAKE)
                 .word(key.handle())
                 .word(key.key())
                 .word(key.epoch())
@@ -104,17 +104,17 @@ final class LaneWork {
     /** Sends a request that the peer's engine carries out. */
     private void ask(WorkRequest request) {
         int type = switch (request.operation()) {
-            case SIGNAL -> Message.SIGNAL;
-            case FETCH_ADD -> Message.FETCH_ADD;
-            default -> Message.COMPARE_AND_SWAP;
+            case SIGNAL -> VerbsMessage.SIGNAL;
+            case FETCH_ADD -> VerbsMessage.FETCH_ADD;
+            default -> VerbsMessage.COMPARE_AND_SWAP;
         };
-        Message message = messages.message(type)
+        VerbsMessage message = messages.message(type)
                 .word(request.remote().handle())
                 .word(request.remote().key())
                 .word(request.remote().epoch())
                 .word(request.remoteOffset())
                 .word(request.operand());
-        if (type == Message.COMPARE_AND_SWAP) {
+        if (type == VerbsMessage.COMPARE_AND_SWAP) {
             message.word(request.expected());
         }
         messages.enqueue(message.request(shared.answer().begin(request, false)));
@@ -165,7 +165,7 @@ final class LaneWork {
     void takeUnfinished(List<WorkRequest> again) {
         while (!places.isEmpty()) {
             Object unfinished = places.removeFirst();
-            if (unfinished == fault.culprit()) {
+            if (unfinished == fault.failedRequest()) {
                 continue;
             }
             if (unfinished instanceof WorkRequest request) {
@@ -184,24 +184,24 @@ final class LaneWork {
     }
 
     /** Ends the request that broke the lane, if any. */
-    void finish(@Nullable Object culprit) {
-        requests.end(culprit, fault.status());
+    void finish(@Nullable Object failedRequest) {
+        requests.end(failedRequest, fault.status());
         fault.ended();
     }
 
     /** Other lanes take over: the peer knows no signal by its number here any more, and nothing comes before a read. */
-    void handOver(@Nullable Object culprit) {
-        definedSignals = new DefinedSignals();
-        finish(culprit);
+    void handOver(@Nullable Object failedRequest) {
+        definedSignals = new SignalTable();
+        finish(failedRequest);
         visibility.letGo();
     }
 
     /** The lane is closed, and its queue pair is gone: each request ends. */
     void close() {
-        Object culprit = fault.takeCulprit();
+        Object failedRequest = fault.takeCulprit();
         while (!places.isEmpty()) {
             if (places.removeFirst() instanceof WorkRequest request) {
-                requests.complete(request, request == culprit ? fault.status() : CompletionStatus.FLUSHED);
+                requests.complete(request, request == failedRequest ? fault.status() : CompletionStatus.FLUSHED);
             }
         }
         AwaitedAnswer sent;

@@ -14,7 +14,7 @@ final class LoopLanes {
     private final int sendDepth;
     private final int gatherElements;
     private final PostBatch batch = new PostBatch();
-    private final ArrayDeque<Message> messages = new ArrayDeque<>();
+    private final ArrayDeque<VerbsMessage> messages = new ArrayDeque<>();
     private final ArrayDeque<AwaitedAnswer> answers = new ArrayDeque<>();
     private final List<List<LaneGroup>> groups = new ArrayList<>();
     private ArrayList<Runnable> due = new ArrayList<>();
@@ -82,12 +82,12 @@ final class LoopLanes {
         }
     }
 
-    Message message(int type, LaneState origin) {
-        Message pooled = messages.pollFirst();
-        return (pooled == null ? new Message() : pooled).begin(type, origin);
+    VerbsMessage message(int type, LaneState origin) {
+        VerbsMessage pooled = messages.pollFirst();
+        return (pooled == null ? new VerbsMessage() : pooled).begin(type, origin);
     }
 
-    void free(Message message) {
+    void free(VerbsMessage message) {
         if (message.isEntrusted()) {
             message.origin().entrustedDone();
         }

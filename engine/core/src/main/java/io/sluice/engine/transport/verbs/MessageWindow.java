@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 final class MessageWindow {
     private static final int MASK = LaneGroup.CREDITS - 1;
 
-    private final Consumer<Message> free;
-    private final ArrayDeque<Message> waiting = new ArrayDeque<>();
-    private final @Nullable Message[] unreceived = new @Nullable Message[LaneGroup.CREDITS];
+    private final Consumer<VerbsMessage> free;
+    private final ArrayDeque<VerbsMessage> waiting = new ArrayDeque<>();
+    private final @Nullable VerbsMessage[] unreceived = new @Nullable VerbsMessage[LaneGroup.CREDITS];
     private int credits = LaneGroup.CREDITS;
     private long sent;
     private long receivedByPeer;
@@ -29,7 +29,7 @@ final class MessageWindow {
      *
      * @param free takes back what the peer has received
      */
-    MessageWindow(Consumer<Message> free) {
+    MessageWindow(Consumer<VerbsMessage> free) {
         this.free = free;
     }
 
@@ -44,23 +44,23 @@ final class MessageWindow {
         return waiting.size();
     }
 
-    void add(Message message) {
+    void add(VerbsMessage message) {
         waiting.addLast(message);
     }
 
     /** Puts one that was sent in vain before all others. */
-    void putBack(Message message) {
+    void putBack(VerbsMessage message) {
         waiting.addFirst(message);
     }
 
     /** Takes all that wait. */
-    List<Message> takeWaiting() {
-        List<Message> taken = new ArrayList<>(waiting);
+    List<VerbsMessage> takeWaiting() {
+        List<VerbsMessage> taken = new ArrayList<>(waiting);
         waiting.clear();
         return taken;
     }
 
-    void forEachWaiting(Consumer<Message> each) {
+    void forEachWaiting(Consumer<VerbsMessage> each) {
         waiting.forEach(each);
     }
 
@@ -69,7 +69,7 @@ final class MessageWindow {
      * have used all of theirs would wait for each other.
      */
     @Nullable
-    Message pollSendable() {
+    VerbsMessage pollSendable() {
         return creditsLeft() > 1 ? waiting.pollFirst() : null;
     }
 
@@ -86,7 +86,7 @@ final class MessageWindow {
         return (int) sent & MASK;
     }
 
-    void sent(Message message) {
+    void sent(VerbsMessage message) {
         unreceived[(int) sent++ & MASK] = message;
     }
 
@@ -101,7 +101,7 @@ final class MessageWindow {
         }
         boolean some = receivedByPeer < total;
         while (receivedByPeer < total) {
-            Message message = remove(receivedByPeer++);
+            VerbsMessage message = remove(receivedByPeer++);
             if (message != null) {
                 free.accept(message);
             }
@@ -109,9 +109,9 @@ final class MessageWindow {
         return some;
     }
 
-    private @Nullable Message remove(long number) {
+    private @Nullable VerbsMessage remove(long number) {
         int at = (int) number & MASK;
-        Message message = unreceived[at];
+        VerbsMessage message = unreceived[at];
         unreceived[at] = null;
         return message;
     }
@@ -130,17 +130,17 @@ final class MessageWindow {
      * @param arrived is given each message of which that is news, before it is freed
      * @return what has not arrived, in order
      */
-    List<Message> settle(long total, Consumer<Message> arrived) {
+    List<VerbsMessage> settle(long total, Consumer<VerbsMessage> arrived) {
         for (long number = receivedByPeer; number < total; number++) {
-            Message message = unreceived[(int) number & MASK];
+            VerbsMessage message = unreceived[(int) number & MASK];
             if (message != null) {
                 arrived.accept(message);
             }
         }
         receivedByPeer(total);
-        List<Message> lost = new ArrayList<>();
+        List<VerbsMessage> lost = new ArrayList<>();
         for (long number = total; number < sent; number++) {
-            Message message = remove(number);
+            VerbsMessage message = remove(number);
             if (message != null) {
                 lost.add(message);
             }

@@ -40,7 +40,7 @@ record PortChoice(String device, int port) {
                 throw new TransportUnavailableException("no port is active of the RDMA devices "
                         + String.join(", ", names) + " (ibv_devinfo shows why)");
             }
-            return asked.isEmpty() ? List.of(nearest(active, Nearness.to(options.near()))) : active;
+            return asked.isEmpty() ? List.of(nearest(active, DeviceLocality.to(options.near()))) : active;
         }
         return asked.stream()
                 .map(text -> named(text, List.of(names)))
@@ -74,7 +74,7 @@ record PortChoice(String device, int port) {
         }
     }
 
-    private static PortChoice nearest(List<PortChoice> choices, Nearness nearness) {
+    private static PortChoice nearest(List<PortChoice> choices, DeviceLocality nearness) {
         // of equals the first
         return choices.stream()
                 .sorted(Comparator.comparingInt((PortChoice choice) -> nearness.of(choice.device()))

@@ -9,7 +9,7 @@ import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.Notifications;
 import io.sluice.engine.transport.RegionAttachments;
@@ -19,7 +19,7 @@ import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.WriteVisibility;
-import io.sluice.engine.transport.verbs.ControlMessage.Fence;
+import io.sluice.engine.transport.verbs.VerbsControlMessage.Fence;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedLane;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedRail;
 import java.lang.foreign.MemorySegment;
@@ -120,7 +120,7 @@ final class VerbsEndpoint
     // ---- regions ----
 
     @Override
-    public byte[] keysOf(long handle, ExposedRegion region) {
+    public byte[] keysOf(long handle, ExportedRegion region) {
         RegisteredMemory registration = region.registration();
         if (!(registration instanceof RailRegistration ofRails)) {
             throw new IllegalStateException("the region is not registered");
@@ -145,7 +145,7 @@ final class VerbsEndpoint
     @Override
     public void exposureEnded(long handle) {
         if (begun && !closed) {
-            context.send(ControlMessage.ended(handle));
+            context.send(VerbsControlMessage.ended(handle));
         }
     }
 
@@ -309,32 +309,32 @@ final class VerbsEndpoint
 
     @Override
     public void received(ByteBuffer message) {
-        ControlMessage.need(message, 1);
+        VerbsControlMessage.need(message, 1);
         byte type = message.get();
         switch (type) {
-            case ControlMessage.FENCE -> {
+            case VerbsControlMessage.FENCE -> {
                 Fence fence = Fence.read(message);
                 VerbsLane lane = lane(fence.lane());
                 if (fence.refused() >= 0) {
                     // a region that closes is deregistered before this loop may have taken it out of its table
-                    ExposedRegion region = context.exposed(fence.refused());
-                    send(ControlMessage.refused(fence.lane(), region != null && region.isOpen()));
+                    ExportedRegion region = context.exposed(fence.refused());
+                    send(VerbsControlMessage.refused(fence.lane(), region != null && region.isOpen()));
                 }
                 lane.peerFenced(fence);
             }
-            case ControlMessage.READY -> {
-                ControlMessage.need(message, 5);
+            case VerbsControlMessage.READY -> {
+                VerbsControlMessage.need(message, 5);
                 lane(Byte.toUnsignedInt(message.get())).peerReady(message.getInt());
             }
-            case ControlMessage.ENDED -> {
-                ControlMessage.need(message, 8);
+            case VerbsControlMessage.ENDED -> {
+                VerbsControlMessage.need(message, 8);
                 VerbsRemoteKey key = attached.remove(message.getLong());
                 if (key != null) {
                     key.end();
                 }
             }
-            case ControlMessage.REFUSED -> {
-                ControlMessage.need(message, 2);
+            case VerbsControlMessage.REFUSED -> {
+                VerbsControlMessage.need(message, 2);
                 lane(Byte.toUnsignedInt(message.get())).peerRefused(message.get() != 0);
             }
             default -> throw new ProtocolException("a message of type " + type + " of the peer's verbs endpoint");

@@ -3,8 +3,8 @@ package io.sluice.engine.transport.verbs;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.WorkRequest;
-import io.sluice.engine.transport.verbs.ControlMessage.Fence;
 import io.sluice.engine.transport.verbs.LaneState.Phase;
+import io.sluice.engine.transport.verbs.VerbsControlMessage.Fence;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedLane;
 import io.sluice.engine.transport.verbs.VerbsOffer.OfferedRail;
 import io.sluice.jni.Errno;
@@ -29,7 +29,7 @@ final class VerbsLane implements LaneGroup.Member {
     private final int slot;
     private final LaneState state;
     private final LaneSendQueue queue;
-    private final SendPlaces places;
+    private final SendRing places;
     private final LaneQueuePair queuePair;
     private final LaneRequests requests;
     private final LaneMessages messages;
@@ -164,7 +164,7 @@ final class VerbsLane implements LaneGroup.Member {
             return;
         }
         if (phase == Phase.BREAKING) {
-            if (status != VerbsCompletionQueue.FLUSHED && fault.culprit() == null) {
+            if (status != VerbsCompletionQueue.FLUSHED && fault.failedRequest() == null) {
                 // the peer's fence, or an event, has come before what broke the queue pair
                 work.retireTo(at);
                 work.blame(status);

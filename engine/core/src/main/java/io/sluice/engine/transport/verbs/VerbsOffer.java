@@ -47,7 +47,7 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes)
                         1 + 2 + 2 + 1 + 1 + rails.size() * RAIL_BYTES + lanes.size() * LANE_BYTES)
                 .put(VERSION)
                 .putShort((short) credits)
-                .putShort((short) Message.BYTES)
+                .putShort((short) VerbsMessage.BYTES)
                 .put((byte) rails.size())
                 .put((byte) lanes.size());
         for (OfferedRail rail : rails) {
@@ -84,7 +84,7 @@ record VerbsOffer(int credits, List<OfferedRail> rails, List<OfferedLane> lanes)
                 || laneCount < 1
                 || laneCount > MAX_LANES
                 || credits < 4
-                || messageBytes < Message.BYTES
+                || messageBytes < VerbsMessage.BYTES
                 || bytes.remaining() < railCount * RAIL_BYTES + laneCount * LANE_BYTES) {
             throw damaged();
         }

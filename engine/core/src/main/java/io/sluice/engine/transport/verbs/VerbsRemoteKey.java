@@ -2,7 +2,7 @@ package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.RegionDescriptor;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RemoteKey;
 import java.nio.ByteBuffer;
 
@@ -24,7 +24,7 @@ final class VerbsRemoteKey extends RemoteKey {
     }
 
     /** What crosses the control channel for a region that the peer attaches. */
-    static byte[] write(ExposedRegion region, RailRegistration registration) {
+    static byte[] write(ExportedRegion region, RailRegistration registration) {
         int rails = registration.rails();
         ByteBuffer bytes = ByteBuffer.allocate(1 + 1 + 8 + 4 * rails)
                 .put((byte) rails)

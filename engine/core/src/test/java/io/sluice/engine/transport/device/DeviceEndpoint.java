@@ -8,7 +8,7 @@ import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WireCounter;
@@ -86,10 +86,10 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
 
     /** A region that the peer has attached. */
     private static final class Entry {
-        private final ExposedRegion region;
+        private final ExportedRegion region;
         private volatile boolean ended;
 
-        Entry(ExposedRegion region) {
+        Entry(ExportedRegion region) {
             this.region = region;
         }
     }
@@ -130,7 +130,7 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
     }
 
     @Override
-    public byte @Nullable [] keysOf(long handle, ExposedRegion region) {
+    public byte @Nullable [] keysOf(long handle, ExportedRegion region) {
         long number = NEXT.incrementAndGet();
         ATTACHED.put(number, new Entry(region));
         numbers.put(handle, number);
@@ -165,7 +165,7 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
         int done = 0;
         while (done < count && open && !resting) {
             WorkRequest request = batch[from + done++];
-            CompletionStatus status = carryOut(request);
+            CompletionStatus status = execute(request);
             if (status == CompletionStatus.SUCCESS) {
                 context.count(
                         request.operation().changesRemote() ? WireCounter.SENT : WireCounter.RECEIVED,
@@ -191,12 +191,12 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
         });
     }
 
-    private static CompletionStatus carryOut(WorkRequest request) {
+    private static CompletionStatus execute(WorkRequest request) {
         Key key = (Key) request.remote();
         if (key.entry.ended) {
             return CompletionStatus.UNKNOWN_REGION;
         }
-        ExposedRegion region = key.entry.region;
+        ExportedRegion region = key.entry.region;
         CompletionStatus status =
                 region.acquire(request.operation(), key.key(), key.epoch(), request.remoteOffset(), request.length());
         if (status != CompletionStatus.SUCCESS) {

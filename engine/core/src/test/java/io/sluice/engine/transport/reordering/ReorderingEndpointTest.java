@@ -198,14 +198,14 @@ class ReorderingEndpointTest {
     void operationsOnWordsDoWhatTheySay() {
         try (LinkedEndpoints ends = new LinkedEndpoints(5, 1)) {
             ServedMemory word = ends.serve(ends.memory(16));
-            OwnedRequest put = OwnedRequest.word(WorkRequest.Operation.PUT, word.key(), 8, 3, 0x1122334455667788L, 0);
-            OwnedRequest signal = OwnedRequest.word(WorkRequest.Operation.SIGNAL, word.key(), 0, 8, -7, 0);
+            OwnedRequest put = OwnedRequest.word(WorkRequest.Opcode.PUT, word.key(), 8, 3, 0x1122334455667788L, 0);
+            OwnedRequest signal = OwnedRequest.word(WorkRequest.Opcode.SIGNAL, word.key(), 0, 8, -7, 0);
             ends.post(put, signal);
             ends.runUntilEnded(put, signal);
-            OwnedRequest swap = OwnedRequest.word(WorkRequest.Operation.COMPARE_AND_SWAP, word.key(), 0, 8, 99, -7);
+            OwnedRequest swap = OwnedRequest.word(WorkRequest.Opcode.COMPARE_AND_SWAP, word.key(), 0, 8, 99, -7);
             ends.post(swap);
             ends.runUntilEnded(swap);
-            OwnedRequest missed = OwnedRequest.word(WorkRequest.Operation.COMPARE_AND_SWAP, word.key(), 0, 8, 100, -7);
+            OwnedRequest missed = OwnedRequest.word(WorkRequest.Opcode.COMPARE_AND_SWAP, word.key(), 0, 8, 100, -7);
             ends.post(missed);
             ends.runUntilEnded(missed);
             assertAllSuccess(put, signal, swap, missed);
@@ -379,7 +379,7 @@ class ReorderingEndpointTest {
                 OwnedRequest.write(there, freed.key(), 0),
                 OwnedRequest.read(there, freed.key(), 0),
                 OwnedRequest.fetchAdd(freed.key(), 0, 1),
-                OwnedRequest.word(WorkRequest.Operation.PUT, freed.key(), 0, 8, 1, 0)
+                OwnedRequest.word(WorkRequest.Opcode.PUT, freed.key(), 0, 8, 1, 0)
             };
             ends.post(remote);
             ends.runUntilEnded(remote);

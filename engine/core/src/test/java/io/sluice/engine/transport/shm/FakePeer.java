@@ -19,8 +19,8 @@ final class FakePeer implements AutoCloseable {
     private final LoneEndpoint endpoint;
     private final ShmOffer theirs;
     private final ArrayDeque<Received> received = new ArrayDeque<>();
-    private @Nullable MeetingPoint meetingPoint;
-    private @Nullable PeerLink link;
+    private @Nullable Rendezvous meetingPoint;
+    private @Nullable ShmPeerLink link;
     private @Nullable ControlSegment segment;
 
     private FakePeer(LoneEndpoint endpoint) {
@@ -46,7 +46,7 @@ final class FakePeer implements AutoCloseable {
         peer.segment = made.segment();
         peer.hello(peer.theirs.secret(), made.descriptor());
         Sockets.close(made.descriptor());
-        assertThat(peer.next().bytes()[0]).isEqualTo(Message.WELCOME);
+        assertThat(peer.next().bytes()[0]).isEqualTo(ShmMessage.WELCOME);
         assertThat(made.segment().answered())
                 .isEqualTo(ByteBuffer.wrap(OWN_SECRET).getLong());
         return peer;
@@ -55,13 +55,13 @@ final class FakePeer implements AutoCloseable {
     /** One that waits for the initiating endpoint, which comes. */
     static FakePeer awaiting(LoneEndpoint initiating) {
         FakePeer peer = new FakePeer(initiating);
-        MeetingPoint point = MeetingPoint.open(null, new SecretSource().draw());
+        Rendezvous point = Rendezvous.open(null, new SecretSource().draw());
         peer.meetingPoint = point;
         initiating.begin(peer.offer(point.name()));
         Patience.until("the endpoint comes", () -> {
             int socket = LocalSockets.accept(point.descriptors()[0]);
             if (socket >= 0) {
-                peer.link = new PeerLink(socket);
+                peer.link = new ShmPeerLink(socket);
             }
             return socket != -Errno.EAGAIN;
         });
@@ -82,11 +82,11 @@ final class FakePeer implements AutoCloseable {
     }
 
     void come() {
-        link = new PeerLink(MeetingPoint.connect(theirs.meetingPoint(), true, null));
+        link = new ShmPeerLink(Rendezvous.connect(theirs.meetingPoint(), true, null));
     }
 
-    PeerLink link() {
-        PeerLink open = link;
+    ShmPeerLink link() {
+        ShmPeerLink open = link;
         assertThat(open).isNotNull();
         return open;
     }
@@ -100,7 +100,7 @@ final class FakePeer implements AutoCloseable {
     void hello(byte[] secret, int... descriptors) {
         send(
                 ByteBuffer.allocate(1 + secret.length)
-                        .put(Message.HELLO)
+                        .put(ShmMessage.HELLO)
                         .put(secret)
                         .array(),
                 descriptors);
@@ -113,7 +113,7 @@ final class FakePeer implements AutoCloseable {
     /** Says which of the wanted files come, and sends descriptors. */
     void files(long[] handles, int[] descriptors) {
         ByteBuffer message =
-                ByteBuffer.allocate(1 + handles.length * (Long.BYTES + 1)).put(Message.FILES);
+                ByteBuffer.allocate(1 + handles.length * (Long.BYTES + 1)).put(ShmMessage.FILES);
         Arrays.stream(handles).forEach(handle -> message.putLong(handle).put((byte) 1));
         send(message.array(), descriptors);
     }
@@ -130,12 +130,12 @@ final class FakePeer implements AutoCloseable {
     void assertLinkEnds() {
         Patience.until(
                 "the endpoint closes its end",
-                () -> !link().receive((bytes, descriptors) -> PeerLink.closeAll(descriptors)));
+                () -> !link().receive((bytes, descriptors) -> ShmPeerLink.closeAll(descriptors)));
     }
 
     @Override
     public void close() {
-        received.forEach(message -> PeerLink.closeAll(message.descriptors()));
+        received.forEach(message -> ShmPeerLink.closeAll(message.descriptors()));
         if (link != null) {
             link.close();
         }

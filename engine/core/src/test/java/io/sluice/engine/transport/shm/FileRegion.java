@@ -4,14 +4,14 @@ import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A region of the transport's own memory, attached by a peer, that counts its leases. */
-final class FileRegion implements ExposedRegion, AutoCloseable {
+final class FileRegion implements ExportedRegion, AutoCloseable {
     private final SharedFile file;
     private final Set<Access> access;
     private final AtomicInteger leases = new AtomicInteger();
@@ -30,7 +30,7 @@ final class FileRegion implements ExposedRegion, AutoCloseable {
     }
 
     @Override
-    public CompletionStatus acquire(WorkRequest.Operation operation, long key, long epoch, long offset, long length) {
+    public CompletionStatus acquire(WorkRequest.Opcode operation, long key, long epoch, long offset, long length) {
         return CompletionStatus.ACCESS_DENIED;
     }
 

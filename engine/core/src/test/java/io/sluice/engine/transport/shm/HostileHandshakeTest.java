@@ -115,7 +115,7 @@ class HostileHandshakeTest {
 
     /** With descriptors, so that a message that is refused does not leave them open. */
     @ParameterizedTest
-    @ValueSource(bytes = {Message.WELCOME, Message.FILES, Message.STOPPED, 0, 99, -1})
+    @ValueSource(bytes = {ShmMessage.WELCOME, ShmMessage.FILES, ShmMessage.STOPPED, 0, 99, -1})
     void messagesOutOfTurnAreRefused(byte type) throws InterruptedException {
         SluiceException failure = failureOf((endpoint, peer) -> {
             ControlSegment.Made made = ControlSegment.make();
@@ -163,9 +163,9 @@ class HostileHandshakeTest {
         try (LoneEndpoint endpoint = LoneEndpoint.initiating();
                 FakePeer peer = FakePeer.awaiting(endpoint)) {
             FakePeer.Received hello = peer.next();
-            assertThat(hello.bytes()).startsWith(Message.HELLO);
-            PeerLink.closeAll(hello.descriptors());
-            peer.send(new byte[] {Message.WELCOME, 0});
+            assertThat(hello.bytes()).startsWith(ShmMessage.HELLO);
+            ShmPeerLink.closeAll(hello.descriptors());
+            peer.send(new byte[] {ShmMessage.WELCOME, 0});
             assertThat(endpoint.nextFailure())
                     .isInstanceOf(TransportUnavailableException.class)
                     .hasMessageContaining("another memory");
@@ -173,7 +173,7 @@ class HostileHandshakeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(bytes = {Message.HELLO, Message.FILES, Message.STOPPED, 77})
+    @ValueSource(bytes = {ShmMessage.HELLO, ShmMessage.FILES, ShmMessage.STOPPED, 77})
     void initiatorRefusesMessagesOutOfTurn(byte type) throws InterruptedException {
         try (LoneEndpoint endpoint = LoneEndpoint.initiating();
                 FakePeer peer = FakePeer.awaiting(endpoint)) {
@@ -181,7 +181,7 @@ class HostileHandshakeTest {
             byte[] message = new byte[64];
             message[0] = type;
             peer.send(message, hello.descriptors());
-            PeerLink.closeAll(hello.descriptors());
+            ShmPeerLink.closeAll(hello.descriptors());
             assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
             peer.assertLinkEnds();
         }

@@ -59,7 +59,7 @@ class HostileMessagesTest {
 
     private static byte[] wanted(long... handles) {
         ByteBuffer message =
-                ByteBuffer.allocate(1 + handles.length * Long.BYTES).put(Message.WANTED);
+                ByteBuffer.allocate(1 + handles.length * Long.BYTES).put(ShmMessage.WANTED);
         Arrays.stream(handles).forEach(message::putLong);
         return message.array();
     }
@@ -67,7 +67,7 @@ class HostileMessagesTest {
     private FakePeer.Received answerTo(long... handles) {
         endpoint.received(wanted(handles));
         FakePeer.Received answer = peer.next();
-        assertThat(answer.bytes()[0]).isEqualTo(Message.FILES);
+        assertThat(answer.bytes()[0]).isEqualTo(ShmMessage.FILES);
         assertThat(answer.bytes()).hasSize(1 + handles.length * (Long.BYTES + 1));
         return answer;
     }
@@ -82,7 +82,7 @@ class HostileMessagesTest {
         assertThat(SharedMemory.map(file, BYTES, true, false))
                 .as("the peer can write it")
                 .isNegative();
-        PeerLink.closeAll(answer.descriptors());
+        ShmPeerLink.closeAll(answer.descriptors());
     }
 
     @Test
@@ -101,13 +101,13 @@ class HostileMessagesTest {
     @Test
     void oneHandleManyTimesIsAnswered() {
         FakePeer.Received answer = answerTo(
-                LongStream.generate(() -> HANDLE).limit(Message.MOST_FILES).toArray());
-        assertThat(answer.descriptors()).hasSize(Message.MOST_FILES);
-        PeerLink.closeAll(answer.descriptors());
+                LongStream.generate(() -> HANDLE).limit(ShmMessage.MOST_FILES).toArray());
+        assertThat(answer.descriptors()).hasSize(ShmMessage.MOST_FILES);
+        ShmPeerLink.closeAll(answer.descriptors());
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, Message.MOST_FILES + 1, 500})
+    @ValueSource(ints = {0, ShmMessage.MOST_FILES + 1, 500})
     void wrongNumberOfHandlesIsRefused(int count) throws InterruptedException {
         endpoint.received(wanted(new long[count]));
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
@@ -117,7 +117,7 @@ class HostileMessagesTest {
     @ValueSource(ints = {1, 7, 9, 15})
     void damagedWishIsRefused(int bytes) throws InterruptedException {
         byte[] message = new byte[1 + bytes];
-        message[0] = Message.WANTED;
+        message[0] = ShmMessage.WANTED;
         endpoint.received(message);
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
     }
@@ -126,7 +126,7 @@ class HostileMessagesTest {
     @Test
     void wishesOfAPeerThatTakesNothingAreRefusedInTheEnd() throws InterruptedException {
         long[] many =
-                LongStream.generate(() -> HANDLE).limit(Message.MOST_FILES).toArray();
+                LongStream.generate(() -> HANDLE).limit(ShmMessage.MOST_FILES).toArray();
         for (int i = 0; i < 10_000 && !endpoint.hasFailed(); i++) {
             endpoint.received(wanted(many));
         }
@@ -139,7 +139,7 @@ class HostileMessagesTest {
     void socketThatEndsWhileFilesAreOwedIsLeftAlone() {
         endpoint.keepWhenFailed();
         long[] many =
-                LongStream.generate(() -> HANDLE).limit(Message.MOST_FILES).toArray();
+                LongStream.generate(() -> HANDLE).limit(ShmMessage.MOST_FILES).toArray();
         // the second of two that wait is refused: from then on files are owed
         for (int i = 0; i < 10_000 && !endpoint.hasFailed(); i++) {
             endpoint.received(wanted(many));
@@ -159,13 +159,13 @@ class HostileMessagesTest {
 
     @Test
     void releaseOfWhatHasNotEndedIsRefused() throws InterruptedException {
-        endpoint.received(Message.of(Message.RELEASED, HANDLE));
+        endpoint.received(ShmMessage.of(ShmMessage.RELEASED, HANDLE));
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
     }
 
     @Test
     void releaseOfWhatNeverWasIsRefused() throws InterruptedException {
-        endpoint.received(Message.of(Message.RELEASED, HANDLE + 1));
+        endpoint.received(ShmMessage.of(ShmMessage.RELEASED, HANDLE + 1));
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
     }
 
@@ -173,24 +173,24 @@ class HostileMessagesTest {
     void secondReleaseIsRefused() throws InterruptedException {
         endpoint.exposureEnded(HANDLE);
         assertThat(region.leases()).as("until the peer has said so").isEqualTo(1);
-        endpoint.received(Message.of(Message.RELEASED, HANDLE));
+        endpoint.received(ShmMessage.of(ShmMessage.RELEASED, HANDLE));
         assertThat(region.leases()).isZero();
-        endpoint.received(Message.of(Message.RELEASED, HANDLE));
+        endpoint.received(ShmMessage.of(ShmMessage.RELEASED, HANDLE));
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
         assertThat(region.leases()).isZero();
     }
 
     @ParameterizedTest
-    @ValueSource(bytes = {Message.ENDED, Message.RELEASED})
+    @ValueSource(bytes = {ShmMessage.ENDED, ShmMessage.RELEASED})
     void cutMessagesAreRefused(byte type) throws InterruptedException {
-        endpoint.received(Arrays.copyOf(Message.of(type, HANDLE), 8));
+        endpoint.received(Arrays.copyOf(ShmMessage.of(type, HANDLE), 8));
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
     }
 
     @ParameterizedTest
-    @ValueSource(bytes = {0, 4, Message.HELLO, Message.FILES, -1})
+    @ValueSource(bytes = {0, 4, ShmMessage.HELLO, ShmMessage.FILES, -1})
     void unknownMessagesAreRefused(byte type) throws InterruptedException {
-        endpoint.received(Message.of(type, HANDLE));
+        endpoint.received(ShmMessage.of(type, HANDLE));
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
     }
 
@@ -222,8 +222,8 @@ class HostileMessagesTest {
     private static byte[] any(Random random) {
         byte[] right = switch (random.nextInt(4)) {
             case 0 -> wanted(random.longs(1 + random.nextInt(3), 0, 10).toArray());
-            case 1 -> Message.of(Message.ENDED, random.nextInt(10));
-            case 2 -> Message.of(Message.RELEASED, random.nextInt(10));
+            case 1 -> ShmMessage.of(ShmMessage.ENDED, random.nextInt(10));
+            case 2 -> ShmMessage.of(ShmMessage.RELEASED, random.nextInt(10));
             default -> wanted(HANDLE);
         };
         return random.nextInt(8) == 0 ? OfferDamage.of(right, random) : right;

@@ -81,7 +81,7 @@ class HostileRegionsTest {
     private CompletableFuture<@Nullable SluiceException> wanted(ShmRemoteKey... keys) throws InterruptedException {
         CompletableFuture<@Nullable SluiceException> outcome = endpoint.prepare(List.of(keys));
         ByteBuffer message = ByteBuffer.wrap(endpoint.nextSent());
-        assertThat(message.get()).isEqualTo(Message.WANTED);
+        assertThat(message.get()).isEqualTo(ShmMessage.WANTED);
         assertThat(message.getLong()).isEqualTo(keys[0].handle());
         return outcome;
     }
@@ -151,9 +151,9 @@ class HostileRegionsTest {
         assertThat(Patience.await(outcome)).isNull();
         try (Arena arena = Arena.ofShared()) {
             RegionMemory memory = RegionMemory.host(arena.allocate(64));
-            assertThat(endpoint.endpoint().carryOut(WorkRequest.Operation.READ, memory, 0, key, 0, 64))
+            assertThat(endpoint.endpoint().execute(WorkRequest.Opcode.READ, memory, 0, key, 0, 64))
                     .isTrue();
-            assertThat(endpoint.endpoint().carryOut(WorkRequest.Operation.WRITE, memory, 0, key, 0, 64))
+            assertThat(endpoint.endpoint().execute(WorkRequest.Opcode.WRITE, memory, 0, key, 0, 64))
                     .as("it is posted instead, and refused there")
                     .isFalse();
         }
@@ -254,8 +254,8 @@ class HostileRegionsTest {
     void attachmentThatEndsBeforeItsFileComesIsLetGo() throws InterruptedException {
         ShmRemoteKey key = key(true);
         CompletableFuture<@Nullable SluiceException> outcome = wanted(key);
-        endpoint.received(Message.of(Message.ENDED, HANDLE));
-        assertThat(endpoint.nextSent()).isEqualTo(Message.of(Message.RELEASED, HANDLE));
+        endpoint.received(ShmMessage.of(ShmMessage.ENDED, HANDLE));
+        assertThat(endpoint.nextSent()).isEqualTo(ShmMessage.of(ShmMessage.RELEASED, HANDLE));
         sendFile(false);
         Patience.await(outcome);
         endpoint.settle();
@@ -271,10 +271,10 @@ class HostileRegionsTest {
         wanted(key);
         endpoint.keepWhenFailed();
         endpoint.failToSend();
-        endpoint.received(Message.of(Message.ENDED, HANDLE));
+        endpoint.received(ShmMessage.of(ShmMessage.ENDED, HANDLE));
         assertThat(endpoint.nextFailure()).hasMessageContaining("no memory");
         peer.link().wake();
-        assertThat(endpoint.nextSent()).isEqualTo(Message.of(Message.RELEASED, HANDLE));
+        assertThat(endpoint.nextSent()).isEqualTo(ShmMessage.of(ShmMessage.RELEASED, HANDLE));
         endpoint.settle();
         assertThat(endpoint.hasSent()).isFalse();
     }
@@ -284,8 +284,8 @@ class HostileRegionsTest {
         ShmRemoteKey key = key(true);
         wanted(key);
         for (int i = 0; i < 3; i++) {
-            endpoint.received(Message.of(Message.ENDED, HANDLE));
-            assertThat(endpoint.nextSent()).isEqualTo(Message.of(Message.RELEASED, HANDLE));
+            endpoint.received(ShmMessage.of(ShmMessage.ENDED, HANDLE));
+            assertThat(endpoint.nextSent()).isEqualTo(ShmMessage.of(ShmMessage.RELEASED, HANDLE));
         }
         assertThat(endpoint.hasFailed()).isFalse();
     }
@@ -344,7 +344,7 @@ class HostileRegionsTest {
             int[] files = random.ints(random.nextInt(5), 0, 3)
                     .map(kind -> BadFile.sealed(kind == 0 ? 2 * BYTES : BYTES, kind == 1))
                     .toArray();
-            ByteBuffer message = ByteBuffer.allocate(1 + 4 * 9).put(Message.FILES);
+            ByteBuffer message = ByteBuffer.allocate(1 + 4 * 9).put(ShmMessage.FILES);
             LongStream.range(0, 4).forEach(handle -> message.putLong(handle).put((byte) random.nextInt(2)));
             byte[] bytes = Arrays.copyOf(message.array(), 1 + 9 * (1 + random.nextInt(4)));
             try {
@@ -352,7 +352,7 @@ class HostileRegionsTest {
             } catch (ProtocolException emptyMessage) {
                 // an empty message cannot be sent
             }
-            PeerLink.closeAll(files);
+            ShmPeerLink.closeAll(files);
             endpoint.settle();
         }
         for (ShmRemoteKey key : keys) {

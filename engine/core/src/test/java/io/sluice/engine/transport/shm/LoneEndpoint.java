@@ -12,7 +12,7 @@ import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WireCounter;
@@ -229,7 +229,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     @Override
-    public @Nullable ExposedRegion exposed(long handle) {
+    public @Nullable ExportedRegion exposed(long handle) {
         return null;
     }
 
@@ -280,7 +280,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     @Override
-    public void served(WorkRequest.Operation operation, long bytes) {}
+    public void served(WorkRequest.Opcode operation, long bytes) {}
 
     @Override
     public void count(WireCounter counter, long delta) {}

@@ -49,13 +49,13 @@ class MappedMemoryTest {
 
     private static final class Write extends WorkRequest {
         Write(MemorySegment local, ShmRemoteKey remote, long remoteOffset) {
-            describe(Operation.WRITE, RegionMemory.host(local), null, 0, LENGTH, remote, remoteOffset);
+            describe(Opcode.WRITE, RegionMemory.host(local), null, 0, LENGTH, remote, remoteOffset);
             addSignal(remote, SIGNAL_AT, 1);
         }
     }
 
     private CompletionStatus write(MemorySegment from, long to) {
-        return MappedMemory.carryOut(new Write(from, remote, to), LENGTH);
+        return MappedMemory.execute(new Write(from, remote, to), LENGTH);
     }
 
     private long signal() {

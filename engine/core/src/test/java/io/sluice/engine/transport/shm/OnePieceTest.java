@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
-import io.sluice.engine.transport.WorkRequest.Operation;
+import io.sluice.engine.transport.WorkRequest.Opcode;
 import java.lang.foreign.Arena;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +17,7 @@ class OnePieceTest {
     private final RemoteKey remote = new RemoteKey(1, 2, 3);
 
     private static final class Request extends WorkRequest {
-        Request(Operation operation, RegionMemory local, long localOffset, RemoteKey remote, long remoteOffset) {
+        Request(Opcode operation, RegionMemory local, long localOffset, RemoteKey remote, long remoteOffset) {
             describe(operation, local, null, localOffset, CHUNK, remote, remoteOffset);
         }
 
@@ -28,7 +28,7 @@ class OnePieceTest {
     }
 
     private Request write(long localOffset, long remoteOffset) {
-        return new Request(Operation.WRITE, local, localOffset, remote, remoteOffset);
+        return new Request(Opcode.WRITE, local, localOffset, remote, remoteOffset);
     }
 
     private static int inOnePiece(WorkRequest... batch) {
@@ -43,7 +43,7 @@ class OnePieceTest {
                 .isEqualTo(3);
         WorkRequest[] reads = new WorkRequest[4];
         for (int i = 0; i < reads.length; i++) {
-            reads[i] = new Request(Operation.READ, local, i * CHUNK, remote, i * CHUNK);
+            reads[i] = new Request(Opcode.READ, local, i * CHUNK, remote, i * CHUNK);
         }
         assertThat(inOnePiece(reads)).isEqualTo(4);
         assertThat(MappedMemory.inOnePiece(reads, 1, 2, Long.MAX_VALUE)).isEqualTo(2);
@@ -54,10 +54,10 @@ class OnePieceTest {
         assertThat(inOnePiece(write(0, 0), write(CHUNK, CHUNK + 1))).isEqualTo(1);
         assertThat(inOnePiece(write(0, 0), write(CHUNK - 1, CHUNK))).isEqualTo(1);
         assertThat(inOnePiece(write(CHUNK, CHUNK), write(0, 0))).isEqualTo(1);
-        assertThat(inOnePiece(write(0, 0), new Request(Operation.WRITE, local, CHUNK, new RemoteKey(1, 2, 3), CHUNK)))
+        assertThat(inOnePiece(write(0, 0), new Request(Opcode.WRITE, local, CHUNK, new RemoteKey(1, 2, 3), CHUNK)))
                 .isEqualTo(1);
         RegionMemory other = RegionMemory.host(Arena.ofAuto().allocate(64 << 10));
-        assertThat(inOnePiece(write(0, 0), new Request(Operation.WRITE, other, CHUNK, remote, CHUNK)))
+        assertThat(inOnePiece(write(0, 0), new Request(Opcode.WRITE, other, CHUNK, remote, CHUNK)))
                 .isEqualTo(1);
     }
 

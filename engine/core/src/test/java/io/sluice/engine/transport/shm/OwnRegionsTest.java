@@ -7,7 +7,7 @@ import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.EndpointContext;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.Proxy;
@@ -35,7 +35,7 @@ class OwnRegionsTest {
         }
         return null;
     });
-    private final ExposedRegion region = stub(ExposedRegion.class, (method, argument) -> switch (method) {
+    private final ExportedRegion region = stub(ExportedRegion.class, (method, argument) -> switch (method) {
         case "lease" -> ++leases > 0;
         case "release" -> --leases;
         case "memory" -> RegionMemory.host(segment);
@@ -81,7 +81,7 @@ class OwnRegionsTest {
     void releaseAfterThePeersSocketHasEndedIsNoMistake() {
         attached();
         regions.ended(HANDLE);
-        assertThat(sent).containsExactly(Message.of(Message.ENDED, HANDLE));
+        assertThat(sent).containsExactly(ShmMessage.of(ShmMessage.ENDED, HANDLE));
         regions.peerStopped();
         regions.released(HANDLE);
         assertThat(leases).isZero();
@@ -95,7 +95,7 @@ class OwnRegionsTest {
         assertThat(leases).isEqualTo(1);
         sendFails = false;
         regions.ended(HANDLE);
-        assertThat(sent).containsExactly(Message.of(Message.ENDED, HANDLE));
+        assertThat(sent).containsExactly(ShmMessage.of(ShmMessage.ENDED, HANDLE));
         regions.released(HANDLE);
         assertThat(leases).isZero();
     }

@@ -64,7 +64,7 @@ class AlteringPathTest {
                     .livenessTimeout(Patience.BOUND.multipliedBy(2))
                     .build();
             target = TransferEngine.open(options);
-            initiator = TransferEngine.open(options.toBuilder().listenNowhere().build());
+            initiator = TransferEngine.open(options.toBuilder().noListener().build());
             EngineAddress advertised = target.address();
             assertThat(advertised.port()).isEqualTo(path.port());
             connection = Patience.await(initiator.connect(advertised));

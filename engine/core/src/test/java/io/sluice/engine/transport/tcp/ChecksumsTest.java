@@ -61,10 +61,8 @@ class ChecksumsTest {
                     .build();
             target = TransferEngine.open(options);
             // one side asks for it, and both have it
-            initiator = TransferEngine.open(options.toBuilder()
-                    .listenNowhere()
-                    .integrity(Integrity.CRC32C)
-                    .build());
+            initiator = TransferEngine.open(
+                    options.toBuilder().noListener().integrity(Integrity.CRC32C).build());
             connection = Patience.await(initiator.connect(target.address()));
             assertThat(connection.integrity()).isEqualTo(Integrity.CRC32C);
             assertThat(target.connections())

@@ -13,7 +13,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
@@ -69,7 +69,7 @@ class InboundFramesFuzzTest {
     }
 
     /** The slice, whose rules are those of any region. */
-    private final class Slice implements ExposedRegion {
+    private final class Slice implements ExportedRegion {
         private int leases;
 
         @Override
@@ -83,8 +83,7 @@ class InboundFramesFuzzTest {
         }
 
         @Override
-        public CompletionStatus acquire(
-                WorkRequest.Operation operation, long key, long epoch, long offset, long length) {
+        public CompletionStatus acquire(WorkRequest.Opcode operation, long key, long epoch, long offset, long length) {
             if (key != RIGHT.key() || epoch != RIGHT.epoch()) {
                 return CompletionStatus.BAD_KEY;
             }
@@ -162,12 +161,12 @@ class InboundFramesFuzzTest {
         }
 
         @Override
-        public @Nullable ExposedRegion exposed(long handle) {
+        public @Nullable ExportedRegion exposed(long handle) {
             return handle == RIGHT.handle() ? slice : null;
         }
 
         @Override
-        public void served(WorkRequest.Operation operation, long bytes) {
+        public void served(WorkRequest.Opcode operation, long bytes) {
             assertThat(bytes).isBetween(0L, (long) SLICE);
         }
 
@@ -231,7 +230,7 @@ class InboundFramesFuzzTest {
     /** A read that waits for its answer. */
     private final class AskedRead extends WorkRequest {
         AskedRead() {
-            describe(Operation.READ, RegionMemory.host(local), null, MARGIN, READ_BYTES, new RemoteKey(0, 0, 0), 0);
+            describe(Opcode.READ, RegionMemory.host(local), null, MARGIN, READ_BYTES, new RemoteKey(0, 0, 0), 0);
         }
     }
 
@@ -242,7 +241,7 @@ class InboundFramesFuzzTest {
         AskedPages() {
             PageTable table = new PageTable(READ_BYTES / PAGES, MARGIN, READ_BYTES, SLICE);
             table.fill(new int[] {4, 1, 3, 0, 2}, new int[PAGES]);
-            describe(Operation.READ, RegionMemory.host(local), null, MARGIN, READ_BYTES, new RemoteKey(0, 0, 0), 0);
+            describe(Opcode.READ, RegionMemory.host(local), null, MARGIN, READ_BYTES, new RemoteKey(0, 0, 0), 0);
             addPages(table, 0, PAGES);
         }
     }
@@ -264,13 +263,13 @@ class InboundFramesFuzzTest {
         }
 
         @Override
-        public void readAsked(ExposedRegion region, long offset, long length) {
+        public void readAsked(ExportedRegion region, long offset, long length) {
             handled++;
             region.release();
         }
 
         @Override
-        public void pagesAsked(ExposedRegion region, IncomingTable table) {
+        public void pagesAsked(ExportedRegion region, IncomingTable table) {
             handled++;
             for (int i = 0; i < table.count(); i++) {
                 long offset = table.offsets().getAtIndex(ValueLayout.JAVA_LONG, i);

@@ -12,7 +12,7 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
@@ -78,7 +78,7 @@ class LaneShareTest {
 
     private final class Write extends WorkRequest {
         Write() {
-            describe(Operation.WRITE, RegionMemory.host(source), null, 0, MIB, new RemoteKey(1, 2, 3), 0);
+            describe(Opcode.WRITE, RegionMemory.host(source), null, 0, MIB, new RemoteKey(1, 2, 3), 0);
         }
     }
 
@@ -170,7 +170,7 @@ class LaneShareTest {
         }
 
         @Override
-        public @Nullable ExposedRegion exposed(long handle) {
+        public @Nullable ExportedRegion exposed(long handle) {
             return null;
         }
 
@@ -220,7 +220,7 @@ class LaneShareTest {
         }
 
         @Override
-        public void served(WorkRequest.Operation operation, long bytes) {
+        public void served(WorkRequest.Opcode operation, long bytes) {
             throw new UnsupportedOperationException();
         }
 

@@ -7,7 +7,7 @@ import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.Filling;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.tcp.RawLane.Claim;
@@ -39,7 +39,7 @@ class OutboundFramesTest {
     }
 
     /** Counts its leases. */
-    private final class Lender implements ExposedRegion {
+    private final class Lender implements ExportedRegion {
         private int releases;
         private boolean open = true;
 
@@ -54,8 +54,7 @@ class OutboundFramesTest {
         }
 
         @Override
-        public CompletionStatus acquire(
-                WorkRequest.Operation operation, long key, long epoch, long offset, long length) {
+        public CompletionStatus acquire(WorkRequest.Opcode operation, long key, long epoch, long offset, long length) {
             throw new UnsupportedOperationException();
         }
 
@@ -100,7 +99,7 @@ class OutboundFramesTest {
         }
     }
 
-    private void add(int operation, long handle, int from, int count, ExposedRegion lease) {
+    private void add(int operation, long handle, int from, int count, ExportedRegion lease) {
         frames.add(operation, 0, handle, 2, 3, 4, count, memory.address() + from, count, lease);
         frames.payloadIn(memory, from);
     }
@@ -140,7 +139,7 @@ class OutboundFramesTest {
             }
             rest = frames.sent(rest);
             if (rest >= 0) {
-                ExposedRegion lease = frames.removeFirst();
+                ExportedRegion lease = frames.removeFirst();
                 if (lease != null) {
                     lease.release();
                 }

@@ -6,7 +6,7 @@ import io.sluice.engine.ConnectionState;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
-import io.sluice.engine.transport.verbs.ControlMessage.Fence;
+import io.sluice.engine.transport.verbs.VerbsControlMessage.Fence;
 import io.sluice.testkit.Patience;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -81,7 +81,7 @@ class BadKeyTest {
                 target.region().closing();
             }
             target.received(ByteBuffer.wrap(new Fence(0, 0, 0, 1, 2, LoneEndpoint.HANDLE).toBytes()));
-            assertThat(target.sent()).contains(ControlMessage.refused(0, !closing));
+            assertThat(target.sent()).contains(VerbsControlMessage.refused(0, !closing));
         }
     }
 

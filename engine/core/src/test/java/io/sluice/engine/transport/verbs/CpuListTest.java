@@ -12,7 +12,7 @@ class CpuListTest {
             value = {"0|{0}", "0-3|{0, 1, 2, 3}", "0-1,8,10-11|{0, 1, 8, 10, 11}", "' 2 , 4 '|{2, 4}", "63-64|{63, 64}"
             })
     void readsWhatTheKernelWrites(String text, String processors) {
-        assertThat(CpuList.parse(text).processors()).hasToString(processors);
+        assertThat(RailCpuList.parse(text).processors()).hasToString(processors);
     }
 
     @ParameterizedTest
@@ -20,7 +20,7 @@ class CpuListTest {
             delimiter = '|',
             value = {"''|{}", "x|{}", "3-1|{}", "-1|{}", "1-x,5|{5}", "1-2-3,4|{4}", "99999999999,7|{7}"})
     void leavesOutWhatCannotBeRead(String text, String processors) {
-        assertThat(CpuList.parse(text).processors()).hasToString(processors);
+        assertThat(RailCpuList.parse(text).processors()).hasToString(processors);
     }
 
     @ParameterizedTest
@@ -28,7 +28,7 @@ class CpuListTest {
             delimiter = '|',
             value = {"0-3|3-4|true", "0-3|4-7|false", "''|0|false"})
     void tellsWhetherTwoMeet(String one, String other, boolean meet) {
-        assertThat(CpuList.parse(one).intersects(CpuList.parse(other))).isEqualTo(meet);
-        assertThat(CpuList.parse(other).intersects(CpuList.parse(one))).isEqualTo(meet);
+        assertThat(RailCpuList.parse(one).intersects(RailCpuList.parse(other))).isEqualTo(meet);
+        assertThat(RailCpuList.parse(other).intersects(RailCpuList.parse(one))).isEqualTo(meet);
     }
 }

@@ -41,7 +41,7 @@ class HostileEndpointTest {
     private static byte[] controlMessage(Random random) {
         byte[] bytes = switch (random.nextInt(6)) {
             case 0, 1 ->
-                new ControlMessage.Fence(
+                new VerbsControlMessage.Fence(
                                 (int) number(random),
                                 (int) number(random),
                                 number(random),
@@ -49,9 +49,9 @@ class HostileEndpointTest {
                                 (int) number(random),
                                 number(random))
                         .toBytes();
-            case 2 -> ControlMessage.ready((int) number(random), (int) number(random));
-            case 3 -> ControlMessage.ended(number(random));
-            case 4 -> ControlMessage.refused((int) number(random), random.nextBoolean());
+            case 2 -> VerbsControlMessage.ready((int) number(random), (int) number(random));
+            case 3 -> VerbsControlMessage.ended(number(random));
+            case 4 -> VerbsControlMessage.refused((int) number(random), random.nextBoolean());
             default -> {
                 byte[] any = new byte[random.nextInt(40)];
                 random.nextBytes(any);
@@ -90,10 +90,10 @@ class HostileEndpointTest {
     @Test
     void cutControlMessagesAreRefused() {
         byte[][] whole = {
-            new ControlMessage.Fence(0, 0, 0, 1, 2, -1).toBytes(),
-            ControlMessage.ready(0, 1),
-            ControlMessage.ended(5),
-            ControlMessage.refused(0, true)
+            new VerbsControlMessage.Fence(0, 0, 0, 1, 2, -1).toBytes(),
+            VerbsControlMessage.ready(0, 1),
+            VerbsControlMessage.ended(5),
+            VerbsControlMessage.refused(0, true)
         };
         try (LoneEndpoint one = new LoneEndpoint(on(0), 4096);
                 LoneEndpoint other = new LoneEndpoint(on(1), 4096)) {
@@ -114,7 +114,8 @@ class HostileEndpointTest {
                 LoneEndpoint other = new LoneEndpoint(on(1), 4096)) {
             one.connect(other);
             for (int incarnation : new int[] {-1, 1, Integer.MAX_VALUE}) {
-                ByteBuffer fence = ByteBuffer.wrap(new ControlMessage.Fence(0, incarnation, 0, 1, 2, -1).toBytes());
+                ByteBuffer fence =
+                        ByteBuffer.wrap(new VerbsControlMessage.Fence(0, incarnation, 0, 1, 2, -1).toBytes());
                 assertThatExceptionOfType(ProtocolException.class).isThrownBy(() -> one.received(fence));
             }
             one.onLane(lane -> assertThat(lane.isOpen()).isTrue());
@@ -123,25 +124,25 @@ class HostileEndpointTest {
 
     private static int laneMessage(Random random, MemorySegment buffer) {
         int type = random.nextInt(5) == 0 ? random.nextInt(256) : random.nextInt(12);
-        int words = Math.max(0, Message.words(type));
-        int body = random.nextInt(3) == 0 ? random.nextInt(Message.BYTES) : words * 8 + random.nextInt(3) * 8;
-        int length = random.nextInt(8) == 0 ? random.nextInt(Message.BYTES + 1) : Message.HEADER_BYTES + body;
+        int words = Math.max(0, VerbsMessage.words(type));
+        int body = random.nextInt(3) == 0 ? random.nextInt(VerbsMessage.BYTES) : words * 8 + random.nextInt(3) * 8;
+        int length = random.nextInt(8) == 0 ? random.nextInt(VerbsMessage.BYTES + 1) : VerbsMessage.HEADER_BYTES + body;
         ByteBuffer bytes = buffer.asByteBuffer().order(ByteOrder.BIG_ENDIAN);
         bytes.put(0, (byte) type);
         bytes.put(1, (byte) (random.nextInt(4) == 0 ? random.nextInt() : 0));
         bytes.putShort(2, (short) body);
         bytes.putInt(4, random.nextInt(4) == 0 ? (int) number(random) : 0);
         bytes.putInt(8, random.nextInt(4) == 0 ? (int) number(random) : 0);
-        for (int at = Message.HEADER_BYTES; at + 8 <= Message.BYTES; at += 8) {
+        for (int at = VerbsMessage.HEADER_BYTES; at + 8 <= VerbsMessage.BYTES; at += 8) {
             bytes.putLong(at, number(random));
         }
         if (random.nextBoolean()) {
             // as if it named the region
-            bytes.putLong(Message.HEADER_BYTES, LoneEndpoint.HANDLE);
-            bytes.putLong(Message.HEADER_BYTES + 8, WordRegion.KEY);
-            bytes.putLong(Message.HEADER_BYTES + 16, WordRegion.EPOCH);
+            bytes.putLong(VerbsMessage.HEADER_BYTES, LoneEndpoint.HANDLE);
+            bytes.putLong(VerbsMessage.HEADER_BYTES + 8, WordRegion.KEY);
+            bytes.putLong(VerbsMessage.HEADER_BYTES + 16, WordRegion.EPOCH);
         }
-        return Math.min(length, Message.BYTES);
+        return Math.min(length, VerbsMessage.BYTES);
     }
 
     @Test
@@ -153,7 +154,7 @@ class HostileEndpointTest {
                     LoneEndpoint one = new LoneEndpoint(on(0), 4096);
                     LoneEndpoint other = new LoneEndpoint(on(1), 4096)) {
                 one.connect(other);
-                MemorySegment buffer = arena.allocate(Message.BYTES, Long.BYTES);
+                MemorySegment buffer = arena.allocate(VerbsMessage.BYTES, Long.BYTES);
                 for (int i = 0; i < MESSAGES; i++) {
                     int length = laneMessage(random, buffer);
                     one.onLane(lane -> lane.messageReceived(buffer, 0, length));
@@ -175,18 +176,18 @@ class HostileEndpointTest {
                 LoneEndpoint one = new LoneEndpoint(on(0), 4096);
                 LoneEndpoint other = new LoneEndpoint(on(1), 4096)) {
             one.connect(other);
-            MemorySegment buffer = arena.allocate(Message.BYTES, Long.BYTES);
+            MemorySegment buffer = arena.allocate(VerbsMessage.BYTES, Long.BYTES);
             ByteBuffer bytes = buffer.asByteBuffer().order(ByteOrder.BIG_ENDIAN);
-            int body = Message.words(Message.FETCH_ADD) * Long.BYTES;
-            bytes.put(0, (byte) Message.FETCH_ADD);
+            int body = VerbsMessage.words(VerbsMessage.FETCH_ADD) * Long.BYTES;
+            bytes.put(0, (byte) VerbsMessage.FETCH_ADD);
             bytes.putShort(2, (short) body);
-            bytes.putLong(Message.HEADER_BYTES, LoneEndpoint.HANDLE);
-            bytes.putLong(Message.HEADER_BYTES + 8, WordRegion.KEY);
-            bytes.putLong(Message.HEADER_BYTES + 16, WordRegion.EPOCH);
+            bytes.putLong(VerbsMessage.HEADER_BYTES, LoneEndpoint.HANDLE);
+            bytes.putLong(VerbsMessage.HEADER_BYTES + 8, WordRegion.KEY);
+            bytes.putLong(VerbsMessage.HEADER_BYTES + 16, WordRegion.EPOCH);
             // in one task, so that no report of what was received can leave in between
             one.onLane(lane -> {
                 for (int i = 0; i < 50 * LaneGroup.CREDITS; i++) {
-                    lane.messageReceived(buffer, 0, Message.HEADER_BYTES + body);
+                    lane.messageReceived(buffer, 0, VerbsMessage.HEADER_BYTES + body);
                 }
                 assertThat(lane.messages().waiting()).isLessThanOrEqualTo(LaneGroup.CREDITS);
             });

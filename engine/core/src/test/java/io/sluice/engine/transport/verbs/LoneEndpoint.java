@@ -15,7 +15,7 @@ import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
@@ -175,12 +175,12 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     /** Posts a transfer of the whole region, and waits for its success. */
-    void transfer(WorkRequest.Operation operation, RemoteKey remote) {
+    void transfer(WorkRequest.Opcode operation, RemoteKey remote) {
         assertThat(Patience.await(onLoop(() -> post(operation, remote)))).isEqualTo(CompletionStatus.SUCCESS);
     }
 
     /** Posts a transfer of the whole region, on the loop; gives how it ends. */
-    CompletableFuture<CompletionStatus> post(WorkRequest.Operation operation, RemoteKey remote) {
+    CompletableFuture<CompletionStatus> post(WorkRequest.Opcode operation, RemoteKey remote) {
         PostedRequest request = new PostedRequest(operation, segment, registration, remote);
         assertThat(endpoint.post(new WorkRequest[] {request}, 0, 1)).isEqualTo(1);
         return request.status;
@@ -260,7 +260,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     @Override
-    public @Nullable ExposedRegion exposed(long handle) {
+    public @Nullable ExportedRegion exposed(long handle) {
         return handle == HANDLE ? region : null;
     }
 
@@ -305,7 +305,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     @Override
-    public void served(WorkRequest.Operation operation, long bytes) {}
+    public void served(WorkRequest.Opcode operation, long bytes) {}
 
     @Override
     public void count(WireCounter counter, long delta) {}
@@ -319,7 +319,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private static final class PostedRequest extends WorkRequest {
         private final CompletableFuture<CompletionStatus> status = new CompletableFuture<>();
 
-        PostedRequest(Operation operation, MemorySegment local, RegisteredMemory registration, RemoteKey remote) {
+        PostedRequest(Opcode operation, MemorySegment local, RegisteredMemory registration, RemoteKey remote) {
             describe(operation, RegionMemory.host(local), registration, 0, local.byteSize(), remote, 0);
         }
     }

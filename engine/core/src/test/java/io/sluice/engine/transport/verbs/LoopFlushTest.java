@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.RemoteKey;
-import io.sluice.engine.transport.WorkRequest.Operation;
+import io.sluice.engine.transport.WorkRequest.Opcode;
 import io.sluice.testkit.Patience;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +45,7 @@ class LoopFlushTest {
             one.doOnLoop(() -> {
                 for (int request = 0; request < REQUESTS; request++) {
                     for (int i = 0; i < CONNECTIONS; i++) {
-                        posted.add(ends.get(i).post(Operation.WRITE, keys.get(i)));
+                        posted.add(ends.get(i).post(Opcode.WRITE, keys.get(i)));
                     }
                 }
                 // not yet: others may follow
@@ -68,7 +68,7 @@ class LoopFlushTest {
             CompletableFuture<Long> atTheNextCycle = new CompletableFuture<>();
             CompletableFuture<CompletableFuture<CompletionStatus>> posted = new CompletableFuture<>();
             one.doOnLoop(() -> {
-                posted.complete(one.post(Operation.WRITE, key));
+                posted.complete(one.post(Opcode.WRITE, key));
                 // runs in the next cycle, and before its end
                 one.loop().execute(() -> atTheNextCycle.complete(adapter.counter("doorbells") - doorbells));
             });
@@ -87,8 +87,8 @@ class LoopFlushTest {
             RemoteKey keyOfClosing = connect(closing, other.beside());
             List<CompletableFuture<CompletionStatus>> posted = new ArrayList<>();
             one.doOnLoop(() -> {
-                posted.add(one.post(Operation.WRITE, key));
-                posted.add(closing.post(Operation.WRITE, keyOfClosing));
+                posted.add(one.post(Opcode.WRITE, key));
+                posted.add(closing.post(Opcode.WRITE, keyOfClosing));
                 closing.closeEndpoint();
             });
             assertThat(Patience.await(posted.get(0))).isEqualTo(CompletionStatus.SUCCESS);

@@ -9,19 +9,19 @@ import org.junit.jupiter.api.Test;
 class MessageWindowTest {
     private static final int CREDITS = 4;
 
-    private final List<Message> freed = new ArrayList<>();
+    private final List<VerbsMessage> freed = new ArrayList<>();
     private final MessageWindow window = new MessageWindow(freed::add);
 
     MessageWindowTest() {
         window.credits(CREDITS);
         for (int i = 0; i < 3 * CREDITS; i++) {
-            window.add(new Message());
+            window.add(new VerbsMessage());
         }
     }
 
-    private List<Message> sendAll() {
-        List<Message> sent = new ArrayList<>();
-        Message next;
+    private List<VerbsMessage> sendAll() {
+        List<VerbsMessage> sent = new ArrayList<>();
+        VerbsMessage next;
         while ((next = window.pollSendable()) != null) {
             window.sent(next);
             sent.add(next);
@@ -34,7 +34,7 @@ class MessageWindowTest {
     void lastCreditIsKeptForReports() {
         assertThat(sendAll()).hasSize(CREDITS - 1);
         assertThat(window.hasCreditForReport()).isTrue();
-        window.sent(new Message());
+        window.sent(new VerbsMessage());
         assertThat(window.hasCreditForReport()).isFalse();
         assertThat(window.receivedByPeer(1)).isTrue();
         assertThat(window.hasCreditForReport()).isTrue();
@@ -43,7 +43,7 @@ class MessageWindowTest {
 
     @Test
     void whatThePeerHasReceivedIsFreedAndMakesRoom() {
-        List<Message> sent = sendAll();
+        List<VerbsMessage> sent = sendAll();
         assertThat(window.receivedByPeer(2)).isTrue();
         assertThat(freed).containsExactly(sent.get(0), sent.get(1));
         assertThat(window.receivedByPeer(2)).as("no news").isFalse();
@@ -52,8 +52,8 @@ class MessageWindowTest {
 
     @Test
     void aBreakLosesNoCredit() {
-        List<Message> sent = sendAll();
-        List<Message> arrived = new ArrayList<>();
+        List<VerbsMessage> sent = sendAll();
+        List<VerbsMessage> arrived = new ArrayList<>();
         assertThat(window.settle(1, arrived::add)).containsExactly(sent.get(1), sent.get(2));
         assertThat(arrived).containsExactly(sent.get(0));
         assertThat(freed).containsExactly(sent.get(0));

@@ -3,7 +3,7 @@ package io.sluice.engine.transport.verbs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.transport.RemoteKey;
-import io.sluice.engine.transport.WorkRequest.Operation;
+import io.sluice.engine.transport.WorkRequest.Opcode;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -97,10 +97,10 @@ class PlainPeerTest {
     @Test
     void transfersToAndFromThePlainPeer() throws IOException {
         fill(endpoint.segment(), 1);
-        endpoint.transfer(Operation.WRITE, remote);
+        endpoint.transfer(Opcode.WRITE, remote);
         assertThat(peer.command('c', 1)).as("what was written to it").isEqualTo(-1);
         peer.command('f', 2);
-        endpoint.transfer(Operation.READ, remote);
+        endpoint.transfer(Opcode.READ, remote);
         assertThat(firstWrong(endpoint.segment(), 2))
                 .as("what was read from it")
                 .isEqualTo(-1);

@@ -63,15 +63,15 @@ class VerbsFormsFuzzTest {
 
     @Test
     void fences() {
-        byte[] fence = new ControlMessage.Fence(3, 1, 1L << 33, 5, 6, -1).toBytes();
+        byte[] fence = new VerbsControlMessage.Fence(3, 1, 1L << 33, 5, 6, -1).toBytes();
         ParserFuzz.of("verbs-fence")
                 .valid(fence)
                 .refusesBy(ProtocolException.class)
                 .run(input -> {
                     ByteBuffer bytes = ByteBuffer.wrap(input);
-                    ControlMessage.need(bytes, 1);
+                    VerbsControlMessage.need(bytes, 1);
                     bytes.get();
-                    assertThat(ControlMessage.Fence.read(bytes).lane()).isBetween(0, 255);
+                    assertThat(VerbsControlMessage.Fence.read(bytes).lane()).isBetween(0, 255);
                 });
     }
 }

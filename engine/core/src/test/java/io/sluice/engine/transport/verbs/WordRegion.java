@@ -4,7 +4,7 @@ import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
@@ -14,7 +14,7 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /** An attached region whose words this host's processors change. */
-final class WordRegion implements ExposedRegion {
+final class WordRegion implements ExportedRegion {
     static final long KEY = 0x1122_3344_5566_7788L;
     static final long EPOCH = -5;
 
@@ -39,7 +39,7 @@ final class WordRegion implements ExposedRegion {
     }
 
     @Override
-    public CompletionStatus acquire(WorkRequest.Operation operation, long key, long epoch, long offset, long length) {
+    public CompletionStatus acquire(WorkRequest.Opcode operation, long key, long epoch, long offset, long length) {
         if (key != KEY) {
             return CompletionStatus.BAD_KEY;
         }

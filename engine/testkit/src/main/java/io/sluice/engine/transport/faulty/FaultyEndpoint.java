@@ -9,7 +9,7 @@ import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.PageLists;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SocketLanes;
@@ -196,7 +196,7 @@ final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, 
     }
 
     @Override
-    public @Nullable ExposedRegion exposed(long handle) {
+    public @Nullable ExportedRegion exposed(long handle) {
         return context.exposed(handle);
     }
 
@@ -241,7 +241,7 @@ final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, 
     }
 
     @Override
-    public void served(WorkRequest.Operation operation, long bytes) {
+    public void served(WorkRequest.Opcode operation, long bytes) {
         context.served(operation, bytes);
     }
 

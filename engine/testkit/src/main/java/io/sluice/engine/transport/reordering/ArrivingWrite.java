@@ -1,7 +1,7 @@
 package io.sluice.engine.transport.reordering;
 
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * what is refused is counted and dropped.
  */
 final class ArrivingWrite {
-    private @Nullable ExposedRegion region;
+    private @Nullable ExportedRegion region;
     private CompletionStatus status;
     private long end;
     private long arrived;
@@ -22,12 +22,12 @@ final class ArrivingWrite {
      * @param first whichever of its packets was delivered first
      * @param exposed the region that it names, or null if there is none
      */
-    ArrivingWrite(Packet first, @Nullable ExposedRegion exposed) {
+    ArrivingWrite(Packet first, @Nullable ExportedRegion exposed) {
         end = first.length();
         status = exposed == null
                 ? CompletionStatus.UNKNOWN_REGION
                 : exposed.acquire(
-                        WorkRequest.Operation.WRITE,
+                        WorkRequest.Opcode.WRITE,
                         first.region().key(),
                         first.region().epoch(),
                         first.offset(),
@@ -45,7 +45,7 @@ final class ArrivingWrite {
         }
         packet.checkPayloadWithin(packet.length());
         arrived += packet.payloadLength();
-        ExposedRegion leased = region;
+        ExportedRegion leased = region;
         if (leased != null) {
             try {
                 packet.copyPayload(leased.memory().segment(), packet.offset() + packet.position());
@@ -86,7 +86,7 @@ final class ArrivingWrite {
     }
 
     void release() {
-        ExposedRegion leased = region;
+        ExportedRegion leased = region;
         if (leased != null) {
             region = null;
             leased.release();

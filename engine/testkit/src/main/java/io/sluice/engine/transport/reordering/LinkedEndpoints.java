@@ -8,7 +8,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
@@ -236,7 +236,7 @@ final class LinkedEndpoints implements AutoCloseable {
         }
 
         @Override
-        public @Nullable ExposedRegion exposed(long handle) {
+        public @Nullable ExportedRegion exposed(long handle) {
             return regions.get(handle);
         }
 
@@ -271,7 +271,7 @@ final class LinkedEndpoints implements AutoCloseable {
         }
 
         @Override
-        public void served(WorkRequest.Operation operation, long bytes) {}
+        public void served(WorkRequest.Opcode operation, long bytes) {}
 
         @Override
         public void count(WireCounter counter, long delta) {}

@@ -14,24 +14,24 @@ final class OwnedRequest extends WorkRequest {
 
     static OwnedRequest write(MemorySegment from, RemoteKey key, long offset) {
         OwnedRequest request = new OwnedRequest();
-        request.describe(Operation.WRITE, RegionMemory.host(from), null, 0, from.byteSize(), key, offset);
+        request.describe(Opcode.WRITE, RegionMemory.host(from), null, 0, from.byteSize(), key, offset);
         return request;
     }
 
     static OwnedRequest read(MemorySegment to, RemoteKey key, long offset) {
         OwnedRequest request = new OwnedRequest();
-        request.describe(Operation.READ, RegionMemory.host(to), null, 0, to.byteSize(), key, offset);
+        request.describe(Opcode.READ, RegionMemory.host(to), null, 0, to.byteSize(), key, offset);
         return request;
     }
 
-    static OwnedRequest word(Operation operation, RemoteKey key, long offset, int bytes, long operand, long expected) {
+    static OwnedRequest word(Opcode operation, RemoteKey key, long offset, int bytes, long operand, long expected) {
         OwnedRequest request = new OwnedRequest();
         request.describeWord(operation, key, offset, bytes, operand, expected);
         return request;
     }
 
     static OwnedRequest fetchAdd(RemoteKey key, long offset, long addend) {
-        return word(Operation.FETCH_ADD, key, offset, WORD_BYTES, addend, 0);
+        return word(Opcode.FETCH_ADD, key, offset, WORD_BYTES, addend, 0);
     }
 
     OwnedRequest signalling(RemoteKey key, long offset, long addend) {

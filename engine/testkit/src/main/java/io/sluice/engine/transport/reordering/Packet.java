@@ -1,7 +1,7 @@
 package io.sluice.engine.transport.reordering;
 
 import io.sluice.engine.ProtocolException;
-import io.sluice.engine.transport.PresentMemory;
+import io.sluice.engine.transport.FaultCheckedCopy;
 import io.sluice.engine.transport.RemoteKey;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -251,8 +251,8 @@ final class Packet {
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment between = arena.allocate(bytes);
-            PresentMemory.copy(from, fromOffset, between, 0, bytes);
-            PresentMemory.copy(between, 0, to, toOffset, bytes);
+            FaultCheckedCopy.copy(from, fromOffset, between, 0, bytes);
+            FaultCheckedCopy.copy(between, 0, to, toOffset, bytes);
         }
     }
 }

@@ -19,7 +19,7 @@ enum PacketKind {
 
     private static final PacketKind[] VALUES = values();
 
-    static PacketKind of(WorkRequest.Operation operation) {
+    static PacketKind of(WorkRequest.Opcode operation) {
         return switch (operation) {
             case WRITE -> WRITE;
             case READ -> READ;
@@ -38,14 +38,14 @@ enum PacketKind {
     }
 
     /** What a request wants; not for answers. */
-    WorkRequest.Operation operation() {
+    WorkRequest.Opcode operation() {
         return switch (this) {
-            case WRITE -> WorkRequest.Operation.WRITE;
-            case READ -> WorkRequest.Operation.READ;
-            case PUT -> WorkRequest.Operation.PUT;
-            case SIGNAL -> WorkRequest.Operation.SIGNAL;
-            case FETCH_ADD -> WorkRequest.Operation.FETCH_ADD;
-            case COMPARE_AND_SWAP -> WorkRequest.Operation.COMPARE_AND_SWAP;
+            case WRITE -> WorkRequest.Opcode.WRITE;
+            case READ -> WorkRequest.Opcode.READ;
+            case PUT -> WorkRequest.Opcode.PUT;
+            case SIGNAL -> WorkRequest.Opcode.SIGNAL;
+            case FETCH_ADD -> WorkRequest.Opcode.FETCH_ADD;
+            case COMPARE_AND_SWAP -> WorkRequest.Opcode.COMPARE_AND_SWAP;
             case DATA, ANSWER -> throw new IllegalStateException("an answer asks for nothing");
         };
     }

@@ -1,7 +1,7 @@
 package io.sluice.engine.transport.reordering;
 
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -11,12 +11,12 @@ final class ReadAnswer implements PacketSource {
     private final long offset;
     private final long length;
     private final Target target;
-    private @Nullable ExposedRegion region;
+    private @Nullable ExportedRegion region;
     private CompletionStatus status = CompletionStatus.SUCCESS;
     private long position;
     private boolean exhausted;
 
-    ReadAnswer(Packet asked, ExposedRegion leased, Target target) {
+    ReadAnswer(Packet asked, ExportedRegion leased, Target target) {
         this.request = asked.request();
         this.offset = asked.offset();
         this.length = asked.length();
@@ -26,7 +26,7 @@ final class ReadAnswer implements PacketSource {
 
     @Override
     public Packet next(MemorySegment memory) {
-        ExposedRegion leased = region;
+        ExportedRegion leased = region;
         if (leased != null) {
             long part = Math.min(Packet.payloadOf(length), length - position);
             try {
@@ -70,7 +70,7 @@ final class ReadAnswer implements PacketSource {
     }
 
     void release() {
-        ExposedRegion leased = region;
+        ExportedRegion leased = region;
         if (leased != null) {
             region = null;
             leased.release();

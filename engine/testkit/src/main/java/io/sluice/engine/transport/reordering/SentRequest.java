@@ -30,7 +30,7 @@ final class SentRequest implements PacketSource {
         begun = true;
         Packet packet = Packet.blank(memory, PacketKind.of(request.operation()), number)
                 .region(request.remote(), request.remoteOffset(), request.length());
-        if (request.operation() == WorkRequest.Operation.WRITE) {
+        if (request.operation() == WorkRequest.Opcode.WRITE) {
             addBytes(packet);
         } else {
             packet.operands(request.operand(), request.expected());
@@ -69,7 +69,7 @@ final class SentRequest implements PacketSource {
 
     /** Takes a part of the bytes that are read; true if it was the last that was missing. */
     boolean place(Packet packet) {
-        if (request.operation() != WorkRequest.Operation.READ || !exhausted) {
+        if (request.operation() != WorkRequest.Opcode.READ || !exhausted) {
             throw new ProtocolException("the peer sends bytes that were not asked for");
         }
         packet.checkPayloadWithin(request.length());
@@ -94,7 +94,7 @@ final class SentRequest implements PacketSource {
         }
         if (answer.status() != CompletionStatus.SUCCESS.code()) {
             status = CompletionStatus.refusal(answer.status());
-        } else if (request.operation() == WorkRequest.Operation.READ) {
+        } else if (request.operation() == WorkRequest.Opcode.READ) {
             throw new ProtocolException("the peer answers a read without the bytes");
         } else if (request.operation().isFetching()) {
             request.fetched(answer.operand());

@@ -4,7 +4,7 @@ import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
@@ -15,7 +15,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A region that counts its leases and may look at its bytes whenever a signal comes. */
-final class ServedMemory implements ExposedRegion {
+final class ServedMemory implements ExportedRegion {
     private final RemoteKey key;
     private final MemorySegment segment;
     private Runnable onSignal = () -> {};
@@ -55,7 +55,7 @@ final class ServedMemory implements ExposedRegion {
 
     @Override
     public CompletionStatus acquire(
-            WorkRequest.Operation operation, long presentedKey, long presentedEpoch, long offset, long length) {
+            WorkRequest.Opcode operation, long presentedKey, long presentedEpoch, long offset, long length) {
         if (presentedKey != key.key()) {
             return CompletionStatus.BAD_KEY;
         }

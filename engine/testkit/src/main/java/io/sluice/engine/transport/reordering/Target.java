@@ -3,7 +3,7 @@ package io.sluice.engine.transport.reordering;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
-import io.sluice.engine.transport.ExposedRegion;
+import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.ValueLayout;
@@ -48,7 +48,7 @@ final class Target {
         write.release();
         CompletionStatus status = write.status();
         if (status == CompletionStatus.SUCCESS && !write.isWithdrawn()) {
-            context.served(WorkRequest.Operation.WRITE, packet.length());
+            context.served(WorkRequest.Opcode.WRITE, packet.length());
             if (packet.hasSignal()) {
                 status = signal(packet);
             }
@@ -60,7 +60,7 @@ final class Target {
     private CompletionStatus signal(Packet packet) {
         RemoteKey key = packet.signal();
         return onWord(
-                WorkRequest.Operation.SIGNAL,
+                WorkRequest.Opcode.SIGNAL,
                 key,
                 packet.signalOffset(),
                 WorkRequest.WORD_BYTES,
@@ -71,12 +71,12 @@ final class Target {
         long[] fetched = {0};
         CompletionStatus status =
                 onWord(packet.kind().operation(), packet.region(), packet.offset(), packet.length(), region -> {
-                    fetched[0] = carryOut(packet, region);
+                    fetched[0] = execute(packet, region);
                 });
         answer(packet, status, fetched[0]);
     }
 
-    private static long carryOut(Packet packet, ExposedRegion region) {
+    private static long execute(Packet packet, ExportedRegion region) {
         return switch (packet.kind()) {
             case PUT -> {
                 for (int i = 0; i < packet.length(); i++) {
@@ -94,12 +94,12 @@ final class Target {
     /** What is done to a word of a leased region. */
     @FunctionalInterface
     private interface WordEffect {
-        void on(ExposedRegion region);
+        void on(ExportedRegion region);
     }
 
     private CompletionStatus onWord(
-            WorkRequest.Operation operation, RemoteKey key, long offset, long length, WordEffect effect) {
-        ExposedRegion region = context.exposed(key.handle());
+            WorkRequest.Opcode operation, RemoteKey key, long offset, long length, WordEffect effect) {
+        ExportedRegion region = context.exposed(key.handle());
         if (region == null) {
             return CompletionStatus.UNKNOWN_REGION;
         }
@@ -123,10 +123,10 @@ final class Target {
 
     private void read(Packet packet) {
         RemoteKey key = packet.region();
-        ExposedRegion region = context.exposed(key.handle());
+        ExportedRegion region = context.exposed(key.handle());
         CompletionStatus status = region == null
                 ? CompletionStatus.UNKNOWN_REGION
-                : region.acquire(WorkRequest.Operation.READ, key.key(), key.epoch(), packet.offset(), packet.length());
+                : region.acquire(WorkRequest.Opcode.READ, key.key(), key.epoch(), packet.offset(), packet.length());
         if (region == null || status != CompletionStatus.SUCCESS) {
             answer(packet, status, 0);
             return;
@@ -145,7 +145,7 @@ final class Target {
 
     /** All bytes of a read have been taken. */
     void readServed(long length) {
-        context.served(WorkRequest.Operation.READ, length);
+        context.served(WorkRequest.Opcode.READ, length);
     }
 
     /** A read holds its lease no longer. */

@@ -15,10 +15,10 @@ import io.vertx.core.json.JsonObject;
 public record Grant(long lease, long generation, PoolLayout layout, JsonArray slots) {
 
     /** A block that is there already when it is offered, or not there when it is wanted. */
-    public static final int NOT_NEEDED = PoolDesk.NOT_NEEDED;
+    public static final int NOT_NEEDED = PoolService.NOT_NEEDED;
 
     /** A block for which there is no room. */
-    public static final int NO_ROOM = PoolDesk.NO_ROOM;
+    public static final int NO_ROOM = PoolService.NO_ROOM;
 
     /**
      * Reads the answer of a peer, which is believed in nothing.

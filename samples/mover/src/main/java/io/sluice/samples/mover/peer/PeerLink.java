@@ -42,7 +42,7 @@ public final class PeerLink {
     private final Vertx vertx;
     private final Context context;
     private final TransferConnection connection;
-    private final PoolDesk desk;
+    private final PoolService desk;
     private final Leases leases = new Leases();
     private final Map<Long, Promise<JsonObject>> asked = new HashMap<>();
     /** Questions that nobody waits for any more, though the peer may still grant a lease. */
@@ -54,7 +54,7 @@ public final class PeerLink {
     private long lastQuestion;
     private boolean ended;
 
-    private PeerLink(Vertx vertx, Context context, TransferConnection connection, PoolDesk desk) {
+    private PeerLink(Vertx vertx, Context context, TransferConnection connection, PoolService desk) {
         this.vertx = vertx;
         this.context = context;
         this.connection = connection;
@@ -63,7 +63,7 @@ public final class PeerLink {
     }
 
     /** Begins to listen. On the mover's context. */
-    static PeerLink over(Vertx vertx, Context context, TransferConnection connection, PoolDesk desk) {
+    static PeerLink over(Vertx vertx, Context context, TransferConnection connection, PoolService desk) {
         PeerLink link = new PeerLink(vertx, context, connection, desk);
         link.messages.pause();
         link.messages

@@ -24,7 +24,7 @@ public final class PeerLinks {
     private final Context context;
     private final TransferClient client;
     private final Directory directory;
-    private final PoolDesk desk;
+    private final PoolService desk;
     private final Map<Long, PeerLink> links = new HashMap<>();
 
     /** For a mover's context, on that context. */
@@ -33,7 +33,7 @@ public final class PeerLinks {
         this.context = vertx.getOrCreateContext();
         this.client = client;
         this.directory = directory;
-        this.desk = new PoolDesk(pools);
+        this.desk = new PoolService(pools);
     }
 
     /** From now on peers that connect are answered. */

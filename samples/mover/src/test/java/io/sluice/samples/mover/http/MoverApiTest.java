@@ -376,10 +376,8 @@ class MoverApiTest {
 
     /** As a peer with access could: slot 0 has a block, as all slots do. */
     private static void corruptFirstPage(MoverPair movers, String transport) {
-        ReactiveTransferEngine vandal = ReactiveTransferEngine.open(MoverPair.patient()
-                .listenNowhere()
-                .transports(List.of(transport))
-                .build());
+        ReactiveTransferEngine vandal = ReactiveTransferEngine.open(
+                MoverPair.patient().noListener().transports(List.of(transport)).build());
         try {
             MemoryRegion byteOfMine = vandal.allocate(8, RegionOptions.local());
             byteOfMine.segment().fill((byte) 0x55);

@@ -41,7 +41,7 @@ class MoverPeersTest {
 
     private static ReactiveTransferEngine stranger() {
         return ReactiveTransferEngine.open(
-                MoverPair.patient().listenNowhere().transports(List.of("tcp")).build());
+                MoverPair.patient().noListener().transports(List.of("tcp")).build());
     }
 
     private static ReactiveConnection connect(ReactiveTransferEngine stranger, MoverPair movers) {

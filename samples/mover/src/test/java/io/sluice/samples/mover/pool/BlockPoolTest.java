@@ -22,7 +22,7 @@ class BlockPoolTest {
 
     @BeforeEach
     void open() {
-        engine = TransferEngine.open(EngineOptions.builder().listenNowhere().build());
+        engine = TransferEngine.open(EngineOptions.builder().noListener().build());
         pool = new BlockPool(
                 "kv",
                 1,

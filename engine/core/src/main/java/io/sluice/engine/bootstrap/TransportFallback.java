@@ -1,0 +1,79 @@
+package io.sluice.engine.bootstrap;
+
+import io.sluice.engine.control.PeerText;
+import io.sluice.engine.providers.OpenTransport;
+import io.sluice.engine.providers.Transports;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Why a connection takes a lesser transport than this engine could have had, or than its peer could.
+ *
+ * @param transport that it takes
+ * @param because why, in a sentence
+ * @param lacks whether it is as either engine lacks one
+ */
+record TransportFallback(String transport, String because, boolean lacks) {
+    private static final Logger LOG = LoggerFactory.getLogger(TransportFallback.class);
+
+    /**
+     * Finds it out.
+     *
+     * @param own this engine's
+     * @param chosen what both have
+     * @param fields the peer's first message
+     * @param severalPaths whether the peer can have another path beside that
+     */
+    static TransportFallback of(Transports own, OpenTransport chosen, FieldReader fields, boolean severalPaths) {
+        List<String> reasons = new ArrayList<>();
+        boolean lacks = false;
+        List<String> peers = List.of(text(fields, Tag.TRANSPORTS).split(","));
+        for (OpenTransport better : own.all()) {
+            if (better.equals(chosen)) {
+                break;
+            }
+            String outOfReach = Transports.whyOutOfReach(better, reachOf(fields));
+            if (!peers.contains(better.name())) {
+                lacks = true;
+                String lacking = text(fields, Tag.TRANSPORTS_LACKING);
+                reasons.add(better.name() + " is not offered by the peer"
+                        + (lacking.isEmpty() ? "" : " (" + lacking + ")"));
+            } else if (!severalPaths && Transports.isPartial(better)) {
+                reasons.add(better.name() + " needs another path beside it, of which the peer's version does not know");
+            } else {
+                reasons.add(better.name() + " is out of reach: "
+                        + (outOfReach == null ? "an attempt has failed" : outOfReach));
+            }
+        }
+        if (own.lacksAnyOf(peers)) {
+            lacks = true;
+            reasons.add(own.lacking());
+        }
+        return new TransportFallback(
+                chosen.name(),
+                reasons.isEmpty() ? "the best that both engines have" : String.join("; ", reasons),
+                lacks);
+    }
+
+    /** Says it; of a peer that has proved itself, as others could fill the log. */
+    void log(String peer) {
+        if (lacks) {
+            LOG.info("the connection with {} takes {}: {}", peer, transport, because);
+        } else {
+            LOG.debug("the connection with {} takes {}: {}", peer, transport, because);
+        }
+    }
+
+    /** Where the peer's transports can be reached from, as its first message tells it; empty if it does not. */
+    static String reachOf(FieldReader fields) {
+        byte[] lines = fields.optional(Tag.TRANSPORTS_REACH);
+        return lines == null ? "" : PeerText.readLines(lines);
+    }
+
+    private static String text(FieldReader fields, int tag) {
+        byte[] value = fields.optional(tag);
+        return value == null ? "" : PeerText.read(value);
+    }
+}

@@ -1,0 +1,103 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.transport.ExportedRegion;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The exposures of one connection by handle. A handle is an index with a generation above it, so that one of a detached
+ * region never reaches what took its place. Confined to the connection's loop.
+ */
+public final class ExportTable {
+    private final int limit;
+    // each by path, null for those that do not reach it
+    private @Nullable RegionExport[] @Nullable [] exposures = new @Nullable RegionExport[16] @Nullable [];
+    private int[] generations = new int[16];
+    private final ArrayDeque<Integer> free = new ArrayDeque<>();
+    private int used;
+
+    public ExportTable(int limit) {
+        this.limit = limit;
+    }
+
+    /**
+     * Adds one region or slice.
+     *
+     * @param exposure of it, by path; at least one is not null
+     * @return the handle, or −1 if the table is full
+     */
+    long add(@Nullable RegionExport... exposure) {
+        Integer reused = free.pollFirst();
+        int index;
+        if (reused != null) {
+            index = reused;
+        } else if (used == limit) {
+            return -1;
+        } else {
+            index = used++;
+            if (index == exposures.length) {
+                exposures = Arrays.copyOf(exposures, index * 2);
+                generations = Arrays.copyOf(generations, index * 2);
+            }
+        }
+        exposures[index] = exposure;
+        return ((long) generations[index] << 32) | index;
+    }
+
+    /** What a handle stands for, whichever path it is reached by; null if there is none. */
+    public @Nullable ExportedRegion get(long handle) {
+        @Nullable RegionExport[] byPath = find(handle);
+        return byPath == null ? null : any(byPath);
+    }
+
+    /** What the peer reaches by a path under a handle; null if there is none. */
+    public @Nullable ExportedRegion get(long handle, int path) {
+        @Nullable RegionExport[] byPath = find(handle);
+        return byPath == null ? null : byPath[path];
+    }
+
+    private @Nullable RegionExport @Nullable [] find(long handle) {
+        int index = (int) handle;
+        if (index < 0 || index >= used || generations[index] != (int) (handle >>> 32)) {
+            return null;
+        }
+        return exposures[index];
+    }
+
+    private static RegionExport any(@Nullable RegionExport[] byPath) {
+        for (RegionExport exposure : byPath) {
+            if (exposure != null) {
+                return exposure;
+            }
+        }
+        throw new IllegalStateException("a handle without a path");
+    }
+
+    /** False if there is none of that handle. */
+    boolean remove(long handle) {
+        if (find(handle) == null) {
+            return false;
+        }
+        free((int) handle);
+        return true;
+    }
+
+    public void removeAll(LocalRegion region, LongConsumer ended) {
+        for (int i = 0; i < used; i++) {
+            @Nullable RegionExport[] byPath = exposures[i];
+            if (byPath != null && any(byPath).region() == region) {
+                long handle = ((long) generations[i] << 32) | i;
+                free(i);
+                ended.accept(handle);
+            }
+        }
+    }
+
+    private void free(int index) {
+        exposures[index] = null;
+        generations[index] = (generations[index] + 1) & Integer.MAX_VALUE;
+        free.addLast(index);
+    }
+}

@@ -1,0 +1,154 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.providers.OpenTransport;
+import io.sluice.engine.transport.RegisteredMemory;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What the transports of an engine know of one region, each at its place among them. Any thread. */
+final class TransportRegistrations implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(TransportRegistrations.class);
+
+    private final @Nullable RegisteredMemory[] byTransport;
+    private final boolean[] taken;
+    private final @Nullable RegistrationException[] refusals;
+
+    private TransportRegistrations(int transports) {
+        byTransport = new @Nullable RegisteredMemory[transports];
+        taken = new boolean[transports];
+        refusals = new @Nullable RegistrationException[transports];
+    }
+
+    /** Of an engine without transports. */
+    static TransportRegistrations none() {
+        return new TransportRegistrations(0);
+    }
+
+    /**
+     * Registers memory with each transport for memory of its kind that takes it. The transport that has made the memory knows it
+     * already.
+     *
+     * @throws RegistrationException if none takes it
+     */
+    static TransportRegistrations make(
+            Collection<OpenTransport> transports,
+            RegionMemory memory,
+            RegionOptions options,
+            @Nullable OpenTransport madeBy,
+            @Nullable RegisteredMemory known) {
+        TransportRegistrations made = new TransportRegistrations(transports.size());
+        try {
+            for (OpenTransport transport : transports) {
+                if (transport.equals(madeBy)) {
+                    made.byTransport[transport.index()] = known;
+                    made.taken[transport.index()] = true;
+                } else if (transport.transport().memory().register().contains(memory.kind())) {
+                    made.register(transport, memory, options);
+                }
+            }
+            made.checkTaken(transports, memory);
+        } catch (RuntimeException | Error e) {
+            made.close();
+            throw e;
+        }
+        return made;
+    }
+
+    private void register(OpenTransport transport, RegionMemory memory, RegionOptions options) {
+        int index = transport.index();
+        try {
+            byTransport[index] = transport.transport().register(memory, options.access(), options.atomicDomain());
+            taken[index] = true;
+        } catch (RegistrationException e) {
+            refusals[index] = e;
+        }
+    }
+
+    private void checkTaken(Collection<OpenTransport> transports, RegionMemory memory) {
+        List<OpenTransport> refusing = transports.stream()
+                .filter(each -> refusals[each.index()] != null)
+                .toList();
+        if (refusing.isEmpty()) {
+            return;
+        }
+        RegistrationException first =
+                Objects.requireNonNull(refusals[refusing.getFirst().index()]);
+        for (boolean one : taken) {
+            if (one) {
+                refusing.forEach(each -> say(each, memory));
+                return;
+            }
+        }
+        throw refusing.size() == 1
+                ? first
+                : new RegistrationException(
+                        "no transport takes " + memory + ": "
+                                + refusing.stream()
+                                        .map(each -> each.name() + ": " + message(each))
+                                        .collect(Collectors.joining("; ")),
+                        first);
+    }
+
+    private void say(OpenTransport refusing, RegionMemory memory) {
+        if (refusing.refused()) {
+            LOG.warn(
+                    "transport {} does not take {}, which is reached by other transports alone; connections made until now may"
+                            + " have no path over one of those: {}",
+                    refusing.name(),
+                    memory,
+                    message(refusing));
+        } else {
+            LOG.debug("transport {} does not take {}: {}", refusing.name(), memory, message(refusing));
+        }
+    }
+
+    private String message(OpenTransport refusing) {
+        return String.valueOf(Objects.requireNonNull(refusals[refusing.index()]).getMessage());
+    }
+
+    /** Whether a transport has taken the memory. */
+    boolean isTakenBy(int transport) {
+        return taken[transport];
+    }
+
+    /** Why a transport has not taken the memory; null if it has, or was not asked. */
+    @Nullable
+    RegistrationException refusal(int transport) {
+        return refusals[transport];
+    }
+
+    @Nullable
+    RegisteredMemory get(int transport) {
+        return byTransport[transport];
+    }
+
+    long lockedBytes() {
+        long sum = 0;
+        for (RegisteredMemory registered : byTransport) {
+            sum += registered == null ? 0 : registered.lockedBytes();
+        }
+        return sum;
+    }
+
+    /** It may block. */
+    @Override
+    public void close() {
+        for (RegisteredMemory registered : byTransport) {
+            if (registered != null) {
+                try {
+                    registered.close();
+                } catch (RuntimeException e) {
+                    LOG.error("a registration could not be ended", e);
+                }
+            }
+        }
+    }
+}

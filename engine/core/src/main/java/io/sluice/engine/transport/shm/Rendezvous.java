@@ -1,0 +1,113 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.TransportUnavailableException;
+import io.sluice.jni.Errno;
+import io.sluice.jni.LocalSockets;
+import io.sluice.jni.Sockets;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where one acceptor waits for one initiator: a Unix socket of a random name, which only the authenticated bootstrap tells, in
+ * the network namespace's abstract names and, if there is one, in the shared directory.
+ */
+final class Rendezvous implements AutoCloseable {
+    /** What all names begin with. */
+    static final String PREFIX = "sluice-";
+
+    private static final Logger LOG = LoggerFactory.getLogger(Rendezvous.class);
+    private static final int NONE = -1;
+
+    private final String name;
+    private final int byName;
+    private final int byPath;
+    private final @Nullable Path path;
+
+    private Rendezvous(String name, int byName, int byPath, @Nullable Path path) {
+        this.name = name;
+        this.byName = byName;
+        this.byPath = byPath;
+        this.path = path;
+    }
+
+    /** Opens one of a name made of these bytes; in the directory too, if there is one. */
+    static Rendezvous open(@Nullable String directory, byte[] random) {
+        String name = PREFIX + HexFormat.of().formatHex(random);
+        int byName = LocalSockets.listen(abstractAddress(name));
+        int byPath = NONE;
+        Path path = null;
+        if (directory != null) {
+            path = Path.of(directory, name);
+            byPath = LocalSockets.listen(pathAddress(directory, name));
+            if (byPath < 0) {
+                LOG.warn("no socket in {} for peers in other namespaces: {}", directory, Errno.message(-byPath));
+                path = null;
+            }
+        }
+        if (byName < 0 && byPath < 0) {
+            throw new TransportUnavailableException("no Unix socket to meet the peer at: " + Errno.message(-byName));
+        }
+        return new Rendezvous(name, byName, byPath, path);
+    }
+
+    /**
+     * Connects to one.
+     *
+     * @return the socket
+     * @throws TransportUnavailableException if it cannot be reached
+     */
+    static int connect(String name, boolean sameNetwork, @Nullable String directory) {
+        int socket = -Errno.ENOENT;
+        if (sameNetwork) {
+            socket = LocalSockets.connect(abstractAddress(name));
+        }
+        if (socket < 0 && directory != null) {
+            socket = LocalSockets.connect(pathAddress(directory, name));
+        }
+        if (socket < 0) {
+            throw new TransportUnavailableException(
+                    "the peer claims to run on this host, but does not answer here: " + Errno.message(-socket));
+        }
+        return socket;
+    }
+
+    private static byte[] abstractAddress(String name) {
+        return ("\0" + name).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static byte[] pathAddress(String directory, String name) {
+        return (directory + "/" + name).getBytes(StandardCharsets.UTF_8);
+    }
+
+    String name() {
+        return name;
+    }
+
+    /** The listening sockets. */
+    int[] descriptors() {
+        if (byName < 0) {
+            return new int[] {byPath};
+        }
+        return byPath < 0 ? new int[] {byName} : new int[] {byName, byPath};
+    }
+
+    @Override
+    public void close() {
+        for (int each : descriptors()) {
+            Sockets.close(each);
+        }
+        if (path != null) {
+            try {
+                Files.deleteIfExists(path);
+            } catch (IOException e) {
+                LOG.warn("the socket {} stays behind", path, e);
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+package io.sluice.engine.transport.shm;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransportUnavailableException;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.jni.Errno;
+import io.sluice.jni.LocalSockets;
+import io.sluice.jni.Sockets;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How two endpoints meet at a Unix socket and come to share the control segment. The acceptor waits at a meeting point, the
+ * initiator brings the segment, and the acceptor shows by a word in it that both have mapped the same memory: only then do
+ * they know that they run on one host. On the loop's thread.
+ */
+final class ShmHandshake implements AutoCloseable {
+    private final EndpointContext context;
+    private final Host host;
+    private final @Nullable String directory;
+    private final End end;
+    private final SecretSource secrets;
+    private final byte[] secret;
+    private final List<EventLoop.Watch> listening = new ArrayList<>();
+    private @Nullable Rendezvous meetingPoint;
+    private @Nullable ShmOffer peer;
+    private @Nullable ShmPeerLink link;
+    private EventLoop.@Nullable Watch watch;
+    private @Nullable ControlSegment segment;
+    private boolean met;
+    private boolean closed;
+
+    /** What comes of it. */
+    interface End {
+        /** Both share the segment; the link is the handshake's to close. */
+        void met(ShmPeerLink link, ControlSegment segment, ShmOffer peer);
+
+        /** A message has come over the link after that; the descriptors are closed afterwards. */
+        void message(ByteBuffer message, int[] descriptors);
+
+        void failed(SluiceException error);
+
+        /** The peer has closed its end of the link. */
+        void peerStopped();
+    }
+
+    ShmHandshake(EndpointContext context, Host host, @Nullable String directory, SecretSource secrets, End end) {
+        this.context = context;
+        this.host = host;
+        this.directory = directory;
+        this.end = end;
+        this.secrets = secrets;
+        this.secret = secrets.draw();
+    }
+
+    ShmOffer offer(long probeAddress, byte[] probe) {
+        String name = "";
+        if (!context.initiator()) {
+            Rendezvous opened = Rendezvous.open(directory, secrets.draw());
+            meetingPoint = opened;
+            name = opened.name();
+        }
+        return new ShmOffer(host.text(), name, secret, probeAddress, probe);
+    }
+
+    void begin(ShmOffer peerOffer) {
+        peer = peerOffer;
+        if (context.initiator()) {
+            come(peerOffer);
+        } else {
+            await();
+        }
+    }
+
+    // ---- the initiator ----
+
+    private void come(ShmOffer acceptor) {
+        Host other = Host.read(acceptor.host());
+        boolean sameNetwork = other != null && host.sharesNetwork(other);
+        ShmPeerLink made = watched(Rendezvous.connect(acceptor.meetingPoint(), sameNetwork, directory));
+        if (!isOwnUser(made.peer())) {
+            throw new TransportUnavailableException("the peer's process belongs to another user (" + (int) made.peer()
+                    + "), and processes share memory with those of their own user only");
+        }
+        ControlSegment.Made control = ControlSegment.make();
+        segment = control.segment();
+        try {
+            ByteBuffer hello = ByteBuffer.allocate(1 + ShmOffer.SECRET_BYTES)
+                    .put(ShmMessage.HELLO)
+                    .put(acceptor.secret())
+                    .flip();
+            if (!made.send(hello, control.descriptor())) {
+                throw new TransportUnavailableException("the peer's Unix socket takes nothing");
+            }
+        } finally {
+            Sockets.close(control.descriptor());
+        }
+    }
+
+    private void welcomed(ControlSegment shared) {
+        if (shared.answered() != word(secret)) {
+            throw new TransportUnavailableException("the peer has mapped another memory than this engine's");
+        }
+        meet(shared);
+    }
+
+    // ---- the acceptor ----
+
+    private void await() {
+        Rendezvous point = meetingPoint;
+        if (point != null) {
+            for (int descriptor : point.descriptors()) {
+                listening.add(
+                        context.loop().watch(descriptor, (readable, writable) -> safely(() -> accept(descriptor))));
+            }
+        }
+    }
+
+    private void accept(int listener) {
+        int socket = LocalSockets.accept(listener);
+        if (socket == -Errno.EAGAIN || socket == -Errno.ECONNABORTED) {
+            return;
+        }
+        if (socket < 0) {
+            throw new TransportUnavailableException("cannot accept the peer: " + Errno.message(-socket));
+        }
+        if (link != null || !isOwnUser(LocalSockets.peer(socket))) {
+            // somebody came first; or a stranger, whom the name of the socket alone has led here: he keeps nobody out
+            Sockets.close(socket);
+            return;
+        }
+        watched(socket);
+    }
+
+    private void helloed(ByteBuffer message, int[] descriptors) {
+        byte[] told = new byte[ShmOffer.SECRET_BYTES];
+        ShmMessage.need(message, told.length).get(told);
+        if (!MessageDigest.isEqual(told, secret) || descriptors.length != 1) {
+            throw new ProtocolException("a stranger came to the meeting point");
+        }
+        ControlSegment shared = ControlSegment.of(descriptors[0]);
+        segment = shared;
+        ShmOffer initiator = peer;
+        ShmPeerLink current = link;
+        if (initiator == null || current == null) {
+            throw new IllegalStateException("the handshake has not begun");
+        }
+        shared.answer(word(initiator.secret()));
+        if (!current.send(ByteBuffer.wrap(new byte[] {ShmMessage.WELCOME, 0}))) {
+            throw new TransportUnavailableException("the peer's Unix socket takes nothing");
+        }
+        meet(shared);
+    }
+
+    // ---- both ----
+
+    private ShmPeerLink watched(int socket) {
+        ShmPeerLink made = new ShmPeerLink(socket);
+        link = made;
+        watch = context.loop().watch(socket, (readable, writable) -> safely(() -> receive(made)));
+        return made;
+    }
+
+    /** Processes of one user are one trust domain, and no others. */
+    private static boolean isOwnUser(long peer) {
+        return peer >= 0 && (int) peer == LocalSockets.userId();
+    }
+
+    private void receive(ShmPeerLink from) {
+        if (!from.receive(this::message) && !closed) {
+            if (met) {
+                end.peerStopped();
+            } else {
+                throw new TransportUnavailableException("the peer has left the Unix socket");
+            }
+        }
+    }
+
+    private void message(ByteBuffer message, int[] descriptors) {
+        try {
+            ControlSegment shared = segment;
+            if (met) {
+                end.message(message, descriptors);
+            } else if (context.initiator() && shared != null && type(message) == ShmMessage.WELCOME) {
+                welcomed(shared);
+            } else if (!context.initiator() && type(message) == ShmMessage.HELLO) {
+                helloed(message, descriptors);
+            } else {
+                throw new ProtocolException("an unexpected message on the peer's Unix socket");
+            }
+        } finally {
+            ShmPeerLink.closeAll(descriptors);
+        }
+    }
+
+    private static byte type(ByteBuffer message) {
+        return ShmMessage.need(message, 1).get();
+    }
+
+    private void meet(ControlSegment shared) {
+        met = true;
+        stopListening();
+        ShmPeerLink current = link;
+        ShmOffer other = peer;
+        if (current != null && other != null) {
+            end.met(current, shared, other);
+        }
+    }
+
+    private void safely(Runnable step) {
+        try {
+            if (!closed) {
+                step.run();
+            }
+        } catch (SluiceException e) {
+            end.failed(e);
+        } catch (OutOfMemoryError e) {
+            end.failed(new TransportUnavailableException("this side is short of memory: " + e.getMessage(), e));
+        }
+    }
+
+    private static long word(byte[] secret) {
+        return ByteBuffer.wrap(secret).getLong();
+    }
+
+    private void stopListening() {
+        listening.forEach(EventLoop.Watch::cancel);
+        listening.clear();
+        Rendezvous point = meetingPoint;
+        if (point != null) {
+            meetingPoint = null;
+            point.close();
+        }
+    }
+
+    /** Gives everything back but the segment, once that was handed over. */
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        stopListening();
+        EventLoop.Watch current = watch;
+        if (current != null) {
+            current.cancel();
+        }
+        ShmPeerLink open = link;
+        if (open != null) {
+            open.close();
+        }
+        ControlSegment unused = segment;
+        if (unused != null && !met) {
+            unused.close();
+        }
+    }
+}

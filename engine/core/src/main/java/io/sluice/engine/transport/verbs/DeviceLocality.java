@@ -1,0 +1,93 @@
+package io.sluice.engine.transport.verbs;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** How near a device is to a place: by the tree of PCIe bridges, or by NUMA node. */
+final class DeviceLocality {
+    private static final String NUMA = "numa:";
+    private static final Path NODES = Path.of("/sys/devices/system/node");
+
+    private final @Nullable Path bus;
+    private final int node;
+
+    private DeviceLocality(@Nullable Path bus, int node) {
+        this.bus = bus;
+        this.node = node;
+    }
+
+    /**
+     * Near what the options name, or near the processors that this process may use.
+     *
+     * @throws IllegalArgumentException if there is no such place
+     */
+    static DeviceLocality to(@Nullable String place) {
+        if (place == null) {
+            return new DeviceLocality(null, ownNode());
+        }
+        if (place.startsWith(NUMA)) {
+            try {
+                return new DeviceLocality(null, Integer.parseInt(place.substring(NUMA.length())));
+            } catch (NumberFormatException e) {
+                throw new IllegalArgumentException("'" + place + "' has no number of a NUMA node", e);
+            }
+        }
+        Path pci = Sysfs.pci(place);
+        if (pci == null) {
+            throw new IllegalArgumentException("'" + place + "' is neither numa:NODE nor the address of a PCIe device"
+                    + " of this machine, such as 0000:17:00.0");
+        }
+        return new DeviceLocality(pci, -1);
+    }
+
+    /** More is nearer; 0 if nothing is known. */
+    int of(String device) {
+        Path place = bus;
+        if (place != null) {
+            Path other = Sysfs.bus(device);
+            return other == null ? 0 : shared(place, other);
+        }
+        return node >= 0 && Sysfs.numaNode(device) == node ? 1 : 0;
+    }
+
+    /** How many names two paths begin with in common: the more bridges, the nearer. */
+    static int shared(Path one, Path other) {
+        int count = 0;
+        while (count < Math.min(one.getNameCount(), other.getNameCount())
+                && one.getName(count).equals(other.getName(count))) {
+            count++;
+        }
+        return count;
+    }
+
+    /** The only NUMA node whose processors this process may use, or −1 if there are several. */
+    private static int ownNode() {
+        String status = Sysfs.read(Path.of("/proc/self/status"));
+        if (status == null) {
+            return -1;
+        }
+        RailCpuList allowed = RailCpuList.parse(status.lines()
+                .filter(line -> line.startsWith("Cpus_allowed_list:"))
+                .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                .findFirst()
+                .orElse(""));
+        int found = -1;
+        try (DirectoryStream<Path> nodes = Files.newDirectoryStream(NODES, "node[0-9]*")) {
+            for (Path each : nodes) {
+                String list = Sysfs.read(each.resolve("cpulist"));
+                if (list != null && RailCpuList.parse(list).intersects(allowed)) {
+                    if (found >= 0) {
+                        return -1;
+                    }
+                    found = Integer.parseInt(each.getFileName().toString().substring("node".length()));
+                }
+            }
+        } catch (IOException | NumberFormatException e) {
+            return -1;
+        }
+        return found;
+    }
+}

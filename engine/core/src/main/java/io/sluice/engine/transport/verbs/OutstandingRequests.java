@@ -1,0 +1,85 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.CompletionStatus;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of a lane that the peer's engine answers, in the order in which it gets them. A count answers those that have
+ * succeeded; the others are answered one by one, in their turn.
+ */
+final class OutstandingRequests {
+    private final ArrayDeque<AwaitedAnswer> queue = new ArrayDeque<>();
+    private long answered;
+
+    boolean isEmpty() {
+        return queue.isEmpty();
+    }
+
+    void add(AwaitedAnswer request) {
+        queue.addLast(request);
+    }
+
+    /** Takes one out that the peer never gets. */
+    void remove(AwaitedAnswer request) {
+        queue.remove(request);
+    }
+
+    /** The peer has answered so many, modulo 2^32. True if some are new. */
+    boolean succeedTo(int count) {
+        long total = answered + (count - (int) answered);
+        boolean some = answered < total;
+        while (answered < total) {
+            answerNext(CompletionStatus.SUCCESS);
+        }
+        return some;
+    }
+
+    /** The peer has answered the one of this number, 1 for the first, and all before it have succeeded. */
+    void answer(long number, int status, long value) {
+        if (number <= answered) {
+            throw new ProtocolException("the peer answers a request twice");
+        }
+        while (answered < number - 1) {
+            answerNext(CompletionStatus.SUCCESS);
+        }
+        if (status == 0) {
+            next().request().fetched(value);
+            answerNext(CompletionStatus.SUCCESS);
+        } else {
+            answerNext(CompletionStatus.refusal(status));
+        }
+    }
+
+    private void answerNext(CompletionStatus status) {
+        next().answered(status);
+        answered++;
+    }
+
+    private AwaitedAnswer next() {
+        AwaitedAnswer oldest = queue.peekFirst();
+        if (oldest != null && !oldest.isAnswered()) {
+            return oldest;
+        }
+        for (AwaitedAnswer each : queue) {
+            if (!each.isAnswered()) {
+                return each;
+            }
+        }
+        throw new ProtocolException("the peer answers a request that was not sent");
+    }
+
+    /** The oldest, if it is answered and its memory is free; or null. */
+    @Nullable
+    AwaitedAnswer pollDone() {
+        AwaitedAnswer oldest = queue.peekFirst();
+        return oldest != null && oldest.isDone() ? queue.pollFirst() : null;
+    }
+
+    /** The oldest, whatever became of it; or null. */
+    @Nullable
+    AwaitedAnswer poll() {
+        return queue.pollFirst();
+    }
+}

@@ -1,0 +1,79 @@
+package io.sluice.engine.transport.verbs;
+
+import io.sluice.engine.ProtocolException;
+import java.nio.ByteBuffer;
+
+/** What the endpoints tell each other over the control channel. The first byte is the type. */
+final class VerbsControlMessage {
+    /** This side's queue pair of a lane is gone, and with it everything that was under way on it. */
+    static final byte FENCE = 1;
+    /** This side's new queue pair of a lane is connected: the other side may use it. */
+    static final byte READY = 2;
+    /** A region that was attached is closed. */
+    static final byte ENDED = 3;
+    /** What a region is that an adapter refused. */
+    static final byte REFUSED = 4;
+
+    private VerbsControlMessage() {}
+
+    /**
+     * The end of one incarnation of a lane, and the offer of the next.
+     *
+     * @param lane its index
+     * @param incarnation which has ended, 0 for the first
+     * @param received how many messages have arrived on the lane since its beginning
+     * @param number of the new queue pair, or 0 if the lane is to stay down
+     * @param sequence where the numbers of its packets begin
+     * @param refused the handle of a region to which the peer's adapter refused access, or −1
+     */
+    record Fence(int lane, int incarnation, long received, int number, int sequence, long refused) {
+        byte[] toBytes() {
+            return ByteBuffer.allocate(1 + 1 + 4 + 8 + 4 + 4 + 8)
+                    .put(FENCE)
+                    .put((byte) lane)
+                    .putInt(incarnation)
+                    .putLong(received)
+                    .putInt(number)
+                    .putInt(sequence)
+                    .putLong(refused)
+                    .array();
+        }
+
+        static Fence read(ByteBuffer bytes) {
+            need(bytes, 29);
+            return new Fence(
+                    Byte.toUnsignedInt(bytes.get()),
+                    bytes.getInt(),
+                    bytes.getLong(),
+                    bytes.getInt(),
+                    bytes.getInt(),
+                    bytes.getLong());
+        }
+    }
+
+    static byte[] ready(int lane, int incarnation) {
+        return ByteBuffer.allocate(6)
+                .put(READY)
+                .put((byte) lane)
+                .putInt(incarnation)
+                .array();
+    }
+
+    static byte[] ended(long handle) {
+        return ByteBuffer.allocate(9).put(ENDED).putLong(handle).array();
+    }
+
+    static byte[] refused(int lane, boolean attached) {
+        return ByteBuffer.allocate(3)
+                .put(REFUSED)
+                .put((byte) lane)
+                .put((byte) (attached ? 1 : 0))
+                .array();
+    }
+
+    static void need(ByteBuffer bytes, int count) {
+        if (bytes.remaining() < count) {
+            throw new ProtocolException("a message of the peer's verbs endpoint is cut short");
+        }
+    }
+}

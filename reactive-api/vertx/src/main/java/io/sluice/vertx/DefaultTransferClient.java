@@ -1,0 +1,411 @@
+package io.sluice.vertx;
+
+import io.sluice.engine.ConnectOptions;
+import io.sluice.engine.Connection;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.Signal;
+import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferTimeoutException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import io.vertx.core.streams.ReadStream;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A client in this process, of an engine of its own or a shared one. */
+final class DefaultTransferClient implements TransferClient {
+    private static final int UNDEPLOYING_SECONDS = 5;
+    private static final int LEAST_REGIONS_TO_LOOK_AT = 64;
+
+    private final Vertx vertx;
+    private final OpenEngine open;
+    private final @Nullable String sharedName;
+    private final @Nullable TransfersUnderWay underWay;
+    private final OpenStreams streams = new OpenStreams();
+
+    /** What this client made, to be closed with it; needed only where the engine may outlive it. */
+    private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
+
+    // Guarded by the regions.
+    private int regionsToLookAt = LEAST_REGIONS_TO_LOOK_AT;
+
+    private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
+    /** Nothing of this client touches memory any more. */
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+    /** And its deployment is gone. */
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    private volatile @Nullable ContextMailbox latest;
+    private volatile boolean closing;
+    private @Nullable ClientDeployment deployment;
+
+    private DefaultTransferClient(Vertx vertx, OpenEngine open, @Nullable String sharedName) {
+        this.vertx = vertx;
+        this.open = open;
+        this.sharedName = sharedName;
+        this.underWay = sharedName == null ? null : new TransfersUnderWay();
+    }
+
+    static TransferClient create(Vertx vertx, TransferClientOptions options) {
+        TransferClientOptions copy = new TransferClientOptions(options);
+        String name = copy.isShared() ? copy.getName() : null;
+        OpenEngine engine = name == null
+                ? OpenEngine.open(vertx, copy)
+                : SharedEngines.of(vertx).hold(vertx, name, copy);
+        DefaultTransferClient client = new DefaultTransferClient(vertx, engine, name);
+        ClientDeployment watch = ClientDeployment.of(vertx, client);
+        synchronized (client) {
+            client.deployment = watch;
+        }
+        return client;
+    }
+
+    /** The mailbox of the calling context. One context mostly asks many times in a row. */
+    ContextMailbox mailbox() {
+        Context context = vertx.getOrCreateContext();
+        ContextMailbox last = latest;
+        if (last == null || !last.context().equals(context)) {
+            last = new ContextMailbox(context);
+            latest = last;
+        }
+        return last;
+    }
+
+    OpenStreams streams() {
+        return streams;
+    }
+
+    StagingPool staging() {
+        return open.staging();
+    }
+
+    /** Where transfers have to enter themselves, if anywhere. */
+    @Nullable
+    TransfersUnderWay transfersUnderWay() {
+        return underWay;
+    }
+
+    /** What the engine answers to a question, on the caller's context; what it throws as well. */
+    <T> Future<T> answer(Supplier<? extends CompletionStage<T>> question) {
+        ContextMailbox mailbox = mailbox();
+        try {
+            return mailbox.whenEnded(question.get());
+        } catch (RuntimeException refused) {
+            return mailbox.failed(refused);
+        }
+    }
+
+    @Override
+    public TransferEngine engine() {
+        return open.engine();
+    }
+
+    @Override
+    public EngineAddress address() {
+        return engine().address();
+    }
+
+    @Override
+    public Future<MemoryRegion> allocate(long bytes, RegionOptions options) {
+        Objects.requireNonNull(options, "options");
+        return region(() -> engine().allocate(bytes, options));
+    }
+
+    @Override
+    public Future<MemoryRegion> register(MemorySegment segment, RegionOptions options) {
+        Objects.requireNonNull(segment, "segment");
+        Objects.requireNonNull(options, "options");
+        return region(() -> engine().register(segment, options));
+    }
+
+    @Override
+    public Future<MemoryRegion> register(RegionMemory memory, RegionOptions options) {
+        Objects.requireNonNull(memory, "memory");
+        Objects.requireNonNull(options, "options");
+        return region(() -> engine().register(memory, options));
+    }
+
+    private Future<MemoryRegion> region(Callable<MemoryRegion> making) {
+        ContextMailbox mailbox = mailbox();
+        try {
+            return mailbox.context().executeBlocking(() -> kept(making), false).map(Objects::requireNonNull);
+        } catch (RejectedExecutionException poolClosed) {
+            return mailbox.failed(poolClosed);
+        }
+    }
+
+    private MemoryRegion kept(Callable<MemoryRegion> making) throws Exception {
+        if (closing) {
+            throw TransfersUnderWay.closed();
+        }
+        MemoryRegion region = making.call();
+        regions.add(region);
+        dropClosedRegions();
+        if (closing) {
+            // A concurrent close may have run before the region was added.
+            region.close();
+            throw TransfersUnderWay.closed();
+        }
+        return region;
+    }
+
+    /** Regions may be closed without this client. It looks whenever their number has doubled. */
+    private void dropClosedRegions() {
+        synchronized (regions) {
+            if (regions.size() < regionsToLookAt) {
+                return;
+            }
+            regions.removeIf(region -> !region.isOpen());
+            regionsToLookAt = Math.max(LEAST_REGIONS_TO_LOOK_AT, 2 * regions.size());
+        }
+    }
+
+    /** How many regions it would close. */
+    int regionsKept() {
+        return regions.size();
+    }
+
+    @Override
+    public Future<Void> close(MemoryRegion region) {
+        Objects.requireNonNull(region, "region");
+        return answer(() -> {
+            CompletableFuture<Void> closingRegion = region.close();
+            regions.remove(region);
+            return closingRegion;
+        });
+    }
+
+    @Override
+    public Future<TransferConnection> connect(EngineAddress address) {
+        return connect(address, ConnectOptions.defaults());
+    }
+
+    @Override
+    public Future<TransferConnection> connect(EngineAddress address, ConnectOptions options) {
+        Objects.requireNonNull(address, "address");
+        Objects.requireNonNull(options, "options");
+        return answer(() -> engine().connect(address, options).thenApply(this::own));
+    }
+
+    @Override
+    public Future<TransferConnection> connection(EngineAddress address) {
+        Objects.requireNonNull(address, "address");
+        return answer(() -> engine().connection(address).thenApply(this::face));
+    }
+
+    private TransferConnection own(Connection connection) {
+        connections.add(connection);
+        connection.ended().whenComplete((nothing, error) -> connections.remove(connection));
+        if (closing) {
+            connection.close();
+            throw TransfersUnderWay.closed();
+        }
+        return face(connection);
+    }
+
+    private TransferConnection face(Connection connection) {
+        return new EngineConnection(this, connection);
+    }
+
+    @Override
+    public ReadStream<TransferConnection> accepted() {
+        return new AcceptedConnections(mailbox().context(), engine(), streams, this::face);
+    }
+
+    @Override
+    public TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options) {
+        Objects.requireNonNull(options, "options");
+        return spanning(
+                elements,
+                (element, callback) -> element.remote()
+                        .connection()
+                        .write(
+                                element.local(),
+                                element.localOffset(),
+                                element.remote(),
+                                element.remoteOffset(),
+                                element.length(),
+                                options,
+                                callback));
+    }
+
+    @Override
+    public TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options) {
+        Objects.requireNonNull(options, "options");
+        return spanning(
+                elements,
+                (element, callback) -> element.remote()
+                        .connection()
+                        .read(
+                                element.local(),
+                                element.localOffset(),
+                                element.remote(),
+                                element.remoteOffset(),
+                                element.length(),
+                                options,
+                                callback));
+    }
+
+    /** Enough to fill the windows of all connections; if all elements take one of them, it must hold them all. */
+    private TransferResultStream spanning(List<TransferElement> elements, VectoredStream.Submission submission) {
+        long spanned = elements.stream()
+                .map(element -> element.remote().connection())
+                .distinct()
+                .count();
+        long windows = engine().options().windowOperations() * Math.max(1, spanned);
+        int most = Math.min(
+                engine().options().engineWindowOperations(), engine().options().maxPending());
+        return new VectoredStream(
+                mailbox(), streams, (int) Math.min(windows, most), new ListedElements(elements), submission);
+    }
+
+    @Override
+    public Future<Long> awaitAtLeast(Signal signal, long value, Duration atMost) {
+        Objects.requireNonNull(signal, "signal");
+        if (atMost.isNegative() || atMost.isZero()) {
+            throw new IllegalArgumentException("more than zero, not " + atMost);
+        }
+        return answer(() -> {
+            CompletableFuture<Long> seen = signal.awaitAtLeast(value);
+            return seen.copy()
+                    .orTimeout(atMost.toMillis() + 1, TimeUnit.MILLISECONDS)
+                    .exceptionallyCompose(error -> {
+                        seen.cancel(false);
+                        return CompletableFuture.failedFuture(
+                                error instanceof TimeoutException
+                                        ? new TransferTimeoutException(
+                                                "the signal was not " + value + " within " + atMost)
+                                        : error);
+                    });
+        });
+    }
+
+    @Override
+    public Future<JsonObject> health() {
+        return answer(() -> new EngineHealthCheck(engine()).ask());
+    }
+
+    @Override
+    public Future<Void> close() {
+        if (begin()) {
+            end().whenComplete((nothing, error) -> undeploy(error));
+        }
+        return mailbox().whenEnded(closed);
+    }
+
+    /** As {@link #close()}, by the one who undeploys. */
+    Future<Void> closeUndeployed() {
+        if (begin()) {
+            end().whenComplete((nothing, error) -> closed(error));
+        }
+        return mailbox().whenEnded(ended);
+    }
+
+    /** Takes the deployment away before the close is over, so that who closes Vert.x next does not meet it half undeployed. */
+    private void undeploy(@Nullable Throwable error) {
+        if (error == null) {
+            ended.complete(null);
+        } else {
+            ended.completeExceptionally(error);
+        }
+        ClientDeployment watch;
+        synchronized (this) {
+            watch = deployment;
+        }
+        if (watch == null) {
+            closed(error);
+            return;
+        }
+        try {
+            watch.end(vertx)
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .copy()
+                    // a Vert.x that is being closed may forget what it was asked
+                    .completeOnTimeout(null, UNDEPLOYING_SECONDS, TimeUnit.SECONDS)
+                    .whenComplete((nothing, refused) -> closed(error));
+        } catch (RejectedExecutionException vertxClosed) {
+            closed(error);
+        }
+    }
+
+    private void closed(@Nullable Throwable error) {
+        if (error == null) {
+            ended.complete(null);
+            closed.complete(null);
+        } else {
+            ended.completeExceptionally(error);
+            closed.completeExceptionally(error);
+        }
+    }
+
+    private synchronized boolean begin() {
+        if (closing) {
+            return false;
+        }
+        closing = true;
+        return true;
+    }
+
+    private CompletableFuture<Void> end() {
+        streams.close();
+        if (sharedName == null) {
+            return begun(open::close);
+        }
+        List<CompletableFuture<Void>> ending = new ArrayList<>();
+        try {
+            if (SharedEngines.of(vertx).release(sharedName, open)) {
+                return begun(open::close);
+            }
+        } catch (RuntimeException refused) {
+            ending.add(CompletableFuture.failedFuture(refused));
+        }
+        TransfersUnderWay transfers = underWay;
+        if (transfers != null) {
+            ending.add(begun(() -> {
+                transfers.close();
+                return CompletableFuture.completedFuture(null);
+            }));
+        }
+        connections.forEach(connection -> ending.add(begun(connection::close)));
+        regions.forEach(region -> ending.add(begun(region::close)));
+        engine().connections().forEach(connection -> ending.add(begun(connection::quiesced)));
+        return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
+    }
+
+    /** What cannot even begin to close fails, and keeps nothing else from it. */
+    private static CompletableFuture<Void> begun(Supplier<CompletableFuture<Void>> step) {
+        try {
+            return step.get();
+        } catch (RuntimeException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
+    }
+
+    /** Names the engine. */
+    @Override
+    public String toString() {
+        return "TransferClient[" + engine().id() + (sharedName == null ? "" : ", shared as " + sharedName) + "]";
+    }
+}

@@ -1,0 +1,135 @@
+package io.sluice.samples.mover.peer;
+
+import io.sluice.samples.mover.pool.BlockHash;
+import io.sluice.samples.mover.pool.BlockPool;
+import io.sluice.samples.mover.pool.Pools;
+import io.sluice.samples.mover.pool.ReservedBlock;
+import io.sluice.samples.mover.problem.ProblemException;
+import io.sluice.samples.mover.problem.Problems;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Answers what peers ask about the pools here. */
+final class PoolService {
+
+    /** The peer has asked for something that is not there, or has offered what is. */
+    static final int NOT_NEEDED = -1;
+
+    /** There is no slot for it. */
+    static final int NO_ROOM = -2;
+
+    /** The most blocks of one question: its answer fits into a notification. */
+    static final int MOST_BLOCKS = 512;
+
+    private final Pools pools;
+
+    PoolService(Pools pools) {
+        this.pools = pools;
+    }
+
+    /** The answer, or a problem. */
+    Future<JsonObject> answer(PeerQuestion question, JsonObject body, Leases leases) {
+        try {
+            return switch (question) {
+                case BLOCKS -> Future.succeededFuture(blocks(body));
+                case LOCATE -> Future.succeededFuture(locate(body, leases));
+                case OFFER -> Future.succeededFuture(offer(body, leases));
+                case COMMIT -> commit(body, leases);
+            };
+        } catch (ProblemException | IllegalArgumentException | ClassCastException | NullPointerException wrong) {
+            return Future.failedFuture(wrong);
+        }
+    }
+
+    private BlockPool pool(JsonObject body) {
+        String name = body.getString("pool", "");
+        try {
+            return pools.named(name);
+        } catch (ProblemException unknown) {
+            throw Problems.UNKNOWN_POOL_AT_PEER.with(name).asException();
+        }
+    }
+
+    private static List<Long> hashes(JsonObject body) {
+        JsonArray texts = body.getJsonArray("hashes", new JsonArray());
+        if (texts.size() > MOST_BLOCKS) {
+            throw new IllegalArgumentException("at most " + MOST_BLOCKS + " blocks at a time");
+        }
+        List<Long> hashes = BlockHash.parse(texts);
+        if (hashes.size() < texts.size()) {
+            throw new IllegalArgumentException("a block is named twice, and there is a slot for each name");
+        }
+        return hashes;
+    }
+
+    private JsonObject blocks(JsonObject body) {
+        BlockPool pool = pool(body);
+        return listing(pool, body.getInteger("skip", 0), body.getInteger("limit", MOST_BLOCKS));
+    }
+
+    static JsonObject listing(BlockPool pool, int skip, int limit) {
+        return new JsonObject()
+                .put("pool", pool.name())
+                .put("total", pool.size())
+                .put("blocks", BlockHash.texts(pool.hashes(Math.max(0, skip), Math.clamp(limit, 0, MOST_BLOCKS))));
+    }
+
+    private JsonObject locate(JsonObject body, Leases leases) {
+        BlockPool pool = pool(body);
+        leases.requireRoom();
+        List<Long> pinned = new ArrayList<>();
+        JsonArray slots = new JsonArray();
+        for (long hash : hashes(body)) {
+            int slot = pool.pin(hash);
+            if (slot != BlockPool.NONE) {
+                pinned.add(hash);
+            }
+            slots.add(slot);
+        }
+        return granted(pool, leases.add(new Lease.Reading(pool, pinned)), slots);
+    }
+
+    private JsonObject offer(JsonObject body, Leases leases) {
+        BlockPool pool = pool(body);
+        leases.requireRoom();
+        List<ReservedBlock> reserved = new ArrayList<>();
+        JsonArray slots = new JsonArray();
+        for (long hash : hashes(body)) {
+            if (pool.has(hash)) {
+                slots.add(NOT_NEEDED);
+                continue;
+            }
+            int slot = pool.reserve();
+            if (slot == BlockPool.NONE) {
+                slots.add(NO_ROOM);
+            } else {
+                reserved.add(new ReservedBlock(hash, slot));
+                slots.add(slot);
+            }
+        }
+        return granted(pool, leases.add(new Lease.Writing(pool, reserved)), slots);
+    }
+
+    private static JsonObject granted(BlockPool pool, long lease, JsonArray slots) {
+        return new JsonObject()
+                .put("lease", lease)
+                .put("generation", pool.generation())
+                .put("layout", pool.layout().toJson())
+                .put("slots", slots);
+    }
+
+    private Future<JsonObject> commit(JsonObject body, Leases leases) {
+        Lease.Writing writing = leases.takeWriting(body.getLong("lease", 0L));
+        if (writing == null) {
+            throw new IllegalArgumentException("there is no such lease");
+        }
+        return pools.admit(writing.pool(), writing.blocks())
+                .map(check -> new JsonObject()
+                        .put("corruptedPages", check.corruptedPages())
+                        .put("corruptedBlocks", check.corruptedBlocks())
+                        .put("detail", check.detail()));
+    }
+}

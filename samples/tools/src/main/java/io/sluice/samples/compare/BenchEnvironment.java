@@ -1,0 +1,239 @@
+package io.sluice.samples.compare;
+
+import io.sluice.samples.compare.CommandLog.Role;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
+
+/**
+ * Where measurements are made: processes on their processors, a folder for what they print, bounded waits. For one thread.
+ */
+public final class BenchEnvironment implements AutoCloseable {
+
+    private static final long LISTEN_POLL_MILLIS = 5;
+    private static final long TARGET_END_MILLIS = 2000;
+
+    private final Timing timing;
+    private final Pinning pinning;
+    private final Function<List<String>, List<String>> ownCommand;
+    private final BooleanSupplier interrupted;
+    private final Path folder;
+    private final CommandLog commands;
+
+    /**
+     * One with a folder of its own.
+     *
+     * @param timing how often and how long to measure
+     * @param pinning where processes run
+     * @param ownCommand the command line that starts this program once more, with these arguments
+     * @param interrupted whether to break off
+     */
+    public BenchEnvironment(
+            Timing timing,
+            Pinning pinning,
+            Function<List<String>, List<String>> ownCommand,
+            BooleanSupplier interrupted)
+            throws IOException {
+        this.timing = timing;
+        this.pinning = pinning;
+        this.ownCommand = ownCommand;
+        this.interrupted = interrupted;
+        // Readable for this user alone, as temporary folders are.
+        this.folder = Files.createTempDirectory("sluice-compare-");
+        this.commands = new CommandLog(folder);
+    }
+
+    Timing timing() {
+        return timing;
+    }
+
+    Pinning pinning() {
+        return pinning;
+    }
+
+    BooleanSupplier interrupted() {
+        return interrupted;
+    }
+
+    /** What measurements have started. */
+    CommandLog commands() {
+        return commands;
+    }
+
+    Path folder() {
+        return folder;
+    }
+
+    /** The C program, which {@link BaselineBuild} puts there. */
+    String ceiling() {
+        return folder.resolve(BaselineBuild.NAME).toString();
+    }
+
+    /** What a process prints that runs on the initiator's processors. */
+    String runAlone(String label, Map<String, String> environment, List<String> command)
+            throws MeasurementFailedException {
+        return run(label, environment, initiator(label, environment, command));
+    }
+
+    private List<String> initiator(String label, Map<String, String> environment, List<String> command) {
+        List<String> pinned = Pinning.command(pinning.initiator(), command);
+        commands.add(label, Role.INITIATOR, environment, pinned);
+        return pinned;
+    }
+
+    /** What this program prints, which puts its processes on their processors by itself. */
+    String runOwn(String label, Map<String, String> environment, List<String> arguments)
+            throws MeasurementFailedException {
+        List<String> pinned = Pinning.command(arguments, pinning.ownOptions());
+        commands.add(label, Role.INITIATOR, environment, Pinning.command(List.of("./sluice"), pinned));
+        return run(label, environment, ownCommand.apply(pinned));
+    }
+
+    private String run(String label, Map<String, String> environment, List<String> command)
+            throws MeasurementFailedException {
+        try (ToolProcess process = start(environment, command)) {
+            return await(label, process);
+        }
+    }
+
+    private String await(String label, ToolProcess process) throws MeasurementFailedException {
+        try {
+            return process.await(timing.bound(), interrupted);
+        } catch (MeasurementFailedException e) {
+            throw new MeasurementFailedException(label + ": " + e.getMessage());
+        }
+    }
+
+    /**
+     * What the initiator prints of two processes that meet at a port.
+     *
+     * @param target the command line of the process that listens, and ends by itself after the other one
+     * @param initiator the command line of the other one
+     */
+    String runPair(
+            String label,
+            Map<String, String> environment,
+            IntFunction<List<String>> target,
+            IntFunction<List<String>> initiator)
+            throws MeasurementFailedException {
+        return besideTarget(label, environment, target, (port, process) -> {
+            String output = run(label, environment, initiator(label, environment, initiator.apply(port)));
+            awaitEnd(process);
+            return output;
+        });
+    }
+
+    /** The same, and what both have used of their processors. */
+    PairOutput runPairWatched(
+            String label,
+            Map<String, String> environment,
+            IntFunction<List<String>> target,
+            IntFunction<List<String>> initiator)
+            throws MeasurementFailedException {
+        return besideTarget(label, environment, target, (port, targetProcess) -> {
+            List<String> command = initiator(label, environment, initiator.apply(port));
+            try (ToolProcess process = start(environment, command);
+                    ProcessorWatch watch = ProcessorWatch.of(process, targetProcess)) {
+                String output = await(label, process);
+                awaitEnd(targetProcess);
+                return new PairOutput(output, watch.processorsOf(process), watch.processorsOf(targetProcess));
+            }
+        });
+    }
+
+    /** It is to be off its processor before the next measurement begins. */
+    private static void awaitEnd(ToolProcess target) {
+        target.endsWithin(TARGET_END_MILLIS);
+    }
+
+    /**
+     * Does something while a process listens at a port, which is then ended if it has not done so by itself.
+     *
+     * @param target its command line
+     */
+    <T> T besideTarget(
+            String label, Map<String, String> environment, IntFunction<List<String>> target, BesideTarget<T> work)
+            throws MeasurementFailedException {
+        int port = freePort();
+        List<String> command = Pinning.command(pinning.target(), target.apply(port));
+        commands.add(label, Role.TARGET, environment, command);
+        try (ToolProcess process = start(environment, command)) {
+            awaitListening(label, process, port);
+            return work.with(port, process);
+        }
+    }
+
+    /** What is done beside a target. */
+    interface BesideTarget<T> {
+        /** Does it. */
+        T with(int port, ToolProcess target) throws MeasurementFailedException;
+    }
+
+    /** The command line that starts this program once more. */
+    List<String> own(List<String> arguments) {
+        return ownCommand.apply(arguments);
+    }
+
+    private void awaitListening(String label, ToolProcess target, int port) throws MeasurementFailedException {
+        long deadline = System.nanoTime() + timing.bound().toNanos();
+        while (!isListening(port)) {
+            if (interrupted.getAsBoolean()) {
+                throw new BrokenOffException();
+            }
+            if (target.endsWithin(LISTEN_POLL_MILLIS)) {
+                throw new MeasurementFailedException(
+                        label + ": the target ended before it listened: " + target.lastWords());
+            }
+            if (System.nanoTime() - deadline > 0) {
+                throw new MeasurementFailedException(label + ": the target did not listen within "
+                        + timing.bound().toSeconds() + " s");
+            }
+        }
+    }
+
+    private ToolProcess start(Map<String, String> environment, List<String> command) {
+        return ToolProcess.start(folder, environment, timing.bound(), command);
+    }
+
+    /** A port of this machine that nobody listens on now. */
+    static int freePort() {
+        try {
+            return LoopbackPort.free();
+        } catch (IOException e) {
+            throw new UncheckedIOException("no port is free: " + e.getMessage(), e);
+        }
+    }
+
+    private static boolean isListening(int port) {
+        try {
+            return LoopbackPort.isListening(port);
+        } catch (IOException e) {
+            throw new UncheckedIOException("the kernel does not tell who listens: " + e.getMessage(), e);
+        }
+    }
+
+    /** Deletes the folder. */
+    @Override
+    public void close() throws IOException {
+        delete(folder);
+    }
+
+    /** Deletes a folder with what is in it. */
+    static void delete(Path folder) throws IOException {
+        List<Path> files = new ArrayList<>();
+        try (Stream<Path> all = Files.walk(folder)) {
+            all.forEach(files::addFirst);
+        }
+        for (Path file : files) {
+            Files.deleteIfExists(file);
+        }
+    }
+}
