@@ -103,19 +103,19 @@ interface SignalWaitContract extends Contract {
                 MemoryRegion served = pair.served(64);
                 SignalUpdate update = new RemoteSignal(pair.attach(served), 8).weak();
                 CompletableFuture<Long> one = served.signal(8).awaitAtLeast(1);
-                if (transport().carriesOutInTheCall()) {
-                    CompletableFuture<Void> gone;
-                    // The target finds the update and the end at the same time.
-                    try (Blockade blockade = Blockade.ofTarget(pair)) {
-                        pair.signal(update).awaitSuccess();
+                CompletableFuture<Void> gone = null;
+                TerminalSignal signalled;
+                // Where the update needs no target, the target then finds it and the end at the same time.
+                try (Blockade blockade = Blockade.ofTarget(pair)) {
+                    signalled = pair.signal(update);
+                    Patience.pause(LONG_ENOUGH_TO_SEE);
+                    if (signalled.ended()) {
                         gone = CompletableFuture.runAsync(pair.initiator()::close);
                         Patience.pause(LONG_ENOUGH_TO_SEE);
                     }
-                    await(gone);
-                } else {
-                    pair.signal(update).awaitSuccess();
-                    pair.initiator().close();
                 }
+                signalled.awaitSuccess();
+                await(gone == null ? CompletableFuture.runAsync(pair.initiator()::close) : gone);
                 assertThat(await(one)).isEqualTo(1);
             }
         }
