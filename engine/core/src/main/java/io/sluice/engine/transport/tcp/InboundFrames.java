@@ -84,10 +84,10 @@ final class InboundFrames {
         /** The peer's next write (with the signal it carries), put or signal has taken effect, or was refused. */
         void writeHandled(CompletionStatus status);
 
-        /** The peer reads; the region is leased until the answer has left. */
+        /** The peer reads; the region is leased until the answer has left. If this throws, the lease is the caller's to end. */
         void readAsked(ExportedRegion region, long offset, long length);
 
-        /** The peer reads pages, all within the region, which is leased until the answer has left. The table is to be copied. */
+        /** As {@link #readAsked}, of pages, all within the region. The table is to be copied. */
         void pagesAsked(ExportedRegion region, IncomingTable table);
 
         /** The peer's atomic operation was carried out. */
@@ -462,7 +462,12 @@ final class InboundFrames {
                 pages.ofTarget(region.memory().segment(), table);
             }
         } else if (region != null && outcome == CompletionStatus.SUCCESS) {
-            sink.pagesAsked(region, table);
+            try {
+                sink.pagesAsked(region, table);
+            } catch (RuntimeException | Error e) {
+                region.release();
+                throw e;
+            }
         } else {
             sink.readRefused(outcome);
         }
@@ -491,7 +496,12 @@ final class InboundFrames {
         ExportedRegion region = context.exposed(FrameHeader.handle(staging, at));
         CompletionStatus answer = acquire(region, WorkRequest.Opcode.READ, at, length);
         if (region != null && answer == CompletionStatus.SUCCESS) {
-            sink.readAsked(region, FrameHeader.offset(staging, at), length);
+            try {
+                sink.readAsked(region, FrameHeader.offset(staging, at), length);
+            } catch (RuntimeException | Error e) {
+                region.release();
+                throw e;
+            }
         } else {
             sink.readRefused(answer);
         }

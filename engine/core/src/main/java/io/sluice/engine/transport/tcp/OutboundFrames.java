@@ -85,8 +85,7 @@ final class OutboundFrames {
             long offset,
             long length,
             long payloadAddress,
-            long payloadLength,
-            @Nullable ExportedRegion lease) {
+            long payloadLength) {
         if (tail - head > mask) {
             grow();
         }
@@ -94,7 +93,6 @@ final class OutboundFrames {
         operations[slot] = (byte) operation;
         payloadAddresses[slot] = payloadAddress;
         payloadLengths[slot] = payloadLength;
-        leases[slot] = lease;
         copied[slot] = false;
         FrameHeader.write(headers, headerAt(slot), operation, status, handle, key, epoch, offset, length);
         tail++;
@@ -118,6 +116,11 @@ final class OutboundFrames {
         }
     }
 
+    /** The frame that was added last reads from a region, whose lease is ended once it has left. Never throws. */
+    void lease(ExportedRegion region) {
+        leases[(int) (tail - 1) & mask] = region;
+    }
+
     /** Adds a request that is one of pages. */
     void addPages(WorkRequest request) {
         RemoteKey remote = request.remote();
@@ -129,14 +132,13 @@ final class OutboundFrames {
                 remote.key(),
                 remote.epoch(),
                 request.pages().pageBytes(),
-                payload,
-                null);
+                payload);
     }
 
-    /** Adds the answer to a read of pages. */
-    void addPages(ExportedRegion lease, IncomingTable asked) {
-        PagedPayload payload = newPages().ofAsked(lease.memory().segment(), asked);
-        addPages(FrameHeader.READ_DATA, 0, 0, 0, 0, payload, lease);
+    /** Adds the answer to a read of pages; {@link #lease} follows. */
+    void addPages(ExportedRegion region, IncomingTable asked) {
+        PagedPayload payload = newPages().ofAsked(region.memory().segment(), asked);
+        addPages(FrameHeader.READ_DATA, 0, 0, 0, 0, payload);
     }
 
     private PagedPayload newPages() {
@@ -144,15 +146,8 @@ final class OutboundFrames {
         return free == null ? new PagedPayload() : free;
     }
 
-    private void addPages(
-            int operation,
-            long handle,
-            long key,
-            long epoch,
-            long offset,
-            PagedPayload payload,
-            @Nullable ExportedRegion lease) {
-        add(operation, 0, handle, key, epoch, offset, payload.bytes(), 0, payload.bytes(), lease);
+    private void addPages(int operation, long handle, long key, long epoch, long offset, PagedPayload payload) {
+        add(operation, 0, handle, key, epoch, offset, payload.bytes(), 0, payload.bytes());
         pages[(int) (tail - 1) & mask] = payload;
     }
 
@@ -168,7 +163,7 @@ final class OutboundFrames {
     /** Adds a frame with the longer header and no payload. */
     void addWord(
             int operation, long handle, long key, long epoch, long offset, long length, long operand, long expected) {
-        add(operation, 0, handle, key, epoch, offset, length, 0, 0, null);
+        add(operation, 0, handle, key, epoch, offset, length, 0, 0);
         FrameHeader.writeOperands(headers, headerAt((int) (tail - 1) & mask), operand, expected);
     }
 

@@ -193,8 +193,7 @@ final class TcpLane implements InboundFrames.Sink {
                 request.remoteOffset(),
                 request.length(),
                 payloadAddress,
-                payloadLength,
-                null);
+                payloadLength);
     }
 
     private void addWord(int operation, WorkRequest request) {
@@ -331,7 +330,7 @@ final class TcpLane implements InboundFrames.Sink {
     private void acknowledge() {
         if (reportedWrites != handledWrites) {
             reportedWrites = handledWrites;
-            out.add(FrameHeader.ACK, 0, handledWrites, 0, 0, 0, 0, 0, 0, null);
+            out.add(FrameHeader.ACK, 0, handledWrites, 0, 0, 0, 0, 0, 0);
         }
     }
 
@@ -437,7 +436,7 @@ final class TcpLane implements InboundFrames.Sink {
             handledWrites++;
             reportedWrites = handledWrites;
             remember(new LaneFence.Refusal(handledWrites, status));
-            answer(FrameHeader.NACK, status, handledWrites, 0, 0, null);
+            answer(FrameHeader.NACK, status, handledWrites, 0, 0);
             context.refused();
         }
     }
@@ -451,14 +450,9 @@ final class TcpLane implements InboundFrames.Sink {
 
     @Override
     public void readAsked(ExportedRegion region, long offset, long length) {
-        answer(
-                FrameHeader.READ_DATA,
-                CompletionStatus.SUCCESS,
-                0,
-                region.memory().address() + offset,
-                length,
-                region);
+        answer(FrameHeader.READ_DATA, CompletionStatus.SUCCESS, 0, region.memory().address() + offset, length);
         out.payloadIn(region.memory().segment(), offset);
+        out.lease(region);
     }
 
     @Override
@@ -466,6 +460,7 @@ final class TcpLane implements InboundFrames.Sink {
         markWorkBegins();
         answerWaits(table.bytes());
         out.addPages(region, table);
+        out.lease(region);
     }
 
     @Override
@@ -477,20 +472,15 @@ final class TcpLane implements InboundFrames.Sink {
 
     @Override
     public void readRefused(CompletionStatus status) {
-        answer(FrameHeader.REFUSED, status, 0, 0, 0, null);
+        answer(FrameHeader.REFUSED, status, 0, 0, 0);
         context.refused();
     }
 
     private void answer(
-            int operation,
-            CompletionStatus status,
-            long count,
-            long payloadAddress,
-            long payloadLength,
-            @Nullable ExportedRegion lease) {
+            int operation, CompletionStatus status, long count, long payloadAddress, long payloadLength) {
         markWorkBegins();
         answerWaits(payloadLength);
-        out.add(operation, status.code(), count, 0, 0, 0, payloadLength, payloadAddress, payloadLength, lease);
+        out.add(operation, status.code(), count, 0, 0, 0, payloadLength, payloadAddress, payloadLength);
     }
 
     private void answerWaits(long payload) {

@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.AtomicDomain;
@@ -39,6 +40,8 @@ import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Any bytes on a lane are frames, or a protocol's error, or the end; none of them lands beside the slice. The system property
@@ -247,7 +250,7 @@ class InboundFramesFuzzTest {
     }
 
     /** Keeps the rules that a lane keeps. */
-    private final class Lane implements InboundFrames.Sink {
+    private class Lane implements InboundFrames.Sink {
         private final WorkRequest asked = new AskedRead();
         private final WorkRequest askedPages = new AskedPages();
         private int unanswered = READS;
@@ -404,10 +407,48 @@ class InboundFramesFuzzTest {
         assertThat(handled).isPositive();
     }
 
-    private void receive(ServerSocket server, byte[] bytes, Random random) throws IOException {
+    private static int connect(ServerSocket server) {
         int descriptor = Sockets.openStream(false);
         int connecting = Sockets.connect(descriptor, server.getInetAddress().getAddress(), 0, server.getLocalPort());
         assertThat(connecting).isIn(0, -Errno.EINPROGRESS);
+        return descriptor;
+    }
+
+    /** A lane whose answer finds no room in memory that is short. */
+    private final class ShortOfMemory extends Lane {
+        @Override
+        public void readAsked(ExportedRegion region, long offset, long length) {
+            throw new OutOfMemoryError("for the test");
+        }
+
+        @Override
+        public void pagesAsked(ExportedRegion region, IncomingTable table) {
+            throw new OutOfMemoryError("for the test");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aReadThatCannotBeAnsweredLeavesNoLease(boolean pages) throws IOException {
+        byte[] frame = pages ? RawLane.readPages(RIGHT, 100, 0, 1000) : RawLane.read(RIGHT.at(0, 100));
+        try (ServerSocket server = new ServerSocket(0, 64, InetAddress.getLoopbackAddress())) {
+            int descriptor = connect(server);
+            Context context = new Context();
+            InboundFrames frames = new InboundFrames(context, scratch, descriptor, new ShortOfMemory());
+            try (Socket writer = server.accept()) {
+                writer.getOutputStream().write(frame);
+                assertThatThrownBy(() -> Patience.until("the read is asked", () -> receivedAll(frames)))
+                        .isInstanceOf(OutOfMemoryError.class);
+            } finally {
+                frames.close();
+                Sockets.close(descriptor);
+            }
+            assertThat(context.slice.leases).isZero();
+        }
+    }
+
+    private void receive(ServerSocket server, byte[] bytes, Random random) throws IOException {
+        int descriptor = connect(server);
         Context context = new Context();
         InboundFrames frames = new InboundFrames(context, scratch, descriptor, new Lane());
         try (Socket writer = server.accept()) {

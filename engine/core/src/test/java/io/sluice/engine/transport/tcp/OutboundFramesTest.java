@@ -99,9 +99,12 @@ class OutboundFramesTest {
         }
     }
 
-    private void add(int operation, long handle, int from, int count, ExportedRegion lease) {
-        frames.add(operation, 0, handle, 2, 3, 4, count, memory.address() + from, count, lease);
+    private void add(int operation, long handle, int from, int count, @Nullable ExportedRegion lease) {
+        frames.add(operation, 0, handle, 2, 3, 4, count, memory.address() + from, count);
         frames.payloadIn(memory, from);
+        if (lease != null) {
+            frames.lease(lease);
+        }
     }
 
     private void expect(int operation, long handle, int from, int count) {
@@ -195,7 +198,7 @@ class OutboundFramesTest {
         int length = (int) OutboundFrames.DESCRIBED_BYTES + more;
         MemorySegment large = Arena.ofAuto().allocate(length);
         Filling.fill(large, 2);
-        frames.add(FrameHeader.WRITE, 0, 1, 2, 3, 4, length, large.address(), length, null);
+        frames.add(FrameHeader.WRITE, 0, 1, 2, 3, 4, length, large.address(), length);
         frames.payloadIn(large, 0);
         expected.writeBytes(RawLane.header(FrameHeader.WRITE, 0, new Claim(1, 2, 3, 4, length)));
         expected.writeBytes(Filling.bytes(2, 0, length));
@@ -220,7 +223,7 @@ class OutboundFramesTest {
         Arena arena = Arena.ofShared();
         MemorySegment freed = arena.allocate(8);
         arena.close();
-        frames.add(FrameHeader.WRITE, 0, 1, 2, 3, 4, 8, freed.address(), 8, null);
+        frames.add(FrameHeader.WRITE, 0, 1, 2, 3, 4, 8, freed.address(), 8);
         frames.payloadIn(freed, 0);
         assertThat(frames.fill(scratch)).isEqualTo(2);
     }
