@@ -101,15 +101,16 @@ final class LaneSendQueue extends PostBatch.Queue {
         if (!(request.registration() instanceof RailRegistration registration)) {
             throw new IllegalStateException("the local region is not registered");
         }
-        add(opcode, what);
-        if (opcode != VerbsQueuePair.READ) {
-            context.count(WireCounter.SENT, request.length());
-        }
+        // what may throw comes first: the batch would post a request that is half described
         VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
         int key = registration.localKey(rail);
         long remoteAddress = remote.address(request.remoteOffset());
         int remoteKey = remote.key(peerRail);
         int length = (int) request.length();
+        add(opcode, what);
+        if (opcode != VerbsQueuePair.READ) {
+            context.count(WireCounter.SENT, request.length());
+        }
         if (request.hasPages()) {
             batch.pieces(addPieces(request, key), key, remoteAddress, remoteKey, length);
         } else {
@@ -145,34 +146,32 @@ final class LaneSendQueue extends PostBatch.Queue {
 
     /** A write of the operand's low-order bytes. */
     void put(WorkRequest request) {
-        add(VerbsQueuePair.WRITE, request);
+        VerbsRemoteKey remote = (VerbsRemoteKey) request.remote();
+        addWord(VerbsQueuePair.WRITE, request, remote, request.remoteOffset(), (int) request.length());
         memory.set(LITTLE_ENDIAN_WORD, wordAt(places.last()), request.operand());
-        withWord((VerbsRemoteKey) request.remote(), request.remoteOffset(), (int) request.length());
     }
 
     /** An atomic operation of the peer's adapter. */
     void atomic(WorkRequest request) {
         boolean swap = request.operation() == WorkRequest.Opcode.COMPARE_AND_SWAP;
-        add(swap ? VerbsQueuePair.COMPARE_AND_SWAP : VerbsQueuePair.FETCH_ADD, request);
-        withWord((VerbsRemoteKey) request.remote(), request.remoteOffset(), Long.BYTES);
+        int opcode = swap ? VerbsQueuePair.COMPARE_AND_SWAP : VerbsQueuePair.FETCH_ADD;
+        addWord(opcode, request, (VerbsRemoteKey) request.remote(), request.remoteOffset(), Long.BYTES);
         batch.operands(swap ? request.expected() : request.operand(), swap ? request.operand() : 0);
     }
 
     /** The signal of a write, by the peer's adapter. */
     void signalOf(WorkRequest request) {
-        add(VerbsQueuePair.FETCH_ADD, request);
-        withWord((VerbsRemoteKey) request.signal(), request.signalOffset(), Long.BYTES);
+        VerbsRemoteKey signal = (VerbsRemoteKey) request.signal();
+        addWord(VerbsQueuePair.FETCH_ADD, request, signal, request.signalOffset(), Long.BYTES);
         batch.operands(request.signalAddend(), 0);
     }
 
-    private void withWord(VerbsRemoteKey remote, long offset, int length) {
+    private void addWord(int opcode, WorkRequest request, VerbsRemoteKey remote, long offset, int length) {
+        long remoteAddress = remote.address(offset);
+        int remoteKey = remote.key(peerRail);
+        add(opcode, request);
         context.count(WireCounter.SENT, length);
-        batch.memory(
-                memory.address() + wordAt(places.last()),
-                localKey,
-                remote.address(offset),
-                remote.key(peerRail),
-                length);
+        batch.memory(memory.address() + wordAt(places.last()), localKey, remoteAddress, remoteKey, length);
     }
 
     /** A read of the peer's landmark. */

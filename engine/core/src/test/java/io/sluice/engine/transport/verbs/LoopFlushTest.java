@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.verbs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.RemoteKey;
@@ -12,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** When what is posted in a duty cycle reaches the adapters. */
@@ -56,6 +58,29 @@ class LoopFlushTest {
                     .allSatisfy(status -> assertThat(Patience.await(status)).isEqualTo(CompletionStatus.SUCCESS));
             assertThat(one.crossings() - crossings).isEqualTo(1);
             assertThat(adapter.counter("doorbells") - doorbells).isEqualTo((long) CONNECTIONS * lanes);
+        }
+    }
+
+    /** Else the adapter would be given what is half described. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Opcode.class,
+            names = {"WRITE", "READ", "PUT"})
+    void requestThatCannotBeDescribedIsNotInTheBatch(Opcode operation) {
+        try (LoneEndpoint one = on(0, 1);
+                LoneEndpoint other = on(1, 1)) {
+            // of a peer that has no rails
+            RemoteKey useless = one.attach(new byte[2 + Long.BYTES], 4096);
+            RemoteKey key = connect(one, other);
+            long posts = adapter.counter("posts");
+            CompletableFuture<CompletableFuture<CompletionStatus>> posted = new CompletableFuture<>();
+            one.doOnLoop(() -> {
+                assertThatThrownBy(() -> one.post(operation, useless)).isInstanceOf(IndexOutOfBoundsException.class);
+                posted.complete(one.post(Opcode.WRITE, key));
+            });
+            assertThat(Patience.await(Patience.await(posted))).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(adapter.counter("posts") - posts).isEqualTo(1);
+            assertThat(one.failures()).isEmpty();
         }
     }
 
