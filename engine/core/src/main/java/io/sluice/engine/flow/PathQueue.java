@@ -23,12 +23,23 @@ final class PathQueue {
     // for each kind of local memory
     private final Chunker[] chunkers = new Chunker[KINDS.length];
     private final boolean canCarrySignals;
-    private final WorkRequest[] batch = new WorkRequest[BATCH];
+    private final WorkRequest[] batch;
+    private final long mostBytes;
     private int from;
     private int to;
+    private long bytes;
 
-    PathQueue(int index, FlowPath path, long windowBytes) {
+    /**
+     * An empty one.
+     *
+     * @param windowBytes of the connection's window
+     * @param mostRequests no more than so many wait, but one always may
+     * @param mostBytes once these are as many bytes or more, no more is added
+     */
+    PathQueue(int index, FlowPath path, long windowBytes, int mostRequests, long mostBytes) {
         this.index = index;
+        this.batch = new WorkRequest[Math.clamp(mostRequests, 1, BATCH)];
+        this.mostBytes = mostBytes;
         this.transport = path.transport();
         this.endpoint = path.endpoint();
         this.lists = endpoint instanceof PageLists taking ? taking : null;
@@ -73,10 +84,11 @@ final class PathQueue {
     /** Adds one; there is room. */
     void add(WorkRequest request) {
         batch[to++] = request;
+        bytes += request.length();
     }
 
     boolean isFull() {
-        return to == BATCH;
+        return to == batch.length || bytes >= mostBytes;
     }
 
     /** Offers what there is; false if the endpoint left some of it. */
@@ -91,9 +103,14 @@ final class PathQueue {
                 return false;
             }
         }
+        empty();
+        return true;
+    }
+
+    private void empty() {
         from = 0;
         to = 0;
-        return true;
+        bytes = 0;
     }
 
     /** What completes from here on does so now: one look at the clock for all. */
@@ -115,8 +132,7 @@ final class PathQueue {
         if (from < to) {
             return true;
         }
-        from = 0;
-        to = 0;
+        empty();
         return false;
     }
 }

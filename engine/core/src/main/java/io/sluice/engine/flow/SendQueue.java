@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ReferenceEquality") // an operation is its own identity
 final class SendQueue {
+    // of the window
+    private static final int PATH_SHARE = 8;
+
     private final EventLoop loop;
     private final FlowFigures figures;
     private final TransferEnds ends;
@@ -58,7 +61,13 @@ final class SendQueue {
         this.window = new ConnectionWindow(options.windowOperations(), options.windowBytes(), engineWindow);
         this.paths = new PathQueue[paths.size()];
         long windowBytes = Math.min(options.windowBytes(), options.engineWindowBytes());
-        Arrays.setAll(this.paths, i -> new PathQueue(i, paths.get(i), windowBytes));
+        // what a path without room leaves keeps its credits: of several paths each may keep few of them from the others
+        boolean several = paths.size() > 1;
+        int requests = several
+                ? Math.min(options.windowOperations(), options.engineWindowOperations()) / PATH_SHARE
+                : Integer.MAX_VALUE;
+        long bytes = several ? windowBytes / PATH_SHARE : Long.MAX_VALUE;
+        Arrays.setAll(this.paths, i -> new PathQueue(i, paths.get(i), windowBytes, requests, bytes));
         this.groups = groups;
         this.waiting = new WaitingTransfers(options.priorityAging(), paths.size());
     }
@@ -206,14 +215,15 @@ final class SendQueue {
         } else {
             bytes = pages.chunk(element, position, path);
         }
+        // before credits and leases are taken: the heap may be full
+        fillPools();
         boolean hasBytes = false;
         if (operation == null) {
             hasBytes = acquireBoth(bytes);
             if (!hasBytes && !acquireOperation()) {
                 return false;
             }
-            ElementOperation pooled = freeOperations.pollFirst();
-            operation = pooled == null ? new ElementOperation() : pooled;
+            operation = freeOperations.removeFirst();
             operation.begin(transfer, element);
             transfer.beginElement(operation);
         }
@@ -227,8 +237,7 @@ final class SendQueue {
             finishPosting(transfer, operation);
             return true;
         }
-        Chunk pooled = freeChunks.pollFirst();
-        Chunk chunk = pooled == null ? newChunk() : pooled;
+        Chunk chunk = freeChunks.removeFirst();
         if (memory == null) {
             chunk.prepareWord(
                     operation,
@@ -272,10 +281,15 @@ final class SendQueue {
         return true;
     }
 
-    private Chunk newChunk() {
-        Chunk chunk = new Chunk();
-        chunks.add(chunk);
-        return chunk;
+    private void fillPools() {
+        if (freeOperations.isEmpty()) {
+            freeOperations.addFirst(new ElementOperation());
+        }
+        if (freeChunks.isEmpty()) {
+            Chunk chunk = new Chunk();
+            chunks.add(chunk);
+            freeChunks.addFirst(chunk);
+        }
     }
 
     /** What a new element takes for its first chunk, in one go where nobody waits; else one after the other, by turns. */
