@@ -75,7 +75,6 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
         this.control = control;
         this.terms = terms;
         this.owner = owner;
-        ConnectionFlow made;
         try {
             for (OpenTransport transport : transports) {
                 int index = paths.size();
@@ -90,7 +89,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
                                 + " does not reach";
                 paths.add(new EndpointAdapter(engine, loop, control, terms, transport, index, reason, exposures, this));
             }
-            made = new ConnectionFlow(
+            flow = new ConnectionFlow(
                     connection,
                     loop,
                     engine.options(),
@@ -106,13 +105,12 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
                             ? ofEndpoint.notificationSender()
                             : new ControlChannelNotifications(),
                     terms.notificationCredits());
+            faces = List.copyOf(paths);
         } catch (RuntimeException | Error e) {
             // the endpoints are known to no other part yet
             close();
             throw e;
         }
-        this.faces = List.copyOf(paths);
-        this.flow = made;
     }
 
     private final class ControlChannelNotifications implements NotificationSender {

@@ -38,6 +38,12 @@ final class NotificationExchange {
         return inbox;
     }
 
+    void received(ByteBuffer body) {
+        byte[] payload = new byte[body.remaining()];
+        body.get(payload);
+        received(payload);
+    }
+
     void received(byte[] payload) {
         if (payload.length > maxBytes) {
             throw new ProtocolException("a notification of " + payload.length + " bytes");
@@ -70,9 +76,16 @@ final class NotificationExchange {
         }
     }
 
+    /** Sends at once what waits for the end of the cycle: this side closes, and what it has taken has arrived. */
+    void sendDueProgress() {
+        if (progressDue) {
+            sendProgress();
+        }
+    }
+
     private void sendProgress() {
-        progressDue = false;
-        if (!ended) {
+        if (progressDue && !ended) {
+            progressDue = false;
             control.send(
                     MessageType.NOTIFY_PROGRESS,
                     ByteBuffer.allocate(8)

@@ -123,36 +123,41 @@ final class PeerSession
         this.control = control;
         this.terms = terms;
         this.transports = transports;
-        OpenTransport transport = transports.getFirst();
         this.opened = opened;
         EngineOptions options = engine.options();
-        this.connection = new DefaultConnection(this, engine.regions(), number, terms, transport);
+        this.connection = new DefaultConnection(this, engine.regions(), number, terms, transport());
         this.exposures = new ExportTable(options.maxAttachedRegions());
         this.paths = new ConnectionPaths(engine, loop, control, terms, transports, exposures, connection, this);
-        this.flow = paths.flow();
-        this.transfers = new TransferFactory(flow);
-        this.regions = new RegionExchange(
-                engine.regions(),
-                connection,
-                paths.attaching(options),
-                exposures,
-                control,
-                new RegionRights(options.authorizer(), terms.identity()),
-                loop);
-        this.askedChecksums = new AskedChecksums(control);
-        this.servedChecksums = new ServedChecksums(loop, exposures, control);
-        FlowCounters counters = engine.counters().flow(loop, transport);
-        this.notifications = new NotificationExchange(loop, control, flow, counters, options);
-        this.liveness = new Liveness(
-                loop,
-                control,
-                paths,
-                regions,
-                askedChecksums,
-                counters,
-                options.livenessTimeout().toNanos(),
-                terms.peerLivenessNanos(),
-                this::lost);
+        try {
+            flow = paths.flow();
+            transfers = new TransferFactory(flow);
+            regions = new RegionExchange(
+                    engine.regions(),
+                    connection,
+                    paths.attaching(options),
+                    exposures,
+                    control,
+                    new RegionRights(options.authorizer(), terms.identity()),
+                    loop);
+            askedChecksums = new AskedChecksums(control);
+            servedChecksums = new ServedChecksums(loop, exposures, control);
+            FlowCounters counters = engine.counters().flow(loop, transport());
+            notifications = new NotificationExchange(loop, control, flow, counters, options);
+            liveness = new Liveness(
+                    loop,
+                    control,
+                    paths,
+                    regions,
+                    askedChecksums,
+                    counters,
+                    options.livenessTimeout().toNanos(),
+                    terms.peerLivenessNanos(),
+                    this::lost);
+        } catch (RuntimeException | Error e) {
+            // the paths are known to no other part yet
+            paths.close();
+            throw e;
+        }
     }
 
     DefaultConnection connection() {
@@ -330,7 +335,7 @@ final class PeerSession
                 regions.answered(body);
             case MessageType.CHECKSUM -> servedChecksums.asked(body);
             case MessageType.CHECKSUM_RESULT -> askedChecksums.answered(body, loop.now());
-            case MessageType.NOTIFY -> notified(bytes(body));
+            case MessageType.NOTIFY -> notifications.received(body);
             case MessageType.TRANSPORT -> paths.received(body);
             case MessageType.NOTIFY_PROGRESS -> notifications.progressed(body);
             case MessageType.DRAIN -> drainAsked(PeerText.read(body));
@@ -382,12 +387,6 @@ final class PeerSession
         if (established) {
             open();
         }
-    }
-
-    private static byte[] bytes(ByteBuffer body) {
-        byte[] bytes = new byte[body.remaining()];
-        body.get(bytes);
-        return bytes;
     }
 
     @Override
@@ -566,6 +565,7 @@ final class PeerSession
 
     private void sayGoodbye(ConnectionEnd why) {
         if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
+            notifications.sendDueProgress();
             GracefulClose.say(engine.unfinished(), loop, control, why.reason());
         } else if (why.kind() == ConnectionEnd.Kind.CLOSED_BY_PEER) {
             paths.peerClosed();

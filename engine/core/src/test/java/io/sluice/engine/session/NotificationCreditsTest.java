@@ -10,6 +10,8 @@ import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.testkit.Patience;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -57,6 +59,36 @@ class NotificationCreditsTest {
             assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
             Patience.until("all are taken", () -> taken.get() >= count);
         }
+    }
+
+    /** What the listener has got is acknowledged before the goodbye, so that the sender need not doubt it. */
+    @Test
+    void whatAReceiverThatClosesHasTakenIsAcknowledged() throws Exception {
+        try (LinkedEngines engines = new LinkedEngines(options -> {}, options -> {})) {
+            Connection accepted = engines.accepted();
+            accepted.subscribe(new NotificationListener() {
+                        @Override
+                        public void notification(byte[] payload) {
+                            if (payload.length > 0) {
+                                // another thread does so in the duty cycle at whose end it is acknowledged
+                                Patience.join(Thread.ofPlatform().start(accepted::close));
+                            }
+                        }
+
+                        @Override
+                        public void ended(SluiceException error) {}
+                    })
+                    .request(Long.MAX_VALUE);
+            // the listener is there by now
+            assertThat(notify(engines.connection(), new byte[0])).isEmpty();
+            assertThat(notify(engines.connection(), new byte[1])).isEmpty();
+        }
+    }
+
+    private static Optional<SluiceException> notify(Connection connection, byte[] payload) throws Exception {
+        CompletableFuture<Optional<SluiceException>> end = new CompletableFuture<>();
+        connection.notify(payload, OPTIONS, LinkedEngines.into(end));
+        return LinkedEngines.get(end);
     }
 
     @Test

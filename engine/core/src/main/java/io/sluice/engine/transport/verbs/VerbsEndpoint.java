@@ -81,7 +81,7 @@ final class VerbsEndpoint
                 Rail rail = usable.get(i % usable.size());
                 made.add(new VerbsLane(this, lanes, shared, options, i, shared.groupOn(rail)));
             }
-        } catch (SluiceException e) {
+        } catch (RuntimeException | Error e) {
             made.forEach(VerbsLane::close);
             throw e;
         }

@@ -1,6 +1,5 @@
 package io.sluice.engine.transport.verbs;
 
-import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.transport.WorkRequest;
 import io.sluice.engine.transport.verbs.LaneState.Phase;
@@ -50,20 +49,21 @@ final class VerbsLane implements LaneGroup.Member {
         this.shared = shared;
         this.group = group;
         this.slot = group.enter(this);
-        this.state = new LaneState(index, shared, this::flush);
-        this.watchdog = new LaneWatchdog(shared.loop(), this::hasWork);
-        this.queue = new LaneSendQueue(context, shared.batch(), group, slot, this::postRefused);
-        this.places = queue.places();
-        this.queuePair = new LaneQueuePair(group, slot, queue, shared.batch(), options);
-        this.requests = new LaneRequests(context, shared);
-        this.messages = new LaneMessages(state, context, siblings, shared, queue, requests, watchdog);
-        this.visibility = new LaneVisibility(state, watchdog);
-        this.fault = new LaneFault(context, index, group.rail());
-        this.work = new LaneWork(context, shared, queue, messages, requests, visibility, fault);
-        this.recovery = new LaneRecovery(state, context, siblings, shared, queuePair, messages, work, fault, watchdog);
         try {
+            this.state = new LaneState(index, shared, this::flush);
+            this.watchdog = new LaneWatchdog(shared.loop(), this::hasWork);
+            this.queue = new LaneSendQueue(context, shared.batch(), group, slot, this::postRefused);
+            this.places = queue.places();
+            this.queuePair = new LaneQueuePair(group, slot, queue, shared.batch(), options);
+            this.requests = new LaneRequests(context, shared);
+            this.messages = new LaneMessages(state, context, siblings, shared, queue, requests, watchdog);
+            this.visibility = new LaneVisibility(state, watchdog);
+            this.fault = new LaneFault(context, index, group.rail());
+            this.work = new LaneWork(context, shared, queue, messages, requests, visibility, fault);
+            this.recovery =
+                    new LaneRecovery(state, context, siblings, shared, queuePair, messages, work, fault, watchdog);
             queuePair.make();
-        } catch (SluiceException e) {
+        } catch (RuntimeException | Error e) {
             leave();
             throw e;
         }
