@@ -43,8 +43,9 @@ import picocli.CommandLine.Spec;
             "Some comparisons have no other program beside them but a fixed figure, which the ratio is taken of. They are"
                     + " made for one interface each, whatever --api says.",
             "",
-            "What is missing, of iperf3, ucx-utils, libucx0 and a C compiler, is installed as root on Debian, unless"
-                    + " SLUICE_NO_INSTALL=1 is set; else what needs it is left out.",
+            "What is missing, of iperf3, ucx-utils and libucx0, is installed as root on Debian, after a question at a"
+                    + " terminal or where CI is set, unless SLUICE_NO_INSTALL=1 is; else what needs it is left out, as it"
+                    + " is without a C compiler.",
             ""
         },
         footer = {

@@ -113,7 +113,12 @@ final class Checkout {
 
     /** Starts {@code ./sluice}; a program of the tools' folder is in front of all others on the path. */
     Launched start(Map<String, String> environment) throws IOException {
-        return start(List.of("bash", root.resolve("sluice").toString(), "command"), environment);
+        return start("command", environment);
+    }
+
+    /** As {@link #start(Map)}, with a command that the launcher may know. */
+    Launched start(String command, Map<String, String> environment) throws IOException {
+        return start(List.of("bash", root.resolve("sluice").toString(), command), environment);
     }
 
     /** Starts it with a terminal for input and output. */

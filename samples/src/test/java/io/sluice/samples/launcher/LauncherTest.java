@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,6 +94,21 @@ class LauncherTest {
                 .contains("install -y --no-install-recommends gcc libc6-dev libibverbs-dev");
     }
 
+    /** A comparison leaves out the programs that are missing, and does not change the machine unasked. */
+    @Test
+    void withoutATerminalNothingIsInstalledForAComparison() throws IOException, InterruptedException {
+        assumeRoot();
+        assumeTrue(
+                Stream.of(System.getenv("PATH").split(":"))
+                        .noneMatch(each -> Files.isExecutable(Path.of(each, "iperf3"))),
+                "iperf3 is installed");
+        assertThat(say("compare", Map.of())).contains("first").doesNotContain(QUESTION);
+        assertThat(checkout.callsOfAptGet()).isEmpty();
+        say("compare", Map.of("CI", "true"));
+        assertThat(checkout.callsOfAptGet())
+                .anySatisfy(call -> assertThat(call).startsWith("install").contains("iperf3"));
+    }
+
     @Test
     void whereItMayNotInstallItDoesNotAsk() throws IOException, InterruptedException {
         assumeTerminal();
@@ -120,7 +136,11 @@ class LauncherTest {
 
     /** Runs it to its end. */
     private String say(Map<String, String> environment) throws IOException, InterruptedException {
-        try (Launched program = checkout.start(environment)) {
+        return say("command", environment);
+    }
+
+    private String say(String command, Map<String, String> environment) throws IOException, InterruptedException {
+        try (Launched program = checkout.start(command, environment)) {
             program.awaitPrinted("started");
             program.type("");
             assertThat(program.awaitEnd()).as(program.printed()).isZero();
