@@ -10,6 +10,7 @@ import io.sluice.engine.transport.PageTable;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.WorkRequest;
 import java.util.BitSet;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -239,6 +240,13 @@ final class PageTransfer extends DataTransfer {
 
     private void fail(int element) {
         failed.set(firstPage(element), firstPage(element) + pages(element));
+    }
+
+    @Override
+    @Nullable
+    CompletableFuture<Void> takeQuiescence() {
+        table.runEnded();
+        return super.takeQuiescence();
     }
 
     @Override

@@ -23,6 +23,7 @@ import io.sluice.engine.memory.AttachedRegion;
 import io.sluice.engine.memory.LocalRegion;
 import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.transport.PageTable;
+import io.sluice.engine.transport.PageTablePool;
 import io.sluice.engine.transport.WorkRequest.Opcode;
 import java.util.List;
 import java.util.Objects;
@@ -36,14 +37,17 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class CheckedOperations<T extends Transfer> implements TransferOperations<T> {
     private final RegionOwner owner;
+    private final @Nullable PageTablePool pageTables;
 
     /**
      * For a connection of an engine.
      *
      * @param owner of the engine's regions
+     * @param pageTables of transfers that run once; {@code null} if these may run again
      */
-    CheckedOperations(RegionOwner owner) {
+    CheckedOperations(RegionOwner owner, @Nullable PageTablePool pageTables) {
         this.owner = owner;
+        this.pageTables = pageTables;
     }
 
     /** Takes a transfer that was checked and is not started. */
@@ -280,7 +284,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
     private PageTable table(Opcode operation, MemoryRegion local, RemoteRegion remote, long pageBytes) {
         check(operation, local, 0, 0);
         check(operation, remote, 0, 0);
-        return new PageTable(pageBytes, local.offset(), local.length(), remote.length());
+        return new PageTable(pageBytes, local.offset(), local.length(), remote.length(), pageTables);
     }
 
     private T pages(

@@ -30,6 +30,7 @@ import io.sluice.engine.memory.AttachedRegion;
 import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.providers.OpenTransport;
+import io.sluice.engine.transport.PageTablePool;
 import io.sluice.engine.transport.WorkRequest.Opcode;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -55,7 +56,7 @@ final class DefaultConnection extends CheckedOperations<Transfer> implements Con
     private volatile ConnectionState state = ConnectionState.OPEN;
 
     DefaultConnection(PeerSession session, RegionOwner regions, long id, PeerTerms terms, OpenTransport transport) {
-        super(regions);
+        super(regions, new PageTablePool());
         this.session = session;
         this.prepared = new PreparedOperations(session, regions);
         this.id = id;

@@ -16,7 +16,7 @@ final class PreparedOperations extends CheckedOperations<PreparedTransfer> {
     private final PeerSession session;
 
     PreparedOperations(PeerSession session, RegionOwner owner) {
-        super(owner);
+        super(owner, null);
         this.session = session;
     }
 

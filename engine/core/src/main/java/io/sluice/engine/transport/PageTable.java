@@ -1,9 +1,9 @@
 package io.sluice.engine.transport;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the pages of a transfer lie, in native memory: their offsets in the local region's memory and in the remote region, in
@@ -21,20 +21,11 @@ public final class PageTable {
     private final long localBase;
     private final long localLength;
     private final long remoteLength;
+    private final @Nullable PageTablePool runsOnce;
     private int pages;
-    private Columns filled = Columns.NONE;
+    private PageColumns filled = PageColumns.NONE;
     // what is filled next: what is refused half-way leaves the table as it was
-    private Columns spare = Columns.NONE;
-
-    private record Columns(MemorySegment locals, MemorySegment remotes, MemorySegment wire) {
-        static final Columns NONE = new Columns(MemorySegment.NULL, MemorySegment.NULL, MemorySegment.NULL);
-
-        static Columns of(long bytes) {
-            // the collector gives it back once no work request reads it any more
-            MemorySegment all = Arena.ofAuto().allocate(3 * bytes, Long.BYTES);
-            return new Columns(all.asSlice(0, bytes), all.asSlice(bytes, bytes), all.asSlice(2 * bytes, bytes));
-        }
-    }
+    private PageColumns spare = PageColumns.NONE;
 
     /**
      * Makes an empty one.
@@ -45,6 +36,20 @@ public final class PageTable {
      * @param remoteLength how long the remote region or slice is
      */
     public PageTable(long pageBytes, long localBase, long localLength, long remoteLength) {
+        this(pageBytes, localBase, localLength, remoteLength, null);
+    }
+
+    /**
+     * Makes an empty one, as the other constructor, perhaps of a transfer that runs once.
+     *
+     * @param pageBytes how long each page is, 1 or more
+     * @param localBase where the local region or slice begins in its memory, in bytes
+     * @param localLength how long it is
+     * @param remoteLength how long the remote region or slice is
+     * @param runsOnce where the memory comes from that {@link #runEnded()} gives back; {@code null} if the table is filled again
+     */
+    public PageTable(
+            long pageBytes, long localBase, long localLength, long remoteLength, @Nullable PageTablePool runsOnce) {
         if (pageBytes < 1) {
             throw new IllegalArgumentException("a page has at least 1 byte, not " + pageBytes);
         }
@@ -52,6 +57,7 @@ public final class PageTable {
         this.localBase = localBase;
         this.localLength = localLength;
         this.remoteLength = remoteLength;
+        this.runsOnce = runsOnce;
     }
 
     /**
@@ -65,10 +71,10 @@ public final class PageTable {
     public void fill(int[] localPages, int[] remotePages) {
         needPages(localPages.length, remotePages.length);
         int count = localPages.length;
-        Columns to = spare(count);
-        MemorySegment toLocals = to.locals;
-        MemorySegment toRemotes = to.remotes;
-        MemorySegment toWire = to.wire;
+        PageColumns to = spare(count);
+        MemorySegment toLocals = to.locals();
+        MemorySegment toRemotes = to.remotes();
+        MemorySegment toWire = to.wire();
         long fit = localLength / pageBytes;
         for (int i = 0; i < count; i++) {
             // looked at once: another thread may change the caller's array meanwhile
@@ -102,10 +108,10 @@ public final class PageTable {
     public void fill(long[] localOffsets, long[] remoteOffsets) {
         needPages(localOffsets.length, remoteOffsets.length);
         int count = localOffsets.length;
-        Columns to = spare(count);
-        MemorySegment toLocals = to.locals;
-        MemorySegment toRemotes = to.remotes;
-        MemorySegment toWire = to.wire;
+        PageColumns to = spare(count);
+        MemorySegment toLocals = to.locals();
+        MemorySegment toRemotes = to.remotes();
+        MemorySegment toWire = to.wire();
         long last = localLength - pageBytes;
         for (int i = 0; i < count; i++) {
             long offset = localOffsets[i];
@@ -147,15 +153,28 @@ public final class PageTable {
                 + pageBytes + " bytes from " + offset + " on, and the region has " + length + " bytes");
     }
 
-    private Columns spare(int count) {
-        long bytes = (long) count * Long.BYTES;
-        return bytes > spare.locals.byteSize() ? Columns.of(bytes) : spare;
+    private PageColumns spare(int count) {
+        if (spare.hold(count)) {
+            return spare;
+        }
+        PageTablePool pool = runsOnce;
+        return pool == null ? PageColumns.of(count) : pool.take(count);
     }
 
-    private void publish(Columns to, int count) {
+    private void publish(PageColumns to, int count) {
         spare = filled;
         filled = to;
         pages = count;
+    }
+
+    /** The transfer has ended and nothing of it is posted any more. If it runs once, no offset may be asked for from here on. */
+    public void runEnded() {
+        PageTablePool pool = runsOnce;
+        PageColumns mine = filled;
+        if (pool != null && mine.hold(1)) {
+            filled = PageColumns.NONE;
+            pool.give(mine);
+        }
     }
 
     /**
@@ -183,7 +202,7 @@ public final class PageTable {
      * @return bytes from the memory's start
      */
     public long local(int page) {
-        return filled.locals.getAtIndex(OFFSET, page);
+        return filled.locals().getAtIndex(OFFSET, page);
     }
 
     /**
@@ -193,7 +212,7 @@ public final class PageTable {
      * @return bytes from the slice's start
      */
     public long remote(int page) {
-        return filled.remotes.getAtIndex(OFFSET, page);
+        return filled.remotes().getAtIndex(OFFSET, page);
     }
 
     /**
@@ -202,7 +221,7 @@ public final class PageTable {
      * @return 8 bytes each, in this processor's byte order
      */
     public MemorySegment locals() {
-        return filled.locals;
+        return filled.locals();
     }
 
     /**
@@ -211,7 +230,7 @@ public final class PageTable {
      * @return 8 bytes each, in this processor's byte order
      */
     public MemorySegment remotes() {
-        return filled.remotes;
+        return filled.remotes();
     }
 
     /**
@@ -220,7 +239,7 @@ public final class PageTable {
      * @return 8 bytes each, in network byte order
      */
     public MemorySegment wire() {
-        return filled.wire;
+        return filled.wire();
     }
 
     /**
