@@ -79,7 +79,7 @@ public interface MemoryRegion {
      * @return a view of the counter, whatever its bytes are now; it costs nothing at the region
      * @throws IndexOutOfBoundsException if its 8 bytes leave this region or slice
      * @throws IllegalArgumentException if it does not lie at a multiple of 8, of the address included
-     * @throws MemoryNotAccessibleException if the processor cannot touch memory of this kind
+     * @throws MemoryNotAccessibleException if neither the processor nor a transport reaches words of the memory
      */
     Signal signal(long offset);
 
@@ -119,7 +119,7 @@ public interface MemoryRegion {
      * @return 0 to 0xFFFFFFFF; 0 for no bytes
      * @throws IndexOutOfBoundsException if the range leaves this region or slice
      * @throws RegionClosedException if the region is closed
-     * @throws MemoryNotAccessibleException if the processor cannot touch memory of this kind
+     * @throws MemoryNotAccessibleException if neither the processor nor a transport reads the memory
      */
     long checksum(long offset, long length);
 

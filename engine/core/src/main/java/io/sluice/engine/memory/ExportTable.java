@@ -47,7 +47,8 @@ public final class ExportTable {
     }
 
     /** What a handle stands for, whichever path it is reached by; null if there is none. */
-    public @Nullable ExportedRegion get(long handle) {
+    @Nullable
+    RegionExport get(long handle) {
         @Nullable RegionExport[] byPath = find(handle);
         return byPath == null ? null : any(byPath);
     }

@@ -53,7 +53,8 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         this.options = options;
         this.memory = memory;
         this.giveBack = giveBack;
-        this.words = new RegionWords(memory, () -> whenAwaited.accept(this));
+        this.words = new RegionWords(
+                memory, memory.isHost() ? null : registrations.words(), () -> whenAwaited.accept(this));
     }
 
     /**
@@ -172,7 +173,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
 
     Signal signal(MemoryRegion of, long offset, long at) {
         Objects.checkFromIndexSize(offset, Long.BYTES, of.length());
-        if (!memory.isHost()) {
+        if (!words.areReachable()) {
             throw new MemoryNotAccessibleException(memory);
         }
         if (at % Long.BYTES != 0 || !words.isAligned(at)) {
@@ -185,13 +186,15 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
     @Override
     public long checksum(long offset, long length) {
         Objects.checkFromIndexSize(offset, length, length());
-        MemorySegment segment = memory.segment();
+        if (!words.areReachable()) {
+            throw new MemoryNotAccessibleException(memory);
+        }
         if (!acquire()) {
             throw new RegionClosedException("the region is closed");
         }
         try {
             MemoryChecksum sum = new MemoryChecksum();
-            sum.update(segment, offset, length);
+            words.addTo(sum, offset, length);
             return Integer.toUnsignedLong(sum.value());
         } finally {
             release();

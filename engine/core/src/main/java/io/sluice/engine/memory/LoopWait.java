@@ -81,6 +81,7 @@ final class LoopWait implements SignalWait, SignalWaiter, Runnable {
             } finally {
                 region.release();
             }
+            region.words().awaited();
         }
     }
 

@@ -6,6 +6,7 @@ import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.ExportedRegion;
+import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.engine.transport.WorkRequest;
 import java.util.Set;
@@ -56,7 +57,7 @@ final class RegionExport implements ExportedRegion {
             return CompletionStatus.ACCESS_DENIED;
         }
         if (operation.isAtomic()) {
-            if (!memory.isHost()) {
+            if (!region.words().areReachable()) {
                 return CompletionStatus.UNSUPPORTED;
             }
             if (!region.words().isAligned(base + offset)) {
@@ -67,6 +68,16 @@ final class RegionExport implements ExportedRegion {
             }
         }
         return region.acquire() ? CompletionStatus.SUCCESS : CompletionStatus.UNKNOWN_REGION;
+    }
+
+    /** Whether a checksum can be made here. */
+    boolean canBeSummed() {
+        return region.words().areReachable();
+    }
+
+    /** Goes on with a checksum over a part of it. The lease must be held. */
+    void addTo(MemoryChecksum sum, long offset, long length) {
+        region.words().addTo(sum, base + offset, length);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.sluice.engine.RegistrationException;
 import io.sluice.engine.progress.Observers;
 import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.transport.AllocatedMemory;
+import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.MappedSegment;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.jni.Errno;
@@ -35,6 +36,7 @@ public final class RegionRegistry implements RegionOwner {
     private final Consumer<LocalRegion> whenClosing;
     private final @Nullable Observers observers;
     private final Executor housekeeping;
+    private final @Nullable DeviceWordWatch deviceWords;
     private final AtomicLong next = new AtomicLong(1);
     private final Map<Long, LocalRegion> byNumber = new ConcurrentHashMap<>();
     private final Map<String, LocalRegion> byName = new ConcurrentHashMap<>();
@@ -50,18 +52,21 @@ public final class RegionRegistry implements RegionOwner {
      * @param whenClosing tells the connections of a region that closes
      * @param observers of the engine; null if there are none
      * @param housekeeping gives memory back, which may block
+     * @param loop looks at words of devices that are waited for; null if there are no devices
      */
     public RegionRegistry(
             Collection<OpenTransport> transports,
             DescriptorKeys descriptorKeys,
             Consumer<LocalRegion> whenClosing,
             @Nullable Observers observers,
-            Executor housekeeping) {
+            Executor housekeeping,
+            @Nullable EventLoop loop) {
         this.transports = transports;
         this.descriptorKeys = descriptorKeys;
         this.whenClosing = whenClosing;
         this.observers = observers;
         this.housekeeping = housekeeping;
+        this.deviceWords = loop == null ? null : new DeviceWordWatch(loop);
     }
 
     public LocalRegion allocate(long bytes, RegionOptions options) {
@@ -170,6 +175,12 @@ public final class RegionRegistry implements RegionOwner {
 
     /** Somebody waits for a word of the region, which peers may change without telling which. */
     private void awaited(LocalRegion region) {
+        if (region.words().areOfADevice()) {
+            if (deviceWords != null) {
+                deviceWords.watch(region);
+            }
+            return;
+        }
         if (!isAwaited(region)) {
             awaitedFromNowOn(region);
         }
@@ -220,6 +231,9 @@ public final class RegionRegistry implements RegionOwner {
     @Override
     public void regionClosing(LocalRegion region) {
         awaitedNoMore(region);
+        if (deviceWords != null) {
+            deviceWords.forget(region);
+        }
         remove(region);
         whenClosing.accept(region);
     }

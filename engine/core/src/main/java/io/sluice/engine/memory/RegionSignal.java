@@ -68,6 +68,9 @@ record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at
             } finally {
                 owner.release();
             }
+            if (!wait.isDone()) {
+                owner.words().awaited();
+            }
         }
         return wait;
     }

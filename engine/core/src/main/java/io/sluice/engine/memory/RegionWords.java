@@ -1,42 +1,80 @@
 package io.sluice.engine.memory;
 
 import io.sluice.engine.RegionMemory;
+import io.sluice.engine.transport.DeviceWords;
+import io.sluice.engine.transport.MemoryChecksum;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The 64-bit words of a region, for atomic operations by this host's processor, and those who wait for them. Whoever calls
- * holds a lease; offsets are from the region's start and have been checked. Any thread.
+ * The 64-bit words of a region, for atomic operations at the target, and those who wait for them. Words of the host are accessed
+ * by the calling thread's processor, others by way of a transport. Whoever calls holds a lease; offsets are from the region's
+ * start and have been checked. Any thread.
  */
 final class RegionWords {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
 
+    private final RegionMemory memory;
     private final MemorySegment segment;
+    private final @Nullable DeviceWords device;
+    private final Runnable whenAwaited;
     private final SignalWaits waits;
     private final LongUnaryOperator reader = this::get;
 
-    RegionWords(RegionMemory memory, Runnable whenAwaited) {
-        // other memory has no words that could be asked for
+    /**
+     * With no wait.
+     *
+     * @param device how words of other memory than the host's are reached; null if they are not
+     * @param whenAwaited is run before the first wait enters itself, and after each for a word of a device
+     */
+    RegionWords(RegionMemory memory, @Nullable DeviceWords device, Runnable whenAwaited) {
+        this.memory = memory;
         this.segment = memory.isHost() ? memory.segment() : MemorySegment.NULL;
+        this.device = device;
+        this.whenAwaited = whenAwaited;
         this.waits = new SignalWaits(whenAwaited);
+    }
+
+    /** Whether there are words that can be asked for: if not, call nothing else. */
+    boolean areReachable() {
+        return device != null || memory.isHost();
+    }
+
+    /** Whether they are not the host's, so that a change may go unnoticed unless they are looked at. */
+    boolean areOfADevice() {
+        return device != null;
     }
 
     SignalWaits waits() {
         return waits;
     }
 
+    /** A wait has entered itself and has looked: it does not wait for a change that went unnoticed. */
+    void awaited() {
+        if (device != null) {
+            whenAwaited.run();
+        }
+    }
+
     boolean isAligned(long offset) {
-        return (segment.address() + offset) % Long.BYTES == 0;
+        return (memory.address() + offset) % Long.BYTES == 0;
     }
 
     long get(long offset) {
-        return (long) WORD.getVolatile(segment, offset);
+        DeviceWords other = device;
+        return other == null ? (long) WORD.getVolatile(segment, offset) : other.load(offset);
     }
 
     void set(long offset, long value) {
-        WORD.setVolatile(segment, offset, value);
+        DeviceWords other = device;
+        if (other == null) {
+            WORD.setVolatile(segment, offset, value);
+        } else {
+            other.store(offset, value);
+        }
         waits.changed(offset, value);
     }
 
@@ -50,17 +88,36 @@ final class RegionWords {
         waits.anyChanged(reader);
     }
 
+    /** Looks for changes that went unnoticed, as {@link SignalWaits#look}. */
+    long look(long place, long until) {
+        return waits.look(place, reader, until);
+    }
+
     long fetchAdd(long offset, long addend) {
-        long before = (long) WORD.getAndAdd(segment, offset, addend);
+        DeviceWords other = device;
+        long before = other == null ? (long) WORD.getAndAdd(segment, offset, addend) : other.fetchAdd(offset, addend);
         waits.changed(offset, before + addend);
         return before;
     }
 
     long compareAndSwap(long offset, long expected, long replacement) {
-        long before = (long) WORD.compareAndExchange(segment, offset, expected, replacement);
+        DeviceWords other = device;
+        long before = other == null
+                ? (long) WORD.compareAndExchange(segment, offset, expected, replacement)
+                : other.compareAndSwap(offset, expected, replacement);
         if (before == expected) {
             waits.changed(offset, replacement);
         }
         return before;
+    }
+
+    /** Goes on with a checksum over bytes of the region. */
+    void addTo(MemoryChecksum sum, long offset, long length) {
+        DeviceWords other = device;
+        if (other == null) {
+            sum.update(segment, offset, length);
+        } else {
+            sum.update(other, offset, length);
+        }
     }
 }

@@ -6,7 +6,6 @@ import io.sluice.engine.control.MessageType;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Deadline;
-import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.MemoryChecksum;
 import io.sluice.engine.transport.WorkRequest;
 import java.nio.ByteBuffer;
@@ -27,17 +26,21 @@ public final class ServedChecksums extends Deadline {
     static final int ANSWER_BYTES = 13;
 
     private static final long PIECE = 1 << 20;
+    // a device's bytes come slowly
+    private static final long DEVICE_PIECE = PIECE / 4;
     private static final long WORD_NANOS = 1_000_000_000L;
 
     private final Poller loop;
     private final ExportTable exposures;
     private final FramedSocket control;
     private @Nullable MemoryChecksum sum;
-    private @Nullable ExportedRegion region;
+    private @Nullable RegionExport region;
     private long request;
     private long at;
     private long end;
     private long lastWord;
+    // how far it had come then
+    private long saidAt;
     // the time of the cycle in which a piece was summed
     private long workedAt = System.nanoTime();
 
@@ -60,7 +63,7 @@ public final class ServedChecksums extends Deadline {
             throw new ProtocolException("the peer asks for a checksum before it has the last one");
         }
         request = body.getLong();
-        ExportedRegion exposed = exposures.get(body.getLong());
+        RegionExport exposed = exposures.get(body.getLong());
         long key = body.getLong();
         long epoch = body.getLong();
         long offset = body.getLong();
@@ -72,7 +75,7 @@ public final class ServedChecksums extends Deadline {
             answer(status.code(), 0);
             return;
         }
-        if (!exposed.memory().isHost()) {
+        if (!exposed.canBeSummed()) {
             exposed.release();
             answer(CompletionStatus.UNSUPPORTED.code(), 0);
             return;
@@ -81,6 +84,7 @@ public final class ServedChecksums extends Deadline {
         at = offset;
         end = offset + length;
         lastWord = loop.now();
+        saidAt = offset;
         MemoryChecksum known = sum;
         if (known == null) {
             known = new MemoryChecksum();
@@ -97,22 +101,22 @@ public final class ServedChecksums extends Deadline {
 
     @Override
     protected void expired() {
-        ExportedRegion exposed = region;
+        RegionExport exposed = region;
         MemoryChecksum running = sum;
         if (exposed != null && running != null) {
             work(exposed, running);
         }
     }
 
-    private void work(ExportedRegion exposed, MemoryChecksum running) {
+    private void work(RegionExport exposed, MemoryChecksum running) {
         CompletionStatus status = CompletionStatus.SUCCESS;
         workedAt = loop.now();
         if (!exposed.isOpen()) {
             status = CompletionStatus.UNKNOWN_REGION;
         } else {
-            long part = Math.min(end - at, PIECE);
+            long part = Math.min(end - at, exposed.memory().isHost() ? PIECE : DEVICE_PIECE);
             try {
-                running.update(exposed.memory().segment(), at, part);
+                exposed.addTo(running, at, part);
                 at += part;
             } catch (IllegalStateException | InternalError gone) {
                 // the arena was closed, or the mapped file was cut short
@@ -121,8 +125,9 @@ public final class ServedChecksums extends Deadline {
         }
         if (status == CompletionStatus.SUCCESS && at < end) {
             long now = loop.now();
-            if (now - lastWord > WORD_NANOS) {
+            if (now - lastWord > WORD_NANOS && at - saidAt >= PIECE) {
                 lastWord = now;
+                saidAt = at;
                 answer(UNDER_WAY, 0);
             }
             // after now, so that it is the next cycle's
@@ -145,7 +150,7 @@ public final class ServedChecksums extends Deadline {
 
     /** Ends what is under way, also when the connection ends. */
     public void stop() {
-        ExportedRegion leased = region;
+        RegionExport leased = region;
         if (leased != null) {
             region = null;
             loop.disarm(this);

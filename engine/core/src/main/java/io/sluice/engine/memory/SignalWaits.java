@@ -20,6 +20,12 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ReferenceEquality") // a wait is its own identity
 final class SignalWaits {
+    /** Where {@link #look} begins. */
+    static final long START = 0;
+
+    /** That {@link #look} has come to the end. */
+    static final long END = -1;
+
     private static final int BUCKETS = 64;
 
     private final AtomicInteger count = new AtomicInteger();
@@ -142,6 +148,59 @@ final class SignalWaits {
                 wake(entry.offset(), counters.applyAsLong(entry.offset()));
             }
         }
+    }
+
+    /** Whether one waits; one that stays and is not armed does not. */
+    boolean isAwaited() {
+        AtomicReferenceArray<@Nullable Entry> all = buckets.get();
+        if (all == null || count.get() == 0) {
+            return false;
+        }
+        for (int bucket = 0; bucket < BUCKETS; bucket++) {
+            for (Entry entry = all.get(bucket); entry != null; entry = entry.next()) {
+                if (isWaiting(entry)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static boolean isWaiting(Entry entry) {
+        return entry.waiter().isSatisfiedBy(Long.MAX_VALUE);
+    }
+
+    /**
+     * Reads counters that are waited for, at least one if there is one, and wakes who waits for what they hold. A wait that
+     * enters or leaves meanwhile may hide others from this look, not from the next one.
+     *
+     * @param place {@link #START}, or where the last call has stopped
+     * @param counters reads one
+     * @param until when to stop, as {@link System#nanoTime()}
+     * @return where it has stopped, or {@link #END}
+     */
+    long look(long place, LongUnaryOperator counters, long until) {
+        AtomicReferenceArray<@Nullable Entry> all = buckets.get();
+        if (all == null || count.get() == 0) {
+            return END;
+        }
+        int skipped = (int) place;
+        for (int bucket = (int) (place >>> Integer.SIZE); bucket < BUCKETS; bucket++) {
+            int index = 0;
+            long seen = -1;
+            for (Entry entry = all.get(bucket); entry != null; entry = entry.next()) {
+                index++;
+                if (index > skipped && entry.offset() != seen && isWaiting(entry)) {
+                    seen = entry.offset();
+                    wake(seen, counters.applyAsLong(seen));
+                    if (System.nanoTime() - until >= 0) {
+                        return ((long) bucket << Integer.SIZE) + index;
+                    }
+                }
+            }
+            skipped = 0;
+        }
+        return END;
     }
 
     private void wake(long offset, long value) {

@@ -4,6 +4,7 @@ import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
 import io.sluice.engine.providers.OpenTransport;
+import io.sluice.engine.transport.DeviceWords;
 import io.sluice.engine.transport.RegisteredMemory;
 import java.util.Collection;
 import java.util.List;
@@ -128,6 +129,17 @@ final class TransportRegistrations implements AutoCloseable {
     @Nullable
     RegisteredMemory get(int transport) {
         return byTransport[transport];
+    }
+
+    /** How words of the memory are reached, if it is not the host's; null if no transport does that. */
+    @Nullable
+    DeviceWords words() {
+        for (RegisteredMemory registered : byTransport) {
+            if (registered instanceof DeviceWords words) {
+                return words;
+            }
+        }
+        return null;
     }
 
     long lockedBytes() {

@@ -108,7 +108,12 @@ public final class DefaultTransferEngine implements TransferEngine {
             return thread;
         });
         this.regions = new RegionRegistry(
-                transports.all(), new DescriptorKeys(id, epoch), this::regionClosing, observers, housekeeping);
+                transports.all(),
+                new DescriptorKeys(id, epoch),
+                this::regionClosing,
+                observers,
+                housekeeping,
+                pollers.getFirst());
         this.loops = new TransportLoops(pollers.size(), transports.all().size());
         EngineCounters counters =
                 new EngineCounters(pollers.size(), transports.all().size());

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A running CRC-32C over memory. The bytes are copied to a small array first, which stays in the processor's nearest cache: so
  * memory that was freed or cut short raises an exception, as with any copy, and regions of any size can be read. Allocates
- * nothing after it was made, but when it first meets a mapped file. Not for use by several threads.
+ * nothing after it was made, but when it first meets a mapped file or a device. Not for use by several threads.
  */
 public final class MemoryChecksum {
     /** The size of the array that {@link #MemoryChecksum(byte[])} takes. */
@@ -17,7 +17,7 @@ public final class MemoryChecksum {
 
     private final CRC32C sum = new CRC32C();
     private final byte[] piece;
-    // from a mapped file by way of this
+    // from a mapped file or a device by way of this
     private @Nullable MemorySegment present;
 
     /** With an array of its own. */
@@ -64,13 +64,39 @@ public final class MemoryChecksum {
     }
 
     private void copyPresent(MemorySegment from, long offset, int length) {
-        MemorySegment to = present;
-        if (to == null) {
-            to = Arena.ofAuto().allocate(piece.length);
-            present = to;
-        }
+        MemorySegment to = present();
         FaultCheckedCopy.copy(from, offset, to, 0, length);
         MemorySegment.copy(to, ValueLayout.JAVA_BYTE, 0, piece, 0, length);
+    }
+
+    private MemorySegment present() {
+        MemorySegment memory = present;
+        if (memory == null) {
+            memory = Arena.ofAuto().allocate(piece.length);
+            present = memory;
+        }
+        return memory;
+    }
+
+    /**
+     * Goes on over more bytes of a region that is not the host's memory.
+     *
+     * @param from gives them
+     * @param offset the first of them, from the region's start
+     * @param length how many
+     * @throws IllegalStateException if the memory was freed
+     */
+    public void update(DeviceWords from, long offset, long length) {
+        MemorySegment to = present();
+        long at = offset;
+        long end = offset + length;
+        while (at < end) {
+            int part = (int) Math.min(end - at, piece.length);
+            from.copyOut(at, to.asSlice(0, part));
+            MemorySegment.copy(to, ValueLayout.JAVA_BYTE, 0, piece, 0, part);
+            sum.update(piece, 0, part);
+            at += part;
+        }
     }
 
     /**

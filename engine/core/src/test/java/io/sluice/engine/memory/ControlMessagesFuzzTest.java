@@ -38,7 +38,7 @@ class ControlMessagesFuzzTest {
     private static final int ASKED = 2;
 
     private final RegionRegistry regions = new RegionRegistry(
-            List.of(TRANSPORT), new DescriptorKeys(EngineId.random(), 1), closing -> {}, null, Runnable::run);
+            List.of(TRANSPORT), new DescriptorKeys(EngineId.random(), 1), closing -> {}, null, Runnable::run, null);
     private final MemoryRegion region = regions.allocate(4096, RegionOptions.readWrite());
 
     @AfterEach

@@ -32,7 +32,8 @@ final class LocalRegionStress {
             closing -> {},
             null,
             Executors.newSingleThreadExecutor(
-                    task -> Thread.ofPlatform().daemon().name("housekeeping").unstarted(task)));
+                    task -> Thread.ofPlatform().daemon().name("housekeeping").unstarted(task)),
+            null);
 
     private LocalRegionStress() {}
 

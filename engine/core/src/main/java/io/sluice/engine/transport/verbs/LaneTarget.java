@@ -87,7 +87,9 @@ final class LaneTarget {
         }
         long before = 0;
         try {
-            FaultCheckedCopy.require(region.memory().segment(), offset, WorkRequest.WORD_BYTES);
+            if (region.memory().isHost()) {
+                FaultCheckedCopy.require(region.memory().segment(), offset, WorkRequest.WORD_BYTES);
+            }
             before = operation == WorkRequest.Opcode.COMPARE_AND_SWAP
                     ? region.compareAndSwap(offset, expected, operand)
                     : region.fetchAdd(offset, operand);

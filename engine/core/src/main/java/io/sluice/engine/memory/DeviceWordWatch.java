@@ -1,0 +1,141 @@
+package io.sluice.engine.memory;
+
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.transport.Deadline;
+import io.sluice.engine.transport.EventLoop;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at the words of devices that are waited for, as a device changes them without a message. It looks for a bounded time,
+ * leaves the loop as much for its other work, and pauses the longer the longer there is no new wait. While nothing is waited for
+ * it does nothing.
+ */
+final class DeviceWordWatch extends Deadline implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceWordWatch.class);
+    private static final long TURN_NANOS = 20_000;
+    private static final long SHORTEST_PAUSE_NANOS = 20_000;
+    // longer than a poller spins, so that it parks in between
+    private static final long LONGEST_PAUSE_NANOS = 10_000_000;
+
+    private final EventLoop loop;
+    private final AtomicBoolean asked = new AtomicBoolean();
+    // those with a word that is or was waited for; copied on change, so that to look at all allocates nothing
+    private volatile LocalRegion[] regions = {};
+
+    // the loop's: where it goes on, and how long it pauses after all were looked at
+    private int next;
+    private long inRegion = SignalWaits.START;
+    private long pause = SHORTEST_PAUSE_NANOS;
+
+    DeviceWordWatch(EventLoop loop) {
+        this.loop = loop;
+    }
+
+    // ---- any thread ----
+
+    /** A word of the region is waited for: the wait has entered itself already, or will before it calls this once more. */
+    void watch(LocalRegion region) {
+        if (!isListed(region)) {
+            list(region);
+        }
+        if (!region.isOpen()) {
+            forget(region);
+        } else if (!asked.getAndSet(true)) {
+            loop.execute(this);
+        }
+    }
+
+    private boolean isListed(LocalRegion region) {
+        for (LocalRegion each : regions) {
+            if (each.equals(region)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private synchronized void list(LocalRegion region) {
+        if (!isListed(region)) {
+            LocalRegion[] more = Arrays.copyOf(regions, regions.length + 1);
+            more[regions.length] = region;
+            regions = more;
+        }
+    }
+
+    /** The region closes. */
+    synchronized void forget(LocalRegion region) {
+        if (isListed(region)) {
+            regions = Arrays.stream(regions).filter(each -> !each.equals(region)).toArray(LocalRegion[]::new);
+        }
+    }
+
+    // ---- the loop ----
+
+    /** There is a new wait. */
+    @Override
+    public void run() {
+        // a wait that found it set is seen by the looks that follow
+        asked.getAndSet(false);
+        pause = SHORTEST_PAUSE_NANOS;
+        long soon = loop.now() + pause;
+        if (place() == NOT_ARMED || at() - soon > 0) {
+            loop.arm(this, soon);
+        }
+    }
+
+    @Override
+    protected void expired() {
+        long begun = System.nanoTime();
+        boolean all = look(begun + TURN_NANOS);
+        long ended = System.nanoTime();
+        long rest = ended - begun;
+        if (!all) {
+            loop.arm(this, ended + rest);
+        } else if (isAwaited()) {
+            loop.arm(this, ended + Math.max(pause, rest));
+            pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
+        }
+    }
+
+    /** Looks at words from where it stopped; false if the time was up before it came to the last. */
+    private boolean look(long until) {
+        LocalRegion[] all = regions;
+        while (next < all.length) {
+            inRegion = look(all[next], until);
+            if (inRegion != SignalWaits.END) {
+                return false;
+            }
+            inRegion = SignalWaits.START;
+            next++;
+        }
+        next = 0;
+        return true;
+    }
+
+    private long look(LocalRegion region, long until) {
+        if (!region.acquire()) {
+            return SignalWaits.END;
+        }
+        try {
+            return region.words().look(inRegion, until);
+        } catch (RuntimeException e) {
+            LOG.warn("words of {} cannot be read, so the waits for them end", region, e);
+            region.words().waits().close(new SluiceException("words of " + region + " cannot be read", e));
+            return SignalWaits.END;
+        } finally {
+            region.release();
+        }
+    }
+
+    private boolean isAwaited() {
+        for (LocalRegion region : regions) {
+            if (region.words().waits().isAwaited()) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
