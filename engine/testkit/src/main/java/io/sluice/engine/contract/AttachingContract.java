@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.Access;
 import io.sluice.engine.InvalidDescriptorException;
-import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RegionNotFoundException;
@@ -29,7 +28,7 @@ interface AttachingContract extends Contract {
             RegionDescriptor descriptor = served.descriptor();
             assertThat(descriptor.engineId()).isEqualTo(pair.target().id());
             assertThat(descriptor.epoch()).isEqualTo(pair.target().epoch());
-            assertThat(descriptor.kind()).isEqualTo(MemoryKind.HOST);
+            assertThat(descriptor.kind()).isEqualTo(served.kind());
             assertThat(descriptor.length()).isEqualTo(4096);
             RemoteRegion remote = await(pair.connection().attach(RegionDescriptor.fromBytes(descriptor.toBytes())));
             assertThat(remote.connection()).isSameAs(pair.connection());

@@ -16,6 +16,8 @@ import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -57,8 +59,8 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
 
     private final EndpointContext context;
     private final Map<Long, Long> numbers = new HashMap<>();
-    private long bytesLeft = BYTES_A_TURN;
-    private boolean resting;
+    private final ArrayDeque<WorkRequest> accepted = new ArrayDeque<>();
+    private boolean working;
     private boolean closed;
     private volatile boolean open;
 
@@ -162,9 +164,22 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
 
     @Override
     public int post(WorkRequest[] batch, int from, int count) {
-        int done = 0;
-        while (done < count && open && !resting) {
-            WorkRequest request = batch[from + done++];
+        if (!open) {
+            return 0;
+        }
+        accepted.addAll(Arrays.asList(batch).subList(from, from + count));
+        if (!working) {
+            working = true;
+            context.loop().execute(this::work);
+        }
+        return count;
+    }
+
+    /** As a device does, it ends nothing within the call that posts it. */
+    private void work() {
+        long bytesLeft = BYTES_A_TURN;
+        while (bytesLeft > 0 && !accepted.isEmpty()) {
+            WorkRequest request = accepted.remove();
             CompletionStatus status = execute(request);
             if (status == CompletionStatus.SUCCESS) {
                 context.count(
@@ -172,23 +187,12 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
                         request.length());
             }
             bytesLeft -= request.length();
-            if (bytesLeft <= 0) {
-                rest();
-            }
             context.completed(request, status);
         }
-        return done;
-    }
-
-    private void rest() {
-        resting = true;
-        context.loop().execute(() -> {
-            resting = false;
-            bytesLeft = BYTES_A_TURN;
-            if (open) {
-                context.postable();
-            }
-        });
+        working = !accepted.isEmpty();
+        if (working) {
+            context.loop().execute(this::work);
+        }
     }
 
     private static CompletionStatus execute(WorkRequest request) {
@@ -256,11 +260,14 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
         }
         closed = true;
         open = false;
+        while (!accepted.isEmpty()) {
+            context.completed(accepted.remove(), CompletionStatus.FLUSHED_UNSENT);
+        }
         List.copyOf(numbers.keySet()).forEach(this::exposureEnded);
     }
 
     @Override
     public boolean isQuiescent() {
-        return true;
+        return accepted.isEmpty();
     }
 }

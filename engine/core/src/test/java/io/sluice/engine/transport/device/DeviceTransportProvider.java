@@ -90,7 +90,7 @@ public final class DeviceTransportProvider implements TransportProvider {
             if (memory.length() == REFUSED_BYTES) {
                 throw new RegistrationException("the device takes no memory of an unlucky length");
             }
-            return null;
+            return memory.isHost() ? null : new DeviceRegistration(memory);
         }
 
         @Override
@@ -125,8 +125,8 @@ public final class DeviceTransportProvider implements TransportProvider {
         }
 
         @Override
-        public @Nullable RegisteredMemory registration() {
-            return null;
+        public RegisteredMemory registration() {
+            return new DeviceRegistration(memory);
         }
 
         @Override
