@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Any thread, several at a time, also a poller's: a call takes microseconds and never waits for work of the device. The
  * caller holds a lease. Offsets are bytes from the region's start; the range lies within the region, a word at an address that is
- * a multiple of 8. Each method throws {@link IllegalStateException} if the memory was freed or the device fails.
+ * a multiple of 8.
  */
 public interface DeviceWords {
     /**
@@ -17,6 +17,7 @@ public interface DeviceWords {
      *
      * @param offset of the word
      * @return what it holds; bytes that the device has stored before it are visible to who reads them then
+     * @throws IllegalStateException if the memory was freed or the device fails
      */
     long load(long offset);
 
@@ -25,6 +26,7 @@ public interface DeviceWords {
      *
      * @param offset of the word
      * @param value what it holds then
+     * @throws IllegalStateException if the memory was freed or the device fails
      */
     void store(long offset, long value);
 
@@ -35,6 +37,7 @@ public interface DeviceWords {
      * @param offset of the word
      * @param addend what to add
      * @return what it held before
+     * @throws IllegalStateException if the memory was freed or the device fails
      */
     long fetchAdd(long offset, long addend);
 
@@ -45,6 +48,7 @@ public interface DeviceWords {
      * @param expected what it must hold
      * @param replacement what it holds then
      * @return what it held before
+     * @throws IllegalStateException if the memory was freed or the device fails
      */
     long compareAndSwap(long offset, long expected, long replacement);
 
@@ -53,6 +57,7 @@ public interface DeviceWords {
      *
      * @param offset of the first byte
      * @param to native memory, all of which is filled; 16 KiB at most
+     * @throws IllegalStateException if the memory was freed or the device fails
      */
     void copyOut(long offset, MemorySegment to);
 }

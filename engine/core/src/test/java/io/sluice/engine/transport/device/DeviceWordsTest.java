@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Words that a device changes by itself, which no one says: who waits for them is woken all the same. */
+/** Words that a device changes by itself, without a message: who waits for them is woken all the same. */
 class DeviceWordsTest {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     // longer than the longest pause between two looks
