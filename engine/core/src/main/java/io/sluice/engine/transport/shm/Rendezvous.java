@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,8 +20,9 @@ import org.slf4j.LoggerFactory;
  */
 final class Rendezvous implements AutoCloseable {
     /** What all names begin with. */
-    static final String PREFIX = "sluice-";
+    private static final String PREFIX = "sluice-";
 
+    private static final Pattern NAME = Pattern.compile(PREFIX + "[0-9a-f]{" + 2 * SecretSource.BYTES + "}");
     private static final Logger LOG = LoggerFactory.getLogger(Rendezvous.class);
     private static final int NONE = -1;
 
@@ -34,6 +36,11 @@ final class Rendezvous implements AutoCloseable {
         this.byName = byName;
         this.byPath = byPath;
         this.path = path;
+    }
+
+    /** Whether it is a name as {@link #open} makes them. */
+    static boolean isName(String text) {
+        return NAME.matcher(text).matches();
     }
 
     /** Opens one of a name made of these bytes; in the directory too, if there is one. */

@@ -80,6 +80,9 @@ final class ShmHandshake implements AutoCloseable {
     // ---- the initiator ----
 
     private void come(ShmOffer acceptor) {
+        if (acceptor.meetingPoint().isEmpty()) {
+            throw new ProtocolException("the peer's shm offer names no meeting point");
+        }
         Host other = Host.read(acceptor.host());
         boolean sameNetwork = other != null && host.sharesNetwork(other);
         ShmPeerLink made = watched(Rendezvous.connect(acceptor.meetingPoint(), sameNetwork, directory));

@@ -63,7 +63,8 @@ record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddre
             byte[] secret = take(buffer, SECRET_BYTES);
             long probeAddress = buffer.getLong();
             byte[] probe = take(buffer, PROBE_BYTES);
-            if (meetingPoint.indexOf('/') >= 0 || buffer.hasRemaining()) {
+            // the name becomes part of a path and of a socket's address
+            if (!meetingPoint.isEmpty() && !Rendezvous.isName(meetingPoint) || buffer.hasRemaining()) {
                 throw new ProtocolException("the peer's shm offer is damaged");
             }
             return new ShmOffer(host, meetingPoint, secret, probeAddress, probe);

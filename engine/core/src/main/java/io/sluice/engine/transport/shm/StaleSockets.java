@@ -14,15 +14,12 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Removes the sockets that killed processes have left in the directory where engines meet. */
 final class StaleSockets {
     private static final Logger LOG = LoggerFactory.getLogger(StaleSockets.class);
-    private static final Pattern NAME =
-            Pattern.compile(Pattern.quote(Rendezvous.PREFIX) + "[0-9a-f]{" + 2 * SecretSource.BYTES + "}");
     /** File systems of one host. On others a socket that another host listens at looks like one that nothing listens at. */
     private static final Set<String> LOCAL =
             Set.of("btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "ramfs", "tmpfs", "xfs", "zfs");
@@ -49,7 +46,7 @@ final class StaleSockets {
     }
 
     private static boolean isNamedLikeOne(Path file) {
-        return NAME.matcher(file.getFileName().toString()).matches();
+        return Rendezvous.isName(file.getFileName().toString());
     }
 
     private static void removeIfStale(Path file) {

@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostileHandshakeTest {
     private static final int SEGMENT_BYTES = 4096 + 2 * ControlSegment.RING_BYTES;
     private static final int OFFERS = 3000;
+    private static final String NAME = "sluice-000102030405060708090a0b0c0d0e0f";
 
     private ProcessResources before;
 
@@ -206,17 +208,47 @@ class HostileHandshakeTest {
         assertThat(refused).isPositive();
     }
 
+    /** It becomes part of a path and of a socket's address. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "sluice-",
+                "sluice-00",
+                "other-000102030405060708090a0b0c0d0e0f",
+                "sluice-000102030405060708090A0B0C0D0E0F",
+                NAME + "0",
+                NAME + "\n",
+                NAME + "\0",
+                "..",
+                "../" + NAME
+            })
+    void aNameThatIsNoneOfAMeetingPointIsRefused(String name) {
+        byte[] offer = new ShmOffer("boot net dir", name, new byte[16], 5, new byte[16]).toBytes();
+        assertThatThrownBy(() -> ShmOffer.read(offer)).isInstanceOf(ProtocolException.class);
+    }
+
+    @Test
+    void anAcceptorWithoutAMeetingPointIsRefused() throws InterruptedException {
+        try (LoneEndpoint endpoint = LoneEndpoint.initiating()) {
+            ShmOffer own = endpoint.offer();
+            endpoint.begin(new ShmOffer(own.host(), "", new byte[16], 0, new byte[16]));
+            assertThat(endpoint.nextFailure())
+                    .isInstanceOf(ProtocolException.class)
+                    .hasMessageContaining("names no meeting point");
+        }
+    }
+
     @Test
     void damagedOffersAreReadOrRefused() {
         FuzzSeed seed = FuzzSeed.of("HostileHandshakeTest");
         Random random = seed.random();
-        byte[] right = new ShmOffer("boot net dir", "sluice-00", new byte[16], 5, new byte[16]).toBytes();
+        byte[] right = new ShmOffer("boot net dir", NAME, new byte[16], 5, new byte[16]).toBytes();
         int refused = 0;
         for (int i = 0; i < seed.scaled(OFFERS); i++) {
             try {
                 ShmOffer read = ShmOffer.read(OfferDamage.of(right, random));
                 assertThat(read.secret()).hasSize(ShmOffer.SECRET_BYTES);
-                assertThat(read.meetingPoint()).doesNotContain("/");
+                assertThat(read.meetingPoint()).matches("|sluice-[0-9a-f]{32}");
             } catch (ProtocolException expected) {
                 refused++;
             }
