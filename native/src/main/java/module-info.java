@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** The native layer of Sluice: sockets, epoll, event descriptors, memory and facts about the machine. No policy. */
+/** The native layer of Sluice: sockets, epoll, event descriptors, memory, text files and facts about the machine. No policy. */
 @NullMarked
 module io.sluice.jni {
     requires static transitive org.jspecify;

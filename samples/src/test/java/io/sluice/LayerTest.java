@@ -21,6 +21,7 @@ class LayerTest {
         "io.sluice.engine.memory..",
         "io.sluice.engine.progress..",
         "io.sluice.engine.providers..",
+        "io.sluice.engine.security..",
         "io.sluice.engine.session..",
         "io.sluice.engine.transport.."
     };

@@ -1,5 +1,6 @@
 /**
- * Thin static methods over the C shim of Sluice, for Linux on x86_64 and aarch64.
+ * Thin static methods over the C shim of Sluice, for Linux on x86_64 and aarch64; and {@link io.sluice.jni.TextFile}, by which all modules
+ * read what people write.
  *
  * <p>Conventions of every class here:
  *

@@ -2,7 +2,7 @@ package io.sluice.engine;
 
 import io.sluice.engine.security.Reloaded;
 import io.sluice.engine.security.SecretFile;
-import io.sluice.engine.security.TextFile;
+import io.sluice.jni.TextFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,7 +28,7 @@ final class TokenFile implements TokenSource {
     private List<Token> read() throws IOException {
         List<Token> found = new ArrayList<>();
         int number = 0;
-        String text = TextFile.decoded(SecretFile.read(path, MAX_BYTES), path);
+        String text = TextFile.decoded(SecretFile.read(path, MAX_BYTES), path.toString());
         for (String line : text.lines().map(String::strip).toList()) {
             number++;
             if (line.isEmpty() || line.startsWith("#")) {

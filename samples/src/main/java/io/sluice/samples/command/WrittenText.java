@@ -1,14 +1,13 @@
 package io.sluice.samples.command;
 
+import io.sluice.jni.TextFile;
+import io.sluice.jni.TextFormatException;
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Text that is given by an option, and that an editor may have saved. */
 final class WrittenText {
-
-    private static final String MARK = "\uFEFF";
 
     private WrittenText() {}
 
@@ -21,10 +20,9 @@ final class WrittenText {
      */
     static String read(String option, Path file) throws IOException {
         try {
-            String text = Files.readString(file);
-            return text.startsWith(MARK) ? text.substring(MARK.length()) : text;
-        } catch (CharacterCodingException e) {
-            throw CommandFailure.usage(option + ": " + file + " is not text in UTF-8; save it as UTF-8");
+            return TextFile.decoded(Files.readAllBytes(file), file.toString());
+        } catch (TextFormatException e) {
+            throw CommandFailure.usage(option + ": " + e.getMessage());
         }
     }
 }

@@ -67,7 +67,7 @@ class CompareUsageTest {
                 .doesNotContain("Unexpected character");
         Files.write(file, "{}".getBytes(StandardCharsets.UTF_16));
         assertThat(run("compare", "--from", file.toString()).err())
-                .contains("--from: " + file + " is not text in UTF-8; save it as UTF-8");
+                .contains("--from: " + file + " begins with the byte-order mark of UTF-16");
     }
 
     private record Outcome(int status, String err) {}

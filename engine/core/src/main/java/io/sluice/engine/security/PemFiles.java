@@ -1,5 +1,6 @@
 package io.sluice.engine.security;
 
+import io.sluice.jni.TextFile;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +39,7 @@ final class PemFiles {
     private PemFiles() {}
 
     static List<X509Certificate> certificates(Path path) throws IOException, GeneralSecurityException {
-        byte[] text = TextFile.unmarked(SecretFile.bounded(path, MAX_BYTES), path);
+        byte[] text = TextFile.unmarked(SecretFile.bounded(path, MAX_BYTES), path.toString());
         List<byte[]> blocks = blocks(path, new String(text, StandardCharsets.ISO_8859_1), CERTIFICATE);
         if (blocks.isEmpty() && new String(text, StandardCharsets.ISO_8859_1).contains(ANY_KEY)) {
             throw new IOException(path + " holds a private key and no certificate");
@@ -70,8 +71,8 @@ final class PemFiles {
     /** The key of one of these certificates, with that one in front and those that have issued it behind. */
     static KeyAndChain keyAndChain(Path path, List<X509Certificate> certificates)
             throws IOException, GeneralSecurityException {
-        String text =
-                new String(TextFile.unmarked(SecretFile.read(path, MAX_BYTES), path), StandardCharsets.ISO_8859_1);
+        byte[] bytes = TextFile.unmarked(SecretFile.read(path, MAX_BYTES), path.toString());
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
         List<byte[]> encoded = blocks(path, text, KEY);
         if (encoded.isEmpty()) {
             throw new IOException(path + " holds no private key in PKCS#8 without a password; make it one by"

@@ -1,5 +1,7 @@
 package io.sluice.samples.trace;
 
+import io.sluice.jni.TextFile;
+import io.sluice.jni.TextFormatException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,9 +14,9 @@ import java.util.Arrays;
 final class LineReader implements Closeable {
 
     private static final int CHUNK_BYTES = 64 << 10;
-    private static final byte[] UTF_8_MARK = {(byte) 0xEF, (byte) 0xBB, (byte) 0xBF};
 
     private final InputStream in;
+    private final String name;
     private final int maxLineBytes;
     private final byte[] chunk = new byte[CHUNK_BYTES];
     private int chunkStart;
@@ -22,14 +24,26 @@ final class LineReader implements Closeable {
     private byte[] line = new byte[4 << 10];
     private int length;
     private boolean tooLong;
+    private boolean begun;
     private long number;
 
-    LineReader(InputStream in, int maxLineBytes) {
+    /**
+     * A reader of a stream, which it closes when it is closed itself.
+     *
+     * @param name of the stream, for messages
+     */
+    LineReader(InputStream in, String name, int maxLineBytes) {
         this.in = in;
+        this.name = name;
         this.maxLineBytes = maxLineBytes;
     }
 
-    /** Goes to the next line; false at the end of the stream. A last line need not end with a line feed. */
+    /**
+     * Goes to the next line; false at the end of the stream. A byte-order mark is no part of the first line, and the last
+     * one need not end with a line feed.
+     *
+     * @throws TextFormatException if the stream begins with the mark of another encoding than UTF-8
+     */
     boolean next() throws IOException {
         length = 0;
         tooLong = false;
@@ -47,23 +61,10 @@ final class LineReader implements Closeable {
             }
             chunkStart = end;
         }
-        if (any && ++number == 1) {
-            leaveOutMark();
+        if (any) {
+            number++;
         }
         return any;
-    }
-
-    /** A byte-order mark is no part of the text, and the rest of its line may be blank. */
-    private void leaveOutMark() {
-        if (begins(UTF_8_MARK)) {
-            length -= UTF_8_MARK.length;
-            System.arraycopy(line, UTF_8_MARK.length, line, 0, length);
-        }
-    }
-
-    /** Whether the current line has these bytes before all others. */
-    boolean begins(byte... bytes) {
-        return length >= bytes.length && Arrays.mismatch(line, 0, bytes.length, bytes, 0, bytes.length) < 0;
     }
 
     /** The current line's bytes, of which the first {@link #length()} count. Overwritten by {@link #next()}. */
@@ -112,6 +113,12 @@ final class LineReader implements Closeable {
             return true;
         }
         chunkStart = 0;
+        if (!begun) {
+            begun = true;
+            chunkEnd = in.readNBytes(chunk, 0, TextFile.MOST_MARK_BYTES);
+            chunkStart = TextFile.markBytes(chunk, chunkEnd, name);
+            return chunkStart < chunkEnd;
+        }
         chunkEnd = Math.max(0, in.read(chunk));
         return chunkEnd > 0;
     }

@@ -1,5 +1,6 @@
 package io.sluice.samples.trace;
 
+import io.sluice.jni.TextFormatException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PushbackInputStream;
@@ -22,8 +23,6 @@ public final class TraceReader implements TraceSource {
     public static final int MAX_LINE_BYTES = 16 << 20;
 
     private static final byte[] GZIP = {0x1F, (byte) 0x8B};
-    private static final byte[] UTF_16_BIG_ENDIAN = {(byte) 0xFE, (byte) 0xFF};
-    private static final byte[] UTF_16_LITTLE_ENDIAN = {(byte) 0xFF, (byte) 0xFE};
 
     private final String name;
     private final LineReader lines;
@@ -48,7 +47,7 @@ public final class TraceReader implements TraceSource {
 
     TraceReader(InputStream in, String name, TraceMode mode, int maxLineBytes) {
         this.name = name;
-        this.lines = new LineReader(in, maxLineBytes);
+        this.lines = new LineReader(in, name, maxLineBytes);
         this.mode = mode;
     }
 
@@ -118,10 +117,6 @@ public final class TraceReader implements TraceSource {
         }
         try {
             while (lines.next()) {
-                if (lines.number() == 1 && (lines.begins(UTF_16_BIG_ENDIAN) || lines.begins(UTF_16_LITTLE_ENDIAN))) {
-                    throw fail(TraceFormatException.ofWhole(
-                            name, "it begins with the byte-order mark of UTF-16 or UTF-32; save it as UTF-8"));
-                }
                 if (lines.blank()) {
                     continue;
                 }
@@ -131,6 +126,8 @@ public final class TraceReader implements TraceSource {
                     refuse(String.valueOf(e.getMessage()));
                 }
             }
+        } catch (TextFormatException e) {
+            throw fail(TraceFormatException.of(e));
         } catch (IOException e) {
             throw new UncheckedIOException(name + ": " + e.getMessage(), e);
         }

@@ -79,7 +79,7 @@ class TraceReaderTest {
         byte[] bytes = GOOD.getBytes(StandardCharsets.UTF_16);
         assertThatThrownBy(new TraceReader(new ByteArrayInputStream(bytes), "trace.jsonl", mode)::hasNext)
                 .isInstanceOf(TraceFormatException.class)
-                .hasMessage("trace.jsonl: it begins with the byte-order mark of UTF-16 or UTF-32; save it as UTF-8");
+                .hasMessage("trace.jsonl begins with the byte-order mark of UTF-16 or UTF-32; save it as UTF-8");
     }
 
     @ParameterizedTest
