@@ -121,9 +121,9 @@ final class Checkout {
         return start(List.of("bash", root.resolve("sluice").toString(), command), environment);
     }
 
-    /** Starts it with a terminal for input and output. */
-    Launched startAtTerminal(Map<String, String> environment) throws IOException {
-        String command = "bash ./sluice command";
+    /** Starts it with a terminal for input and output, but for what is redirected. */
+    Launched startAtTerminal(String redirections, Map<String, String> environment) throws IOException {
+        String command = "bash ./sluice command " + redirections;
         return start(List.of("script", "--quiet", "--return", "--command", command, "/dev/null"), environment);
     }
 

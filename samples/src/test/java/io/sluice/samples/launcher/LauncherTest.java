@@ -63,11 +63,12 @@ class LauncherTest {
         assertThat(checkout.keptBuilds()).isEqualTo(1);
     }
 
-    @Test
-    void atATerminalItAsksBeforeItInstalls() throws IOException, InterruptedException {
+    @ParameterizedTest
+    @ValueSource(strings = {"", "< /dev/null", "2> /dev/null", "> output.txt 2>&1"})
+    void atATerminalItAsksBeforeItInstalls(String redirections) throws IOException, InterruptedException {
         assumeRoot();
         assumeTerminal();
-        try (Launched refused = checkout.startAtTerminal(checkout.withoutCompiler())) {
+        try (Launched refused = checkout.startAtTerminal(redirections, checkout.withoutCompiler())) {
             refused.awaitPrinted(QUESTION);
             assertThat(refused.printed()).contains("apt-get install -y --no-install-recommends gcc libc6-dev");
             assertThat(checkout.callsOfAptGet()).isEmpty();
@@ -75,10 +76,9 @@ class LauncherTest {
             assertThat(refused.awaitEnd()).isEqualTo(TOOL_MISSING);
             assertThat(checkout.callsOfAptGet()).isEmpty();
         }
-        try (Launched allowed = checkout.startAtTerminal(checkout.withoutCompiler())) {
+        try (Launched allowed = checkout.startAtTerminal(redirections, checkout.withoutCompiler())) {
             allowed.awaitPrinted(QUESTION);
             allowed.type("y");
-            allowed.awaitPrinted("started");
             allowed.type("");
             assertThat(allowed.awaitEnd()).isZero();
         }
@@ -114,7 +114,7 @@ class LauncherTest {
         assumeTerminal();
         Map<String, String> environment = new HashMap<>(checkout.withoutCompiler());
         environment.put("SLUICE_NO_INSTALL", "1");
-        try (Launched refused = checkout.startAtTerminal(environment)) {
+        try (Launched refused = checkout.startAtTerminal("", environment)) {
             assertThat(refused.awaitEnd()).isEqualTo(TOOL_MISSING);
             assertThat(refused.printed())
                     .contains("As root: apt-get install -y")
