@@ -7,7 +7,7 @@ module io.sluice.vertx {
     requires transitive io.sluice.engine;
     requires transitive io.vertx.core;
     requires org.slf4j;
-    // only for whoever exports metrics
+    // only to export metrics
     requires static io.sluice.metrics;
     requires static micrometer.core;
 

@@ -11,9 +11,9 @@ import io.vertx.core.buffer.Buffer;
 import java.util.function.Function;
 
 /**
- * The transfers of a {@link TransferConnection} for virtual threads: each method waits for the end of its transfer, gives what
- * that gives, and throws what it fails with, a {@link io.sluice.engine.SluiceException} mostly. It adds nothing else, and holds no
- * thread: on a virtual thread of Vert.x the context goes on with other work meanwhile, as with {@link io.vertx.core.Future#await()}.
+ * The transfers of a {@link TransferConnection} for virtual threads: each method does what the method of the same name there says,
+ * waits for the end, returns its result, and throws its error, mostly a {@link io.sluice.engine.SluiceException}. It holds no thread:
+ * on a virtual thread of Vert.x the context goes on with other work meanwhile, as with {@link io.vertx.core.Future#await()}.
  *
  * <p>Threads without Vert.x may use it, too. Event loops and workers may not, as their completions could not come while they wait:
  * there each method throws {@link IllegalStateException} and transfers nothing.
@@ -29,19 +29,18 @@ public final class BlockingTransfers {
     }
 
     /**
-     * Writes a whole region or slice into the peer's region.
+     * {@return the result of a write of a whole region or slice}
      *
      * @param source all its bytes are written
      * @param target attached on this connection
      * @param targetOffset where in the target to begin, in bytes
-     * @return the result of a success
      */
     public TransferResult write(MemoryRegion source, RemoteRegion target, long targetOffset) {
         return write(source, 0, target, targetOffset, source.length(), TransferOptions.defaults());
     }
 
     /**
-     * Writes into the peer's region.
+     * {@return the result of a write}
      *
      * @param local the source
      * @param localOffset where it begins, in bytes
@@ -49,7 +48,6 @@ public final class BlockingTransfers {
      * @param remoteOffset where it begins, in bytes
      * @param length bytes, 0 or more
      * @param options deadline and the like
-     * @return as {@link TransferConnection#write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
      */
     public TransferResult write(
             MemoryRegion local,
@@ -62,19 +60,18 @@ public final class BlockingTransfers {
     }
 
     /**
-     * Fills a whole region or slice from the peer's region.
+     * {@return the result of a read into a whole region or slice}
      *
      * @param target all its bytes are overwritten
      * @param source attached on this connection
      * @param sourceOffset where in the source to begin, in bytes
-     * @return the result of a success
      */
     public TransferResult read(MemoryRegion target, RemoteRegion source, long sourceOffset) {
         return read(target, 0, source, sourceOffset, target.length(), TransferOptions.defaults());
     }
 
     /**
-     * Reads from the peer's region.
+     * {@return the result of a read}
      *
      * @param local the target
      * @param localOffset where it begins, in bytes
@@ -82,7 +79,6 @@ public final class BlockingTransfers {
      * @param remoteOffset where it begins, in bytes
      * @param length bytes, 0 or more
      * @param options deadline and the like
-     * @return as {@link TransferConnection#read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
      */
     public TransferResult read(
             MemoryRegion local,
@@ -95,33 +91,31 @@ public final class BlockingTransfers {
     }
 
     /**
-     * Writes the bytes of a buffer into the peer's region, through staging memory.
+     * {@return the result of a write through staging memory}
      *
      * @param source all its bytes are written; not to be changed meanwhile
      * @param target attached on this connection
      * @param targetOffset where in the target to begin, in bytes
      * @param options deadline and priority
-     * @return as {@link TransferConnection#writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}
      */
     public TransferResult writeBuffer(Buffer source, RemoteRegion target, long targetOffset, TransferOptions options) {
         return end(with -> with.writeBuffer(source, target, targetOffset, options));
     }
 
     /**
-     * Reads from the peer's region into a new buffer, through staging memory.
+     * {@return a new buffer, read through staging memory}
      *
      * @param source attached on this connection
      * @param sourceOffset where in the source to begin, in bytes
      * @param length bytes, 0 or more
      * @param options deadline and priority
-     * @return as {@link TransferConnection#readBuffer(RemoteRegion, long, int, TransferOptions)}
      */
     public Buffer readBuffer(RemoteRegion source, long sourceOffset, int length, TransferOptions options) {
         return end(with -> with.readBuffer(source, sourceOffset, length, options));
     }
 
     /**
-     * Writes many pages of one size as one transfer, by their numbers.
+     * {@return the result of a write of pages by their numbers}
      *
      * @param local the source
      * @param localPages the pages in it, one or more
@@ -129,7 +123,6 @@ public final class BlockingTransfers {
      * @param remotePages the pages in it, as many
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
-     * @return as {@link TransferConnection#writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
      */
     public TransferResult writePages(
             MemoryRegion local,
@@ -142,7 +135,7 @@ public final class BlockingTransfers {
     }
 
     /**
-     * Writes many pages of one size as one transfer, by their offsets in bytes.
+     * {@return the result of a write of pages by their offsets}
      *
      * @param local the source
      * @param localOffsets the pages in it, one or more
@@ -150,7 +143,6 @@ public final class BlockingTransfers {
      * @param remoteOffsets the pages in it, as many
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
-     * @return as {@link TransferConnection#writePages(MemoryRegion, long[], RemoteRegion, long[], long, TransferOptions)}
      */
     public TransferResult writePages(
             MemoryRegion local,
@@ -163,7 +155,7 @@ public final class BlockingTransfers {
     }
 
     /**
-     * Reads many pages of one size as one transfer, by their numbers.
+     * {@return the result of a read of pages by their numbers}
      *
      * @param local the target
      * @param localPages the pages in it, one or more
@@ -171,7 +163,6 @@ public final class BlockingTransfers {
      * @param remotePages the pages in it, as many
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
-     * @return as {@link TransferConnection#readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
      */
     public TransferResult readPages(
             MemoryRegion local,
@@ -184,7 +175,7 @@ public final class BlockingTransfers {
     }
 
     /**
-     * Reads many pages of one size as one transfer, by their offsets in bytes.
+     * {@return the result of a read of pages by their offsets}
      *
      * @param local the target
      * @param localOffsets the pages in it, one or more
@@ -192,7 +183,6 @@ public final class BlockingTransfers {
      * @param remoteOffsets the pages in it, as many
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
-     * @return as {@link TransferConnection#readPages(MemoryRegion, long[], RemoteRegion, long[], long, TransferOptions)}
      */
     public TransferResult readPages(
             MemoryRegion local,
@@ -205,7 +195,7 @@ public final class BlockingTransfers {
     }
 
     /**
-     * Writes into the peer's region and then updates a signal there.
+     * {@return the result of a write that then updates a signal}
      *
      * @param local the source
      * @param localOffset where it begins, in bytes
@@ -214,7 +204,6 @@ public final class BlockingTransfers {
      * @param length bytes, 0 or more
      * @param signal which counter, and how
      * @param options deadline and the like
-     * @return the result of a success
      */
     public TransferResult writeWithSignal(
             MemoryRegion local,
@@ -228,14 +217,13 @@ public final class BlockingTransfers {
     }
 
     /**
-     * Writes a value of a few bytes that needs no local region.
+     * {@return the result of a write of a few bytes that needs no local region}
      *
      * @param remote the target, attached on this connection
      * @param remoteOffset where it begins, in bytes
      * @param value its low-order bytes are written, the lowest first
      * @param bytes how many, 1 to 8
      * @param options deadline and the like
-     * @return the result of a success
      */
     public TransferResult put(RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options) {
         return end(with -> with.put(remote, remoteOffset, value, bytes, options));
@@ -252,27 +240,25 @@ public final class BlockingTransfers {
     }
 
     /**
-     * Adds to a word of the peer's region.
+     * {@return what a word of the peer's region held before the addition}
      *
      * @param remote attached on this connection
      * @param remoteOffset of the word, in bytes, a multiple of 8
      * @param addend wraps around
      * @param options deadline and the like
-     * @return what the word held before
      */
     public long fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
         return end(with -> with.fetchAdd(remote, remoteOffset, addend, options));
     }
 
     /**
-     * Replaces a word of the peer's region if it holds what is expected.
+     * {@return what a word of the peer's region held; it was replaced if that is what was expected}
      *
      * @param remote attached on this connection
      * @param remoteOffset of the word, in bytes, a multiple of 8
      * @param expected what it must hold
      * @param replacement what it shall hold
      * @param options deadline and the like
-     * @return what the word held before
      */
     public long compareAndSwap(
             RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions options) {
@@ -292,7 +278,8 @@ public final class BlockingTransfers {
     private <T> T end(Function<CancellableTransfers, TransferHandle<T>> submission) {
         if (Context.isOnVertxThread() && !Thread.currentThread().isVirtual()) {
             throw new IllegalStateException(
-                    "the thread " + Thread.currentThread().getName() + " must not wait");
+                    "the thread " + Thread.currentThread().getName()
+                            + " must not wait: use a virtual thread, or the futures of TransferConnection");
         }
         TransferHandle<T> transfer = submission.apply(transfers);
         try {

@@ -8,8 +8,12 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
+import io.sluice.engine.TransferResult;
 import io.sluice.engine.TransferTimeoutException;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -23,17 +27,17 @@ import org.jspecify.annotations.Nullable;
  * Moves the bytes of a buffer through slots of the staging region, chunk by chunk, as many at a time as there are free slots. Bytes
  * are copied on the caller's thread and then on its context.
  */
-abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
+abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker {
     /** How many chunks may go before the context is given back for a while: they may all complete inside the call. */
     private static final int CHUNKS_A_TURN = 16;
 
+    final Connection connection;
+    final RemoteRegion remote;
+    final long remoteOffset;
+    final int length;
+    private final DefaultTransferClient client;
     private final ContextMailbox mailbox;
     private final StagingPool pool;
-    private final @Nullable TransfersUnderWay underWay;
-    private final Connection connection;
-    private final RemoteRegion remote;
-    private final long remoteOffset;
-    private final int length;
     private final TransferOptions options;
     private final StageDelivery<T> delivery = new StageDelivery<>();
     private final CompletableFuture<Void> quiescence = new CompletableFuture<>();
@@ -49,17 +53,15 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
     private @Nullable Throwable error;
 
     BufferTransfer(
-            ContextMailbox mailbox,
-            StagingPool pool,
-            @Nullable TransfersUnderWay underWay,
+            DefaultTransferClient client,
             Connection connection,
             RemoteRegion remote,
             long remoteOffset,
             int length,
             TransferOptions options) {
-        this.mailbox = mailbox;
-        this.pool = pool;
-        this.underWay = underWay;
+        this.client = client;
+        this.mailbox = client.mailbox();
+        this.pool = client.staging();
         this.connection = connection;
         this.remote = remote;
         this.remoteOffset = remoteOffset;
@@ -68,46 +70,116 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
         this.result = mailbox.future(delivery.end());
     }
 
-    /** Fills a slot before its chunk goes, if that is the way the bytes go. */
-    abstract void fill(StagingSlot slot, int at, int bytes);
+    /** Writes a buffer into a peer's region. */
+    static final class Write extends BufferTransfer<TransferResult> {
+        private final Buffer buffer;
 
-    /** Whether bytes come, so that a slot has to be emptied. */
-    abstract boolean comes();
+        Write(
+                DefaultTransferClient client,
+                Connection connection,
+                Buffer buffer,
+                RemoteRegion remote,
+                long remoteOffset,
+                TransferOptions options) {
+            super(client, connection, remote, remoteOffset, buffer.length(), options);
+            this.buffer = buffer;
+        }
+
+        /** Copies twice, as a buffer does not show its memory. */
+        @Override
+        Transfer submit(StagingPool.Slot slot, int at, int bytes, TransferOptions ofChunk, TransferCallback end) {
+            try {
+                byte[] taken = buffer.getBytes(at, at + bytes);
+                MemorySegment.copy(taken, 0, slot.segment(), ValueLayout.JAVA_BYTE, 0, bytes);
+            } catch (IllegalStateException gone) {
+                // the client may have closed the staging memory since the slot was taken
+                throw slot.region().isOpen() ? gone : OpenWork.clientClosed();
+            }
+            return connection.write(slot.region(), slot.offset(), remote, remoteOffset + at, bytes, ofChunk, end);
+        }
+
+        @Override
+        boolean reads() {
+            return false;
+        }
+
+        @Override
+        void empty(StagingPool.Slot slot, int at, int bytes) {
+            // a write brings nothing
+        }
+
+        @Override
+        TransferResult value() {
+            return new TransferResult(0, length, null);
+        }
+    }
+
+    /** Reads from a peer's region into a new buffer. */
+    static final class Read extends BufferTransfer<Buffer> {
+        private @Nullable Buffer buffer;
+
+        Read(
+                DefaultTransferClient client,
+                Connection connection,
+                RemoteRegion remote,
+                long remoteOffset,
+                int length,
+                TransferOptions options) {
+            super(client, connection, remote, remoteOffset, length, options);
+        }
+
+        @Override
+        Transfer submit(StagingPool.Slot slot, int at, int bytes, TransferOptions ofChunk, TransferCallback end) {
+            return connection.read(slot.region(), slot.offset(), remote, remoteOffset + at, bytes, ofChunk, end);
+        }
+
+        @Override
+        boolean reads() {
+            return true;
+        }
+
+        /** Chunks may come in any order; the buffer grows to hold the one with the highest place. */
+        @Override
+        void empty(StagingPool.Slot slot, int at, int bytes) {
+            value().setBytes(at, slot.segment().asSlice(0, bytes).asByteBuffer());
+        }
+
+        /** Made only after the range was checked: the caller's length may be far too large. */
+        @Override
+        synchronized Buffer value() {
+            Buffer made = buffer == null ? Buffer.buffer(length) : buffer;
+            buffer = made;
+            return made;
+        }
+    }
+
+    /** Submits one chunk, whose bytes a write copies into the slot first. */
+    abstract Transfer submit(
+            StagingPool.Slot slot, int at, int bytes, TransferOptions ofChunk, TransferCallback end);
+
+    /** Whether it reads, so that a slot has to be emptied after its chunk. */
+    abstract boolean reads();
 
     /** Empties a slot after its chunk has come. On the context. */
-    abstract void empty(StagingSlot slot, int at, int bytes);
+    abstract void empty(StagingPool.Slot slot, int at, int bytes);
 
-    abstract Transfer submit(
-            Connection over,
-            StagingSlot slot,
-            RemoteRegion to,
-            long offset,
-            int bytes,
-            TransferOptions chunkOptions,
-            TransferCallback callback);
-
-    /** What a success gives. */
-    abstract T value(int bytes);
-
-    /** How many bytes it is asked for; checked once it has begun. */
-    final int length() {
-        return length;
-    }
+    /** The result of a success. */
+    abstract T value();
 
     /** Begins; what is wrong is the result. */
     final BufferTransfer<T> start() {
-        if (underWay != null && !underWay.begin(this)) {
-            fail(TransfersUnderWay.closed());
+        if (!client.begin(this)) {
+            fail(OpenWork.clientClosed());
             return this;
         }
         try {
             if (options.startAfter() != null || options.completeInto() != null) {
                 throw new IllegalArgumentException(
-                        "a transfer of a buffer is many, and neither starts after an event nor"
-                                + " completes into one");
+                        "a transfer of a buffer is many transfers: leave out startAfter and completeInto");
             }
             if (!remote.connection().equals(connection)) {
-                throw new IllegalArgumentException("the region was attached on another connection");
+                throw new IllegalArgumentException("the region was attached on " + remote.connection().id()
+                        + ", not on this connection, " + connection.id() + "; attach it here");
             }
             Objects.checkFromIndexSize(remoteOffset, length, remote.length());
             startTimer();
@@ -116,7 +188,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
             return this;
         }
         pump(null);
-        if (underWay != null && underWay.isClosed()) {
+        if (client.closedTransfers()) {
             cancel();
         }
         return this;
@@ -130,13 +202,13 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
                     .setTimer(
                             Math.max(1, deadline.toMillis()),
                             id -> fail(
-                                    new TransferTimeoutException("the buffer was not transferred within " + deadline)));
+                                    new TransferTimeoutException("the " + length + " bytes of the buffer were not transferred within " + deadline)));
         }
     }
 
     /** Lets chunks go as long as there are slots. */
-    private void pump(@Nullable StagingSlot granted) {
-        StagingSlot slot = granted;
+    private void pump(StagingPool.@Nullable Slot granted) {
+        StagingPool.Slot slot = granted;
         int sent = 0;
         while (true) {
             synchronized (this) {
@@ -171,7 +243,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
         finishIfDone();
     }
 
-    private void send(StagingSlot slot) {
+    private void send(StagingPool.Slot slot) {
         Chunk chunk;
         synchronized (this) {
             waiting = false;
@@ -181,32 +253,22 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
             chunks.add(chunk);
         }
         try {
-            fillOpen(slot, chunk.at, chunk.bytes);
             TransferOptions ofChunk = new TransferOptions(null, options.priority(), null, null);
-            chunk.submitted(submit(connection, slot, remote, remoteOffset + chunk.at, chunk.bytes, ofChunk, chunk));
+            chunk.submitted(submit(slot, chunk.at, chunk.bytes, ofChunk, chunk));
         } catch (RuntimeException refused) {
             released(slot);
             chunkEnded(chunk, refused);
         }
     }
 
-    /** The staging memory may have been closed since the slot was taken, with the client. */
-    private void fillOpen(StagingSlot slot, int at, int bytes) {
-        try {
-            fill(slot, at, bytes);
-        } catch (IllegalStateException gone) {
-            throw slot.region().isOpen() ? gone : TransfersUnderWay.closed();
-        }
-    }
-
     @Override
-    public final void granted(StagingSlot slot) {
+    public final void granted(StagingPool.Slot slot) {
         later(slot);
     }
 
     /** Goes on, on the context. */
-    private void later(@Nullable StagingSlot slot) {
-        mailbox.deliver(new Delivery() {
+    private void later(StagingPool.@Nullable Slot slot) {
+        mailbox.deliver(new ContextMailbox.Delivery() {
             @Override
             void deliver() {
                 pump(slot);
@@ -222,7 +284,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
         fail(refusal);
     }
 
-    private void released(StagingSlot slot) {
+    private void released(StagingPool.Slot slot) {
         pool.release(slot);
         boolean last;
         synchronized (this) {
@@ -280,10 +342,8 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
         if (quiet) {
             quiescence.complete(null);
         }
-        if (underWay != null) {
-            underWay.end(this);
-        }
-        delivery.ended(failure == null ? value(length) : null, failure);
+        client.end(this);
+        delivery.ended(failure == null ? value() : null, failure);
         mailbox.deliver(delivery);
     }
 
@@ -304,12 +364,12 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
 
     /** What is in one slot. */
     private final class Chunk implements TransferCallback {
-        private final StagingSlot slot;
+        private final StagingPool.Slot slot;
         private final int at;
         private final int bytes;
         private volatile @Nullable Transfer transfer;
 
-        Chunk(StagingSlot slot, int at, int bytes) {
+        Chunk(StagingPool.Slot slot, int at, int bytes) {
             this.slot = slot;
             this.at = at;
             this.bytes = bytes;
@@ -340,12 +400,12 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, SlotTaker {
                 chunkEnded(this, failure);
                 return;
             }
-            if (!comes()) {
+            if (!reads()) {
                 released(slot);
                 chunkEnded(this, null);
                 return;
             }
-            mailbox.deliver(new Delivery() {
+            mailbox.deliver(new ContextMailbox.Delivery() {
                 @Override
                 void deliver() {
                     Throwable gone = taken();

@@ -1,19 +1,32 @@
 package io.sluice.vertx;
 
+import io.sluice.engine.Connection;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.PageCallback;
+import io.sluice.engine.PagesFailedException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.SignalUpdate;
+import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.vertx.core.buffer.Buffer;
+import java.util.Objects;
 
 /**
- * The transfers of a {@link TransferConnection}, each with a handle that can cancel it. What the methods do and how they fail is said
- * there; parameters are the same.
+ * The transfers of a {@link TransferConnection}, each with a handle that can cancel it. They do, and fail with, what the methods of
+ * the same name there say; the parameters are the same.
  */
-public interface CancellableTransfers {
+public final class CancellableTransfers {
+    private final DefaultTransferClient client;
+    private final Connection connection;
+
+    CancellableTransfers(DefaultTransferClient client, Connection connection) {
+        this.client = client;
+        this.connection = connection;
+    }
+
     /**
-     * As {@link TransferConnection#write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}.
+     * {@return the write}
      *
      * @param local the source
      * @param localOffset where it begins, in bytes
@@ -21,18 +34,22 @@ public interface CancellableTransfers {
      * @param remoteOffset where it begins, in bytes
      * @param length bytes
      * @param options deadline and the like
-     * @return the write
      */
-    TransferHandle<TransferResult> write(
+    public TransferHandle<TransferResult> write(
             MemoryRegion local,
             long localOffset,
             RemoteRegion remote,
             long remoteOffset,
             long length,
-            TransferOptions options);
+            TransferOptions options) {
+        check(local, remote, options);
+        PendingOperation.OfBytes operation = operation(length);
+        return operation.start(
+                () -> connection.write(local, localOffset, remote, remoteOffset, length, options, operation));
+    }
 
     /**
-     * As {@link TransferConnection#read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}.
+     * {@return the read}
      *
      * @param local the target
      * @param localOffset where it begins, in bytes
@@ -40,41 +57,51 @@ public interface CancellableTransfers {
      * @param remoteOffset where it begins, in bytes
      * @param length bytes
      * @param options deadline and the like
-     * @return the read
      */
-    TransferHandle<TransferResult> read(
+    public TransferHandle<TransferResult> read(
             MemoryRegion local,
             long localOffset,
             RemoteRegion remote,
             long remoteOffset,
             long length,
-            TransferOptions options);
+            TransferOptions options) {
+        check(local, remote, options);
+        PendingOperation.OfBytes operation = operation(length);
+        return operation.start(
+                () -> connection.read(local, localOffset, remote, remoteOffset, length, options, operation));
+    }
 
     /**
-     * As {@link TransferConnection#writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}.
+     * {@return the write}
      *
      * @param source all its bytes are written
      * @param target the peer's region
      * @param targetOffset where in the target to begin, in bytes
      * @param options deadline and priority
-     * @return the write
      */
-    TransferHandle<TransferResult> writeBuffer(
-            Buffer source, RemoteRegion target, long targetOffset, TransferOptions options);
+    public TransferHandle<TransferResult> writeBuffer(
+            Buffer source, RemoteRegion target, long targetOffset, TransferOptions options) {
+        Objects.requireNonNull(source, "source");
+        check(target, options);
+        return new BufferTransfer.Write(client, connection, source, target, targetOffset, options).start();
+    }
 
     /**
-     * As {@link TransferConnection#readBuffer(RemoteRegion, long, int, TransferOptions)}.
+     * {@return the read}
      *
      * @param source the peer's region
      * @param sourceOffset where in the source to begin, in bytes
      * @param length bytes
      * @param options deadline and priority
-     * @return the read
      */
-    TransferHandle<Buffer> readBuffer(RemoteRegion source, long sourceOffset, int length, TransferOptions options);
+    public TransferHandle<Buffer> readBuffer(
+            RemoteRegion source, long sourceOffset, int length, TransferOptions options) {
+        check(source, options);
+        return new BufferTransfer.Read(client, connection, source, sourceOffset, length, options).start();
+    }
 
     /**
-     * As {@link TransferConnection#writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}.
+     * {@return the write}
      *
      * @param local the source
      * @param localPages the pages in it
@@ -82,37 +109,47 @@ public interface CancellableTransfers {
      * @param remotePages the pages in it
      * @param pageBytes how long a page is
      * @param options deadline and the like
-     * @return the transfer
      */
-    TransferHandle<TransferResult> writePages(
+    public TransferHandle<TransferResult> writePages(
             MemoryRegion local,
             int[] localPages,
             RemoteRegion remote,
             int[] remotePages,
             long pageBytes,
-            TransferOptions options);
+            TransferOptions options) {
+        check(local, remote, options);
+        PendingOperation.OfBytes operation = operation(localPages.length * pageBytes);
+        PageCallback end = pages(operation, localPages.length);
+        return operation.start(
+                () -> connection.writePages(local, localPages, remote, remotePages, pageBytes, options, end));
+    }
 
     /**
-     * As {@link TransferConnection#writePages(MemoryRegion, long[], RemoteRegion, long[], long, TransferOptions)}.
+     * {@return the write}
      *
      * @param local the source
-     * @param localOffsets the pages in it
+     * @param localOffsets where the pages begin in it, in bytes
      * @param remote the peer's region
-     * @param remoteOffsets the pages in it
+     * @param remoteOffsets where they begin in it, in bytes
      * @param pageBytes how long a page is
      * @param options deadline and the like
-     * @return the transfer
      */
-    TransferHandle<TransferResult> writePages(
+    public TransferHandle<TransferResult> writePages(
             MemoryRegion local,
             long[] localOffsets,
             RemoteRegion remote,
             long[] remoteOffsets,
             long pageBytes,
-            TransferOptions options);
+            TransferOptions options) {
+        check(local, remote, options);
+        PendingOperation.OfBytes operation = operation(localOffsets.length * pageBytes);
+        PageCallback end = pages(operation, localOffsets.length);
+        return operation.start(
+                () -> connection.writePages(local, localOffsets, remote, remoteOffsets, pageBytes, options, end));
+    }
 
     /**
-     * As {@link TransferConnection#readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}.
+     * {@return the read}
      *
      * @param local the target
      * @param localPages the pages in it
@@ -120,37 +157,47 @@ public interface CancellableTransfers {
      * @param remotePages the pages in it
      * @param pageBytes how long a page is
      * @param options deadline and the like
-     * @return the transfer
      */
-    TransferHandle<TransferResult> readPages(
+    public TransferHandle<TransferResult> readPages(
             MemoryRegion local,
             int[] localPages,
             RemoteRegion remote,
             int[] remotePages,
             long pageBytes,
-            TransferOptions options);
+            TransferOptions options) {
+        check(local, remote, options);
+        PendingOperation.OfBytes operation = operation(localPages.length * pageBytes);
+        PageCallback end = pages(operation, localPages.length);
+        return operation.start(
+                () -> connection.readPages(local, localPages, remote, remotePages, pageBytes, options, end));
+    }
 
     /**
-     * As {@link TransferConnection#readPages(MemoryRegion, long[], RemoteRegion, long[], long, TransferOptions)}.
+     * {@return the read}
      *
      * @param local the target
-     * @param localOffsets the pages in it
+     * @param localOffsets where the pages begin in it, in bytes
      * @param remote the peer's region
-     * @param remoteOffsets the pages in it
+     * @param remoteOffsets where they begin in it, in bytes
      * @param pageBytes how long a page is
      * @param options deadline and the like
-     * @return the transfer
      */
-    TransferHandle<TransferResult> readPages(
+    public TransferHandle<TransferResult> readPages(
             MemoryRegion local,
             long[] localOffsets,
             RemoteRegion remote,
             long[] remoteOffsets,
             long pageBytes,
-            TransferOptions options);
+            TransferOptions options) {
+        check(local, remote, options);
+        PendingOperation.OfBytes operation = operation(localOffsets.length * pageBytes);
+        PageCallback end = pages(operation, localOffsets.length);
+        return operation.start(
+                () -> connection.readPages(local, localOffsets, remote, remoteOffsets, pageBytes, options, end));
+    }
 
     /**
-     * As {@link TransferConnection#writeWithSignal}.
+     * {@return the write}
      *
      * @param local the source
      * @param localOffset where it begins, in bytes
@@ -159,69 +206,112 @@ public interface CancellableTransfers {
      * @param length bytes
      * @param signal what to do to which signal
      * @param options deadline and the like
-     * @return the write
      */
-    TransferHandle<TransferResult> writeWithSignal(
+    public TransferHandle<TransferResult> writeWithSignal(
             MemoryRegion local,
             long localOffset,
             RemoteRegion remote,
             long remoteOffset,
             long length,
             SignalUpdate signal,
-            TransferOptions options);
+            TransferOptions options) {
+        check(local, remote, options);
+        Objects.requireNonNull(signal, "signal");
+        PendingOperation.OfBytes operation = operation(length);
+        return operation.start(() -> connection.writeWithSignal(
+                local, localOffset, remote, remoteOffset, length, signal, options, operation));
+    }
 
     /**
-     * As {@link TransferConnection#put}.
+     * {@return the write of a few bytes}
      *
      * @param remote the target
      * @param remoteOffset where to write, in bytes
      * @param value its low-order bytes are written
      * @param bytes how many, 1 to 8
      * @param options deadline and the like
-     * @return the put
      */
-    TransferHandle<TransferResult> put(
-            RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options);
+    public TransferHandle<TransferResult> put(
+            RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options) {
+        check(remote, options);
+        PendingOperation.OfBytes operation = operation(bytes);
+        return operation.start(() -> connection.put(remote, remoteOffset, value, bytes, options, operation));
+    }
 
     /**
-     * As {@link TransferConnection#signal}.
+     * {@return the update of a signal; its result has no bytes}
      *
      * @param update what to do to which signal
      * @param options deadline and the like
-     * @return the update; the result has no bytes
      */
-    TransferHandle<TransferResult> signal(SignalUpdate update, TransferOptions options);
+    public TransferHandle<TransferResult> signal(SignalUpdate update, TransferOptions options) {
+        Objects.requireNonNull(update, "update");
+        Objects.requireNonNull(options, "options");
+        PendingOperation.OfBytes operation = operation(0);
+        return operation.start(() -> connection.signal(update, options, operation));
+    }
 
     /**
-     * As {@link TransferConnection#fetchAdd}. After a cancel it may or may not have been added.
+     * {@return the addition; after a cancel it may or may not have been done}
      *
      * @param remote the region
      * @param remoteOffset where the word lies, in bytes
      * @param addend what to add
      * @param options deadline and the like
-     * @return the operation
      */
-    TransferHandle<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options);
+    public TransferHandle<Long> fetchAdd(
+            RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
+        check(remote, options);
+        PendingOperation.OfWord operation = new PendingOperation.OfWord(client);
+        return operation.start(() -> connection.fetchAdd(remote, remoteOffset, addend, options, operation));
+    }
 
     /**
-     * As {@link TransferConnection#compareAndSwap}. After a cancel it may or may not have been replaced.
+     * {@return the replacement; after a cancel it may or may not have been done}
      *
      * @param remote the region
      * @param remoteOffset where the word lies, in bytes
      * @param expected what it must hold
      * @param replacement what it holds then
      * @param options deadline and the like
-     * @return the operation
      */
-    TransferHandle<Long> compareAndSwap(
-            RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions options);
+    public TransferHandle<Long> compareAndSwap(
+            RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions options) {
+        check(remote, options);
+        PendingOperation.OfWord operation = new PendingOperation.OfWord(client);
+        return operation.start(
+                () -> connection.compareAndSwap(remote, remoteOffset, expected, replacement, options, operation));
+    }
 
     /**
-     * As {@link TransferConnection#notify(Buffer, TransferOptions)}. A cancel after the message was sent does not call it back.
+     * {@return the notification; its result has no bytes, and a cancel does not call back a message that was sent}
      *
      * @param payload copied
      * @param options deadline and the like
-     * @return the notification; the result has no bytes
      */
-    TransferHandle<TransferResult> notify(Buffer payload, TransferOptions options);
+    public TransferHandle<TransferResult> notify(Buffer payload, TransferOptions options) {
+        Objects.requireNonNull(options, "options");
+        byte[] bytes = payload.getBytes();
+        PendingOperation.OfBytes operation = operation(0);
+        return operation.start(() -> connection.notify(bytes, options, operation));
+    }
+
+    private PendingOperation.OfBytes operation(long bytes) {
+        return new PendingOperation.OfBytes(client, bytes);
+    }
+
+    private static PageCallback pages(TransferCallback operation, int pages) {
+        return (transfer, failed, error) ->
+                operation.terminated(transfer, PagesFailedException.of(failed, pages, error));
+    }
+
+    private static void check(MemoryRegion local, RemoteRegion remote, TransferOptions options) {
+        Objects.requireNonNull(local, "local");
+        check(remote, options);
+    }
+
+    private static void check(RemoteRegion remote, TransferOptions options) {
+        Objects.requireNonNull(remote, "remote");
+        Objects.requireNonNull(options, "options");
+    }
 }

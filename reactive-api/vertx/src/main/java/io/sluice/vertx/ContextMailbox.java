@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings what pollers have finished to a context. To an event loop all that a poller finds in a duty cycle, and all that comes
- * until the loop gets to it, goes as one task, so that a loop with many transfers is woken once for many of them. On other contexts each delivery is a task of its own: a handler
- * there may await what stands behind it.
+ * Brings what pollers have finished to a context. An event loop gets all that a poller finds in a duty cycle, and all that comes
+ * until the loop runs, as one task, so that many transfers wake it once. On other contexts each delivery is a task of its own: a
+ * handler there may await a later delivery.
  *
  * <p>Nothing is ever handed over inside {@link #deliver}, not even by the context's own thread: so a chain of transfers that
  * complete at once does not deepen the stack.
@@ -22,6 +22,15 @@ import org.jspecify.annotations.Nullable;
 // a mark is told by identity; nothing depends on yielding
 @SuppressWarnings({"ReferenceEquality", "ThreadPriorityCheck"})
 final class ContextMailbox implements Handler<Void> {
+    /** Something that is handed over to a context once. */
+    abstract static class Delivery {
+        /** The one that came before it; for the mailbox alone. */
+        private @Nullable Delivery earlier;
+
+        /** Hands it over. On the context, unless that takes no work any more; it must not throw. */
+        abstract void deliver();
+    }
+
     /** How often the loop is kept for what has come meanwhile. */
     private static final int MOST_TURNS = 16;
 
@@ -170,8 +179,8 @@ final class ContextMailbox implements Handler<Void> {
     }
 
     /**
-     * Runs something on the context. A context takes no work once its worker pool or its Vert.x is closed: then nobody can be
-     * called there any more, and what waits for an end is told on this thread.
+     * Runs something on the context. A context takes no work once its worker pool or its Vert.x is closed: handlers cannot
+     * run there any more, and the caller delivers on its own thread.
      */
     private boolean ran(Handler<Void> task) {
         try {

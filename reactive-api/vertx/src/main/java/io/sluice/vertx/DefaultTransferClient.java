@@ -3,6 +3,7 @@ package io.sluice.vertx;
 import io.sluice.engine.ConnectOptions;
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
@@ -40,8 +41,8 @@ final class DefaultTransferClient implements TransferClient {
     private final Vertx vertx;
     private final OpenEngine open;
     private final @Nullable String sharedName;
-    private final @Nullable TransfersUnderWay underWay;
-    private final OpenStreams streams = new OpenStreams();
+    private final @Nullable OpenWork<TransferHandle<?>> transfers;
+    private final OpenWork<DemandStream<?>> streams = new OpenWork<>(DemandStream::clientClosed);
 
     /** What this client made, to be closed with it; needed only where the engine may outlive it. */
     private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
@@ -58,13 +59,13 @@ final class DefaultTransferClient implements TransferClient {
 
     private volatile @Nullable ContextMailbox latest;
     private volatile boolean closing;
-    private @Nullable ClientDeployment deployment;
+    private volatile @Nullable ClientDeployment deployment;
 
     private DefaultTransferClient(Vertx vertx, OpenEngine open, @Nullable String sharedName) {
         this.vertx = vertx;
         this.open = open;
         this.sharedName = sharedName;
-        this.underWay = sharedName == null ? null : new TransfersUnderWay();
+        this.transfers = sharedName == null ? null : new OpenWork<>(TransferHandle::cancel);
     }
 
     static TransferClient create(Vertx vertx, TransferClientOptions options) {
@@ -74,10 +75,7 @@ final class DefaultTransferClient implements TransferClient {
                 ? OpenEngine.open(vertx, copy)
                 : SharedEngines.of(vertx).hold(vertx, name, copy);
         DefaultTransferClient client = new DefaultTransferClient(vertx, engine, name);
-        ClientDeployment watch = ClientDeployment.of(vertx, client);
-        synchronized (client) {
-            client.deployment = watch;
-        }
+        client.deployment = new ClientDeployment(vertx, client);
         return client;
     }
 
@@ -92,7 +90,7 @@ final class DefaultTransferClient implements TransferClient {
         return last;
     }
 
-    OpenStreams streams() {
+    OpenWork<DemandStream<?>> streams() {
         return streams;
     }
 
@@ -100,10 +98,20 @@ final class DefaultTransferClient implements TransferClient {
         return open.staging();
     }
 
-    /** Where transfers have to enter themselves, if anywhere. */
-    @Nullable
-    TransfersUnderWay transfersUnderWay() {
-        return underWay;
+    /** Notes a transfer that starts, unless the client is closed. An engine of its own ends them without. */
+    boolean begin(TransferHandle<?> transfer) {
+        return transfers == null || transfers.add(transfer);
+    }
+
+    void end(TransferHandle<?> transfer) {
+        if (transfers != null) {
+            transfers.remove(transfer);
+        }
+    }
+
+    /** Whether transfers have to end, as the client is closed and the engine lives on. */
+    boolean closedTransfers() {
+        return transfers != null && transfers.isClosed();
     }
 
     /** What the engine answers to a question, on the caller's context; what it throws as well. */
@@ -157,7 +165,7 @@ final class DefaultTransferClient implements TransferClient {
 
     private MemoryRegion kept(Callable<MemoryRegion> making) throws Exception {
         if (closing) {
-            throw TransfersUnderWay.closed();
+            throw OpenWork.clientClosed();
         }
         MemoryRegion region = making.call();
         regions.add(region);
@@ -165,7 +173,7 @@ final class DefaultTransferClient implements TransferClient {
         if (closing) {
             // A concurrent close may have run before the region was added.
             region.close();
-            throw TransfersUnderWay.closed();
+            throw OpenWork.clientClosed();
         }
         return region;
     }
@@ -211,7 +219,7 @@ final class DefaultTransferClient implements TransferClient {
     @Override
     public Future<TransferConnection> connection(EngineAddress address) {
         Objects.requireNonNull(address, "address");
-        return answer(() -> engine().connection(address).thenApply(this::face));
+        return answer(() -> engine().connection(address).thenApply(connection -> new EngineConnection(this, connection)));
     }
 
     private TransferConnection own(Connection connection) {
@@ -219,72 +227,51 @@ final class DefaultTransferClient implements TransferClient {
         connection.ended().whenComplete((nothing, error) -> connections.remove(connection));
         if (closing) {
             connection.close();
-            throw TransfersUnderWay.closed();
+            throw OpenWork.clientClosed();
         }
-        return face(connection);
-    }
-
-    private TransferConnection face(Connection connection) {
         return new EngineConnection(this, connection);
     }
 
     @Override
     public ReadStream<TransferConnection> accepted() {
-        return new AcceptedConnections(mailbox().context(), engine(), streams, this::face);
+        return new AcceptedConnections(this);
     }
 
     @Override
     public TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options) {
-        Objects.requireNonNull(options, "options");
-        return spanning(
-                elements,
-                (element, callback) -> element.remote()
-                        .connection()
-                        .write(
-                                element.local(),
-                                element.localOffset(),
-                                element.remote(),
-                                element.remoteOffset(),
-                                element.length(),
-                                options,
-                                callback));
+        return spanning(elements, VectoredStream.Submission::write, options);
     }
 
     @Override
     public TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options) {
-        Objects.requireNonNull(options, "options");
-        return spanning(
-                elements,
-                (element, callback) -> element.remote()
-                        .connection()
-                        .read(
-                                element.local(),
-                                element.localOffset(),
-                                element.remote(),
-                                element.remoteOffset(),
-                                element.length(),
-                                options,
-                                callback));
+        return spanning(elements, VectoredStream.Submission::read, options);
     }
 
     /** Enough to fill the windows of all connections; if all elements take one of them, it must hold them all. */
-    private TransferResultStream spanning(List<TransferElement> elements, VectoredStream.Submission submission) {
+    private TransferResultStream spanning(
+            List<TransferElement> elements, VectoredStream.Submission submission, TransferOptions options) {
+        Objects.requireNonNull(options, "options");
+        EngineOptions bounds = engine().options();
         long spanned = elements.stream()
                 .map(element -> element.remote().connection())
                 .distinct()
                 .count();
-        long windows = engine().options().windowOperations() * Math.max(1, spanned);
-        int most = Math.min(
-                engine().options().engineWindowOperations(), engine().options().maxPending());
+        long windows = bounds.windowOperations() * Math.max(1, spanned);
+        int most = Math.min(bounds.engineWindowOperations(), bounds.maxPending());
         return new VectoredStream(
-                mailbox(), streams, (int) Math.min(windows, most), new ListedElements(elements), submission);
+                mailbox(),
+                streams,
+                (int) Math.min(windows, most),
+                new VectoredStream.Listed(elements),
+                (element, callback) ->
+                        submission.submit(element.remote().connection(), element, options, callback));
     }
 
     @Override
     public Future<Long> awaitAtLeast(Signal signal, long value, Duration atMost) {
         Objects.requireNonNull(signal, "signal");
         if (atMost.isNegative() || atMost.isZero()) {
-            throw new IllegalArgumentException("more than zero, not " + atMost);
+            throw new IllegalArgumentException("atMost is more than zero, not " + atMost);
         }
         return answer(() -> {
             CompletableFuture<Long> seen = signal.awaitAtLeast(value);
@@ -314,7 +301,7 @@ final class DefaultTransferClient implements TransferClient {
         return mailbox().whenEnded(closed);
     }
 
-    /** As {@link #close()}, by the one who undeploys. */
+    /** As {@link #close()}, while its deployment ends. */
     Future<Void> closeUndeployed() {
         if (begin()) {
             end().whenComplete((nothing, error) -> closed(error));
@@ -322,23 +309,16 @@ final class DefaultTransferClient implements TransferClient {
         return mailbox().whenEnded(ended);
     }
 
-    /** Takes the deployment away before the close is over, so that who closes Vert.x next does not meet it half undeployed. */
+    /** Takes the deployment away before the close is over: closing Vert.x next must not find it half undeployed. */
     private void undeploy(@Nullable Throwable error) {
-        if (error == null) {
-            ended.complete(null);
-        } else {
-            ended.completeExceptionally(error);
-        }
-        ClientDeployment watch;
-        synchronized (this) {
-            watch = deployment;
-        }
+        complete(ended, error);
+        ClientDeployment watch = deployment;
         if (watch == null) {
             closed(error);
             return;
         }
         try {
-            watch.end(vertx)
+            watch.end()
                     .toCompletionStage()
                     .toCompletableFuture()
                     .copy()
@@ -351,12 +331,15 @@ final class DefaultTransferClient implements TransferClient {
     }
 
     private void closed(@Nullable Throwable error) {
+        complete(ended, error);
+        complete(closed, error);
+    }
+
+    private static void complete(CompletableFuture<Void> stage, @Nullable Throwable error) {
         if (error == null) {
-            ended.complete(null);
-            closed.complete(null);
+            stage.complete(null);
         } else {
-            ended.completeExceptionally(error);
-            closed.completeExceptionally(error);
+            stage.completeExceptionally(error);
         }
     }
 
@@ -381,12 +364,8 @@ final class DefaultTransferClient implements TransferClient {
         } catch (RuntimeException refused) {
             ending.add(CompletableFuture.failedFuture(refused));
         }
-        TransfersUnderWay transfers = underWay;
         if (transfers != null) {
-            ending.add(begun(() -> {
-                transfers.close();
-                return CompletableFuture.completedFuture(null);
-            }));
+            transfers.close();
         }
         connections.forEach(connection -> ending.add(begun(connection::close)));
         regions.forEach(region -> ending.add(begun(region::close)));

@@ -11,17 +11,18 @@ import io.vertx.core.streams.ReadStream;
 import io.vertx.core.streams.WriteStream;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** One client's view of a connection. */
 final class EngineConnection implements TransferConnection {
     private final DefaultTransferClient client;
     private final Connection connection;
-    private final EngineTransfers transfers;
+    private final CancellableTransfers transfers;
 
     EngineConnection(DefaultTransferClient client, Connection connection) {
         this.client = client;
         this.connection = connection;
-        this.transfers = new EngineTransfers(client, connection);
+        this.transfers = new CancellableTransfers(client, connection);
     }
 
     @Override
@@ -60,68 +61,60 @@ final class EngineConnection implements TransferConnection {
 
     @Override
     public TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options) {
-        return vectored(new ListedElements(elements), writing(options));
+        return vectored(new VectoredStream.Listed(elements), VectoredStream.Submission::write, options);
     }
 
     @Override
     public TransferResultStream writeVectored(ReadStream<TransferElement> elements, TransferOptions options) {
-        return vectored(new StreamedElements(elements), writing(options));
+        return vectored(new VectoredStream.Streamed(elements), VectoredStream.Submission::write, options);
     }
 
     @Override
     public TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options) {
-        return vectored(new ListedElements(elements), reading(options));
+        return vectored(new VectoredStream.Listed(elements), VectoredStream.Submission::read, options);
     }
 
     @Override
     public TransferResultStream readVectored(ReadStream<TransferElement> elements, TransferOptions options) {
-        return vectored(new StreamedElements(elements), reading(options));
+        return vectored(new VectoredStream.Streamed(elements), VectoredStream.Submission::read, options);
     }
 
-    private VectoredStream.Submission writing(TransferOptions options) {
+    private TransferResultStream vectored(
+            VectoredStream.Source source, VectoredStream.Submission submission, TransferOptions options) {
         Objects.requireNonNull(options, "options");
-        return (element, callback) -> connection.write(
-                element.local(),
-                element.localOffset(),
-                element.remote(),
-                element.remoteOffset(),
-                element.length(),
-                options,
-                callback);
-    }
-
-    private VectoredStream.Submission reading(TransferOptions options) {
-        Objects.requireNonNull(options, "options");
-        return (element, callback) -> connection.read(
-                element.local(),
-                element.localOffset(),
-                element.remote(),
-                element.remoteOffset(),
-                element.length(),
-                options,
-                callback);
-    }
-
-    private TransferResultStream vectored(ElementSource source, VectoredStream.Submission submission) {
         return new VectoredStream(
-                client.mailbox(), client.streams(), connection.window().operationLimit(), source, submission);
+                client.mailbox(),
+                client.streams(),
+                connection.window().operationLimit(),
+                source,
+                (element, callback) -> submission.submit(connection, element, options, callback));
     }
 
     @Override
     public WriteStream<TransferElement> writes(TransferOptions options) {
-        return new ElementWrites(client.mailbox(), this, Objects.requireNonNull(options, "options"));
+        Objects.requireNonNull(options, "options");
+        return new WindowedWriteStream<>(
+                client.mailbox(),
+                connection.window(),
+                TransferElement::length,
+                e -> write(e.local(), e.localOffset(), e.remote(), e.remoteOffset(), e.length(), options));
     }
 
     @Override
     public WriteStream<Buffer> bufferWrites(RemoteRegion target, long targetOffset, TransferOptions options) {
         Objects.requireNonNull(target, "target");
         Objects.requireNonNull(options, "options");
-        return new BufferWrites(client.mailbox(), this, target, targetOffset, options);
+        AtomicLong next = new AtomicLong(targetOffset);
+        return new WindowedWriteStream<>(
+                client.mailbox(),
+                connection.window(),
+                Buffer::length,
+                buffer -> writeBuffer(buffer, target, next.getAndAdd(buffer.length()), options));
     }
 
     @Override
     public ReadStream<Buffer> notifications() {
-        return new NotificationStream(client.mailbox().context(), connection, client.streams());
+        return new NotificationStream(client, connection);
     }
 
     @Override

@@ -2,14 +2,13 @@ package io.sluice.vertx;
 
 import io.sluice.engine.TransferEngine;
 import io.vertx.core.Vertx;
-import io.vertx.core.shareddata.Shareable;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** An engine with what belongs to it, and how many clients hold it. */
-final class OpenEngine implements Shareable {
+final class OpenEngine {
     private static final Logger LOG = LoggerFactory.getLogger(OpenEngine.class);
 
     private final TransferEngine engine;
@@ -58,13 +57,13 @@ final class OpenEngine implements Shareable {
         try {
             staging.close();
         } catch (RuntimeException refused) {
-            LOG.warn("Who waited for staging memory could not be told of its end", refused);
+            LOG.warn("Engine {} closes; transfers that waited for its staging memory were not refused", engine.id(), refused);
         }
         if (meters != null) {
             try {
                 meters.close();
             } catch (Exception refused) {
-                LOG.warn("The meters of {} could not be removed", engine.id(), refused);
+                LOG.warn("Engine {} closes; its meters stay in the registry", engine.id(), refused);
             }
         }
         return engine.closeAsync();

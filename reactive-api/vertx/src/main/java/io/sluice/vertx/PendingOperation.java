@@ -1,6 +1,10 @@
 package io.sluice.vertx;
 
+import io.sluice.engine.FetchCallback;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferResult;
 import io.vertx.core.Future;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -8,21 +12,42 @@ import org.jspecify.annotations.Nullable;
 
 /** One transfer of the engine, whose end completes a future on the context that started it. */
 abstract class PendingOperation<T> extends StageDelivery<T> implements TransferHandle<T> {
+    private final DefaultTransferClient client;
     private final ContextMailbox mailbox;
-    private final @Nullable TransfersUnderWay underWay;
     private final Future<T> result;
     private volatile @Nullable Transfer transfer;
 
-    /**
-     * Makes one.
-     *
-     * @param mailbox of the context that starts it
-     * @param underWay who has to know of it until it ends, if anybody
-     */
-    PendingOperation(ContextMailbox mailbox, @Nullable TransfersUnderWay underWay) {
-        this.mailbox = mailbox;
-        this.underWay = underWay;
+    PendingOperation(DefaultTransferClient client) {
+        this.client = client;
+        this.mailbox = client.mailbox();
         this.result = mailbox.future(end());
+    }
+
+    /** One that moves bytes, or signals or notifies the peer. */
+    static final class OfBytes extends PendingOperation<TransferResult> implements TransferCallback {
+        private final long bytes;
+
+        OfBytes(DefaultTransferClient client, long bytes) {
+            super(client);
+            this.bytes = bytes;
+        }
+
+        @Override
+        public void terminated(Transfer transfer, @Nullable SluiceException error) {
+            finish(error == null ? new TransferResult(0, bytes, null) : null, error);
+        }
+    }
+
+    /** An atomic operation, which fetches what a word of the peer held. */
+    static final class OfWord extends PendingOperation<Long> implements FetchCallback {
+        OfWord(DefaultTransferClient client) {
+            super(client);
+        }
+
+        @Override
+        public void terminated(Transfer transfer, long previous, @Nullable SluiceException error) {
+            finish(error == null ? previous : null, error);
+        }
     }
 
     /**
@@ -31,8 +56,8 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
      * @param submission submits the transfer with this as its callback; not kept, so that it need not be an object
      */
     final PendingOperation<T> start(Supplier<? extends Transfer> submission) {
-        if (underWay != null && !underWay.begin(this)) {
-            finish(null, TransfersUnderWay.closed());
+        if (!client.begin(this)) {
+            finish(null, OpenWork.clientClosed());
             return this;
         }
         Transfer submitted;
@@ -43,7 +68,7 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
             return this;
         }
         transfer = submitted;
-        if (underWay != null && underWay.isClosed()) {
+        if (client.closedTransfers()) {
             // a concurrent close may have run before the transfer was set
             submitted.cancel();
         }
@@ -52,9 +77,7 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
 
     /** Takes the end to the context. Called once, by any thread. */
     final void finish(@Nullable T value, @Nullable Throwable error) {
-        if (underWay != null) {
-            underWay.end(this);
-        }
+        client.end(this);
         ended(value, error);
         mailbox.deliver(this);
     }
@@ -75,8 +98,6 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
     @Override
     public final Future<Void> quiesced() {
         Transfer submitted = transfer;
-        return submitted == null
-                ? mailbox.whenEnded(CompletableFuture.completedFuture(null))
-                : mailbox.whenEnded(submitted.quiesced());
+        return mailbox.whenEnded(submitted == null ? CompletableFuture.completedFuture(null) : submitted.quiesced());
     }
 }

@@ -1,14 +1,15 @@
 package io.sluice.vertx;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.sluice.engine.TransferEngine;
+import io.sluice.metrics.EngineMeters;
 import io.vertx.core.Vertx;
 import org.jspecify.annotations.Nullable;
 
 /** The meter registry that Vert.x' own metrics go to, if there are any and the classes for it are there. */
 final class RegistryOfVertx {
     /**
-     * By reflection: the module of Vert.x' metrics needs that of its web server, which nobody should have to have to compile against
-     * this one.
+     * By reflection: the module of Vert.x' metrics needs that of its web server, and users of this one should compile without it.
      */
     private static final String REGISTRIES = "io.vertx.micrometer.backends.BackendRegistries";
 
@@ -33,5 +34,14 @@ final class RegistryOfVertx {
             return null;
         }
         return registry == null ? null : BoundMeters.bind(registry, engine, options.getMetricsPeers());
+    }
+
+    /** The only class that needs Micrometer and {@code sluice-metrics}; loaded only if both are there. */
+    private static final class BoundMeters {
+        static AutoCloseable bind(Object registry, TransferEngine engine, int peers) {
+            EngineMeters meters = EngineMeters.builder(engine).peers(peers).build();
+            meters.bindTo((MeterRegistry) registry);
+            return meters;
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.sluice.engine.RegionOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.TransferEngine;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -14,16 +15,36 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Registered memory through which the bytes of buffers go: one region of a fixed size, in slots. It is allocated when it is first
- * needed. Who finds no free slot waits its turn; a slot comes back only when nothing can touch it any more.
+ * needed. Transfers that find no free slot wait in line; a slot comes back only when nothing can touch it any more.
  */
 final class StagingPool {
+    /**
+     * A part of the staging region that one chunk has for itself.
+     *
+     * @param region the staging region
+     * @param offset where the slot begins, in bytes
+     * @param bytes how long it is
+     */
+    record Slot(MemoryRegion region, long offset, int bytes) {
+        MemorySegment segment() {
+            return region.segment().asSlice(offset, bytes);
+        }
+    }
+
+    /** Waits for a slot. Called once for each wait, by any thread, and must not block. */
+    interface Taker {
+        void granted(Slot slot);
+
+        void refused(SluiceException error);
+    }
+
     private final TransferEngine engine;
     private final int slots;
     private final int slotBytes;
 
     // All guarded by this object.
-    private final Deque<StagingSlot> free = new ArrayDeque<>();
-    private final Deque<SlotTaker> waiting = new ArrayDeque<>();
+    private final Deque<Slot> free = new ArrayDeque<>();
+    private final Deque<Taker> waiting = new ArrayDeque<>();
     private @Nullable MemoryRegion region;
     private boolean allocating;
     private boolean closed;
@@ -32,10 +53,6 @@ final class StagingPool {
         this.engine = engine;
         this.slotBytes = slotBytes;
         this.slots = Math.toIntExact(Math.max(1, bytes / slotBytes));
-    }
-
-    int slotBytes() {
-        return slotBytes;
     }
 
     /** How many slots are free; 0 before the region is there. */
@@ -51,12 +68,12 @@ final class StagingPool {
      * @throws ConnectionClosedException if the engine is closed
      */
     @Nullable
-    StagingSlot acquire(SlotTaker taker) {
+    Slot acquire(Taker taker) {
         synchronized (this) {
             if (closed) {
                 throw closed();
             }
-            StagingSlot slot = free.poll();
+            Slot slot = free.poll();
             if (slot != null) {
                 return slot;
             }
@@ -75,13 +92,13 @@ final class StagingPool {
     }
 
     /** Gives up a place in the queue. */
-    synchronized boolean forget(SlotTaker taker) {
+    synchronized boolean forget(Taker taker) {
         return waiting.remove(taker);
     }
 
     /** Gives a slot back that nothing touches any more. */
-    void release(StagingSlot slot) {
-        SlotTaker next;
+    void release(Slot slot) {
+        Taker next;
         synchronized (this) {
             next = waiting.poll();
             if (next == null) {
@@ -128,13 +145,13 @@ final class StagingPool {
     }
 
     private void allocated(MemoryRegion memory) {
-        List<SlotTaker> takers = new ArrayList<>();
-        List<StagingSlot> taken = new ArrayList<>();
+        List<Taker> takers = new ArrayList<>();
+        List<Slot> taken = new ArrayList<>();
         synchronized (this) {
             allocating = false;
             region = memory;
             for (int slot = 0; slot < slots; slot++) {
-                free.add(new StagingSlot(memory, (long) slot * slotBytes, slotBytes));
+                free.add(new Slot(memory, (long) slot * slotBytes, slotBytes));
             }
             while (!closed && !waiting.isEmpty() && !free.isEmpty()) {
                 takers.add(waiting.remove());
@@ -153,11 +170,14 @@ final class StagingPool {
         refuseAll(
                 cause instanceof SluiceException known
                         ? known
-                        : new SluiceException("there is no staging memory: " + cause.getMessage(), cause));
+                        : new SluiceException(
+                                "cannot allocate " + (long) slots * slotBytes + " bytes of staging memory: "
+                                        + cause.getMessage() + "; lower TransferClientOptions.setStagingBytes",
+                                cause));
     }
 
     private void refuseAll(SluiceException error) {
-        List<SlotTaker> refused;
+        List<Taker> refused;
         synchronized (this) {
             refused = new ArrayList<>(waiting);
             waiting.clear();

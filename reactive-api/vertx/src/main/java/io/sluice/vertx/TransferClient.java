@@ -58,17 +58,11 @@ public interface TransferClient {
         return DefaultTransferClient.create(vertx, options);
     }
 
-    /**
-     * The engine itself. What is done with it is called back on pollers, not on contexts, and is not ended with this client.
-     *
-     * @return the engine behind this client
-     */
+    /** {@return the engine itself; its callbacks come on pollers, and what it starts does not end with this client} */
     TransferEngine engine();
 
     /**
-     * What a peer needs to connect to this engine.
-     *
-     * @return the advertised host and the bound port, with the identity
+     * {@return what a peer needs to connect: the advertised host and the bound port, with the identity}
      * @throws IllegalStateException if the engine does not listen
      */
     EngineAddress address();
@@ -105,10 +99,9 @@ public interface TransferClient {
     Future<MemoryRegion> register(RegionMemory memory, RegionOptions options);
 
     /**
-     * Ends a region; see {@link MemoryRegion#close()}.
+     * {@return completes when a region is closed and nothing can touch its bytes any more; see {@link MemoryRegion#close()}}
      *
      * @param region of this engine, not a slice
-     * @return completes once nothing can touch the bytes any more
      */
     Future<Void> close(MemoryRegion region);
 
@@ -125,12 +118,10 @@ public interface TransferClient {
     Future<TransferConnection> connect(EngineAddress address);
 
     /**
-     * Makes a new connection in a way of the caller's, such as one that shares the poller of others; else as
-     * {@link #connect(EngineAddress)}.
+     * {@return as {@link #connect(EngineAddress)}, with options, such as to share the poller of other connections}
      *
      * @param address of the peer
      * @param options how
-     * @return as {@link #connect(EngineAddress)}
      */
     Future<TransferConnection> connect(EngineAddress address, ConnectOptions options);
 
@@ -144,7 +135,7 @@ public interface TransferClient {
     Future<TransferConnection> connection(EngineAddress address);
 
     /**
-     * The connections that peers make, first those that are open already. Peers may connect whether or not anybody listens: those that
+     * The connections that peers make, first those that are open already. Peers may connect before there is a handler: those that
      * are not fetched wait, at most as many as may be open at once ({@link io.sluice.engine.EngineOptions.Builder#maxConnections}); if more come,
      * the stream fails.
      *
@@ -163,11 +154,10 @@ public interface TransferClient {
     TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options);
 
     /**
-     * Reads many elements, as {@link #writeVectored} writes them.
+     * {@return the results of reading many elements, as {@link #writeVectored} writes them}
      *
      * @param elements copied
      * @param options of each element
-     * @return the results; nothing is read before it has a handler
      */
     TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options);
 

@@ -40,13 +40,13 @@ public class TransferClientOptions {
     private static final int MOST_SLOT_BYTES = 1 << 26;
 
     private EngineOptions engine;
-    private boolean shared;
-    private String name;
-    private long stagingBytes;
-    private int stagingSlotBytes;
-    private boolean metricsEnabled;
-    private String metricsRegistryName;
-    private int metricsPeers;
+    private boolean shared = DEFAULT_SHARED;
+    private String name = DEFAULT_NAME;
+    private long stagingBytes = DEFAULT_STAGING_BYTES;
+    private int stagingSlotBytes = DEFAULT_STAGING_SLOT_BYTES;
+    private boolean metricsEnabled = DEFAULT_METRICS_ENABLED;
+    private String metricsRegistryName = DEFAULT_METRICS_REGISTRY_NAME;
+    private int metricsPeers = DEFAULT_METRICS_PEERS;
 
     /**
      * The defaults, overridden by the environment.
@@ -55,13 +55,6 @@ public class TransferClientOptions {
      */
     public TransferClientOptions() {
         engine = EngineOptions.fromEnvironment();
-        shared = DEFAULT_SHARED;
-        name = DEFAULT_NAME;
-        stagingBytes = DEFAULT_STAGING_BYTES;
-        stagingSlotBytes = DEFAULT_STAGING_SLOT_BYTES;
-        metricsEnabled = DEFAULT_METRICS_ENABLED;
-        metricsRegistryName = DEFAULT_METRICS_REGISTRY_NAME;
-        metricsPeers = DEFAULT_METRICS_PEERS;
     }
 
     /**
@@ -89,8 +82,7 @@ public class TransferClientOptions {
      */
     public TransferClientOptions(JsonObject json) {
         this();
-        ClientOptionsJson.read(json, this);
-        engine = EngineOptionsJson.read(json, engine);
+        OptionsJson.read(json, this);
     }
 
     /**
@@ -104,17 +96,10 @@ public class TransferClientOptions {
      * @return JSON for {@link #TransferClientOptions(JsonObject)}
      */
     public JsonObject toJson() {
-        JsonObject json = new JsonObject();
-        ClientOptionsJson.write(this, json);
-        EngineOptionsJson.write(engine, json);
-        return json;
+        return OptionsJson.write(this);
     }
 
-    /**
-     * The engine's settings.
-     *
-     * @return the current ones
-     */
+    /** {@return the engine's settings} */
     public EngineOptions getEngineOptions() {
         return engine;
     }
@@ -142,11 +127,7 @@ public class TransferClientOptions {
         return this;
     }
 
-    /**
-     * Whether clients of one Vert.x and one {@linkplain #setName name} share an engine.
-     *
-     * @return default {@value #DEFAULT_SHARED}
-     */
+    /** {@return whether clients of one Vert.x and one {@linkplain #setName name} share an engine; default {@value #DEFAULT_SHARED}} */
     public boolean isShared() {
         return shared;
     }
@@ -162,11 +143,7 @@ public class TransferClientOptions {
         return this;
     }
 
-    /**
-     * The name of the shared engine, which means nothing if none is shared.
-     *
-     * @return default {@value #DEFAULT_NAME}
-     */
+    /** {@return the name of the shared engine, without meaning if none is shared; default {@value #DEFAULT_NAME}} */
     public String getName() {
         return name;
     }
@@ -182,11 +159,7 @@ public class TransferClientOptions {
         return this;
     }
 
-    /**
-     * How much registered memory the engine keeps for transfers of buffers.
-     *
-     * @return bytes, default 4 MiB
-     */
+    /** {@return how many bytes of registered memory the engine keeps for transfers of buffers; default 4 MiB} */
     public long getStagingBytes() {
         return stagingBytes;
     }
@@ -203,11 +176,7 @@ public class TransferClientOptions {
         return this;
     }
 
-    /**
-     * The longest chunk of a buffer.
-     *
-     * @return bytes, default 64 KiB
-     */
+    /** {@return the longest chunk of a buffer, in bytes; default 64 KiB} */
     public int getStagingSlotBytes() {
         return stagingSlotBytes;
     }
@@ -223,11 +192,7 @@ public class TransferClientOptions {
         return this;
     }
 
-    /**
-     * Whether the engine's meters go to the registry of Vert.x' metrics.
-     *
-     * @return default {@value #DEFAULT_METRICS_ENABLED}
-     */
+    /** {@return whether the engine's meters go to the registry of Vert.x' metrics; default {@value #DEFAULT_METRICS_ENABLED}} */
     public boolean isMetricsEnabled() {
         return metricsEnabled;
     }
@@ -244,17 +209,13 @@ public class TransferClientOptions {
         return this;
     }
 
-    /**
-     * Which registry.
-     *
-     * @return default {@value #DEFAULT_METRICS_REGISTRY_NAME}
-     */
+    /** {@return the name of that registry; default {@value #DEFAULT_METRICS_REGISTRY_NAME}} */
     public String getMetricsRegistryName() {
         return metricsRegistryName;
     }
 
     /**
-     * Says which registry.
+     * Names that registry.
      *
      * @param registryName as {@code MicrometerMetricsOptions.setRegistryName} has it
      * @return this
@@ -264,11 +225,7 @@ public class TransferClientOptions {
         return this;
     }
 
-    /**
-     * How many peers have meters of their own.
-     *
-     * @return default {@value #DEFAULT_METRICS_PEERS}
-     */
+    /** {@return how many peers have meters of their own; default {@value #DEFAULT_METRICS_PEERS}} */
     public int getMetricsPeers() {
         return metricsPeers;
     }

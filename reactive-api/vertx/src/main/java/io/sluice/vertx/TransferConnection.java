@@ -30,35 +30,21 @@ import java.util.List;
  * ends the transfer. After a cancel, time-out or error its posted chunks may still touch local memory: see {@link #quiesced()}.
  */
 public interface TransferConnection {
-    /**
-     * The engine's own connection, with all that it can tell of itself. What is done with it is called back on pollers, not on
-     * contexts.
-     *
-     * @return the connection behind this face
-     */
+    /** {@return the engine's own connection; its callbacks come on pollers, not on contexts} */
     Connection connection();
 
     /**
-     * The ways to the peer's memory; {@link RemoteRegion#path()} tells which of them reaches a region.
-     *
-     * @return the most preferred first; never changes
+     * {@return the paths to the peer's memory, the most preferred first; never changes} {@link RemoteRegion#path()} is the one that
+     * reaches a region.
      */
     default List<ConnectionPath> paths() {
         return connection().paths();
     }
 
-    /**
-     * The same transfers with handles.
-     *
-     * @return submits at once, too
-     */
+    /** {@return the same transfers with handles; they are submitted by the call, too} */
     CancellableTransfers cancellable();
 
-    /**
-     * The same transfers for virtual threads, which may wait for their ends.
-     *
-     * @return a view without a state
-     */
+    /** {@return the same transfers for virtual threads, which may wait for their ends; a view without a state} */
     default BlockingTransfers blocking() {
         return new BlockingTransfers(cancellable());
     }
@@ -76,10 +62,9 @@ public interface TransferConnection {
     Future<RemoteRegion> attach(RegionDescriptor descriptor);
 
     /**
-     * Attaches many regions at once.
+     * {@return many regions, attached at once, in the same order; if one cannot be attached, its error}
      *
      * @param descriptors what the peer gave; copied
-     * @return the regions in the same order; if one cannot be attached, its error
      */
     Future<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors);
 
@@ -92,21 +77,19 @@ public interface TransferConnection {
     Future<Void> detach(RemoteRegion region);
 
     /**
-     * Asks the peer for a region by name.
+     * {@return the descriptor of a region that the peer has named; or {@link io.sluice.engine.RegionNotFoundException},
+     * {@link io.sluice.engine.ConnectionLostException}}
      *
      * @param name as the peer gave it to its region
-     * @return the region's descriptor; or {@link io.sluice.engine.RegionNotFoundException},
-     *     {@link io.sluice.engine.ConnectionLostException}
      */
     Future<RegionDescriptor> lookup(String name);
 
     /**
-     * Writes a whole region or slice into the peer's region.
+     * {@return the result of a write of a whole region or slice into the peer's region}
      *
      * @param source all its bytes are written
      * @param target attached on this connection
      * @param targetOffset where in the target to begin, in bytes
-     * @return as {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
      */
     default Future<TransferResult> write(MemoryRegion source, RemoteRegion target, long targetOffset) {
         return write(source, 0, target, targetOffset, source.length(), TransferOptions.defaults());
@@ -141,12 +124,11 @@ public interface TransferConnection {
     }
 
     /**
-     * Fills a whole region or slice from the peer's region.
+     * {@return the result of a read from the peer's region into a whole region or slice}
      *
      * @param target all its bytes are overwritten
      * @param source attached on this connection
      * @param sourceOffset where in the source to begin, in bytes
-     * @return as {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
      */
     default Future<TransferResult> read(MemoryRegion target, RemoteRegion source, long sourceOffset) {
         return read(target, 0, source, sourceOffset, target.length(), TransferOptions.defaults());
@@ -178,13 +160,11 @@ public interface TransferConnection {
     }
 
     /**
-     * Writes the bytes of a buffer into the peer's region; as {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}
-     * with default options.
+     * {@return the result of a {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)} with default options}
      *
      * @param source all its bytes are written
      * @param target attached on this connection
      * @param targetOffset where in the target to begin, in bytes
-     * @return the result of a success
      */
     default Future<TransferResult> writeBuffer(Buffer source, RemoteRegion target, long targetOffset) {
         return writeBuffer(source, target, targetOffset, TransferOptions.defaults());
@@ -193,13 +173,10 @@ public interface TransferConnection {
     /**
      * Writes the bytes of a buffer into the peer's region.
      *
-     * <p><strong>It copies.</strong> A buffer is not registered memory: its bytes are copied into the engine's staging memory
-     * ({@link TransferClientOptions#setStagingBytes}), twice, as a buffer does not show its own, and go from there in chunks of
-     * {@link TransferClientOptions#setStagingSlotBytes}. What large data is worth, write it from a region. While all of the staging
-     * memory is in use, transfers of buffers wait their turn.
-     *
-     * <p>The buffer must not be changed before the future completes, and may be changed then, also after an error: no chunk
-     * touches it.
+     * <p><strong>It copies.</strong> A buffer is not registered memory: its bytes are copied twice into the engine's staging memory
+     * ({@link TransferClientOptions#setStagingBytes}), and go from there in chunks of
+     * {@link TransferClientOptions#setStagingSlotBytes}. Write large data from a region. While all staging memory is in use,
+     * transfers of buffers wait. The buffer must not be changed before the future completes; then it may, also after an error.
      *
      * @param source all its bytes are written
      * @param target attached on this connection
@@ -214,13 +191,11 @@ public interface TransferConnection {
     }
 
     /**
-     * Reads bytes of the peer's region into a new buffer; as {@link #readBuffer(RemoteRegion, long, int, TransferOptions)} with
-     * default options.
+     * {@return the buffer of a {@link #readBuffer(RemoteRegion, long, int, TransferOptions)} with default options}
      *
      * @param source attached on this connection
      * @param sourceOffset where in the source to begin, in bytes
      * @param length bytes, 0 or more
-     * @return the buffer
      */
     default Future<Buffer> readBuffer(RemoteRegion source, long sourceOffset, int length) {
         return readBuffer(source, sourceOffset, length, TransferOptions.defaults());
@@ -252,10 +227,9 @@ public interface TransferConnection {
      * @param remotePages numbers of the pages in it, as many; copied. Page i of one list goes to page i of the other
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
-     * @return the result of a success. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, but as
-     *     the cause of a {@link io.sluice.engine.PagesFailedException}, which names the pages that failed, once pages have been
-     *     submitted; a cancel as well
+     * @return the result of a success. Errors as for {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)};
+     *     once pages are submitted, errors and a cancel are the cause of a {@link io.sluice.engine.PagesFailedException}, which names
+     *     the pages that failed
      */
     default Future<TransferResult> writePages(
             MemoryRegion local,
@@ -270,7 +244,7 @@ public interface TransferConnection {
     }
 
     /**
-     * As {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by the pages' offsets.
+     * {@return as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by the pages' offsets}
      *
      * @param local the source
      * @param localOffsets where the pages begin in it, in bytes, one or more; copied
@@ -278,7 +252,6 @@ public interface TransferConnection {
      * @param remoteOffsets where they begin in it, in bytes, as many; copied
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
-     * @return as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
      */
     default Future<TransferResult> writePages(
             MemoryRegion local,
@@ -293,9 +266,8 @@ public interface TransferConnection {
     }
 
     /**
-     * Reads many pages of one size as one transfer, by their numbers, as a block table has them: page n of a region begins at
-     * n × pageBytes. It takes one credit for each chunk, and not for each page. The order in which pages are moved is undefined, also
-     * of those with the same target.
+     * Reads many pages as one transfer, as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
+     * writes them.
      *
      * @param local the target
      * @param localPages numbers of the pages in it, one or more; copied
@@ -303,10 +275,7 @@ public interface TransferConnection {
      * @param remotePages numbers of the pages in it, as many; copied. Page i of one list comes from page i of the other
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
-     * @return the result of a success. Errors as for
-     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, but as
-     *     the cause of a {@link io.sluice.engine.PagesFailedException}, which names the pages that failed, once pages have been
-     *     submitted; a cancel as well
+     * @return the result of a success; errors as for writePages, without {@link io.sluice.engine.OutcomeUnknownException}
      */
     default Future<TransferResult> readPages(
             MemoryRegion local,
@@ -321,7 +290,7 @@ public interface TransferConnection {
     }
 
     /**
-     * As {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by the pages' offsets.
+     * {@return as {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}, by the pages' offsets}
      *
      * @param local the target
      * @param localOffsets where the pages begin in it, in bytes, one or more; copied
@@ -329,7 +298,6 @@ public interface TransferConnection {
      * @param remoteOffsets where they begin in it, in bytes, as many; copied
      * @param pageBytes how long a page is, 1 or more
      * @param options deadline and the like
-     * @return as {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions)}
      */
     default Future<TransferResult> readPages(
             MemoryRegion local,
@@ -372,15 +340,14 @@ public interface TransferConnection {
     }
 
     /**
-     * Writes a value of a few bytes that needs no local region.
+     * {@return the result of a write of a few bytes, which needs no local region; errors as for
+     * {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}}
      *
      * @param remote the target, attached on this connection
      * @param remoteOffset where to write, in bytes
      * @param value its low-order bytes are written, the lowest first
      * @param bytes how many, 1 to 8
      * @param options deadline and the like
-     * @return the result of a success; errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
      */
     default Future<TransferResult> put(
             RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions options) {
@@ -432,11 +399,10 @@ public interface TransferConnection {
     }
 
     /**
-     * Writes many elements, each with a result of its own.
+     * {@return the results of many writes, one an element; nothing is written before it has a handler}
      *
      * @param elements copied
      * @param options of each element
-     * @return the results; nothing is written before it has a handler
      */
     TransferResultStream writeVectored(List<TransferElement> elements, TransferOptions options);
 
@@ -451,20 +417,18 @@ public interface TransferConnection {
     TransferResultStream writeVectored(ReadStream<TransferElement> elements, TransferOptions options);
 
     /**
-     * Reads many elements, each with a result of its own.
+     * {@return the results of many reads, one an element; nothing is read before it has a handler}
      *
      * @param elements copied
      * @param options of each element
-     * @return the results; nothing is read before it has a handler
      */
     TransferResultStream readVectored(List<TransferElement> elements, TransferOptions options);
 
     /**
-     * Reads every element that a stream gives, as {@link #writeVectored(ReadStream, TransferOptions)} writes them.
+     * {@return the results of reading every element of a stream, as {@link #writeVectored(ReadStream, TransferOptions)} writes them}
      *
      * @param elements paused at once
      * @param options of each element
-     * @return the results; nothing is taken or read before it has a handler
      */
     TransferResultStream readVectored(ReadStream<TransferElement> elements, TransferOptions options);
 
@@ -492,10 +456,9 @@ public interface TransferConnection {
     WriteStream<Buffer> bufferWrites(RemoteRegion target, long targetOffset, TransferOptions options);
 
     /**
-     * Sends a message with default options.
+     * {@return as {@link #notify(Buffer, TransferOptions)}, with default options}
      *
      * @param payload copied; at most {@link Connection#maxNotificationBytes()}
-     * @return as {@link #notify(Buffer, TransferOptions)}
      */
     default Future<Void> notify(Buffer payload) {
         return notify(payload, TransferOptions.defaults());
@@ -525,18 +488,14 @@ public interface TransferConnection {
     ReadStream<Buffer> notifications();
 
     /**
-     * When the sources of everything that was submitted before may be reused. It reports no failure: each transfer reports its own.
-     *
-     * @return completes when all writes, puts, signals and atomic operations submitted until now have ended and none of them can touch
-     *     local memory any more, also when the connection has ended
+     * {@return completes when all writes, puts, signals and atomic operations submitted until now have ended and none of them can
+     * touch local memory any more, also when the connection has ended} Each transfer reports its own failure.
      */
     Future<Void> flush();
 
     /**
-     * When all that was written before is visible to the target's code.
-     *
-     * @return completes when every write, put, signal and atomic operation that was submitted until now and has succeeded is visible at
-     *     the target; {@link io.sluice.engine.ConnectionLostException} if the connection ends first
+     * {@return completes when every write, put, signal and atomic operation that was submitted until now and has succeeded is visible
+     * to the target's code; {@link io.sluice.engine.ConnectionLostException} if the connection ends first}
      */
     Future<Void> quiet();
 
@@ -552,16 +511,13 @@ public interface TransferConnection {
     Future<Long> checksum(RemoteRegion region, long offset, long length);
 
     /**
-     * When no transfer that has ended can touch memory any more; see {@link TransferHandle#quiesced()} for a single one.
-     *
-     * @return completes when the chunks of all transfers cancelled, timed out or failed until now are done
+     * {@return completes when the chunks of all transfers that were cancelled, timed out or failed until now are done, and cannot
+     * touch memory any more} {@link TransferHandle#quiesced()} is for a single transfer.
      */
     Future<Void> quiesced();
 
     /**
-     * The end of the connection, whichever side ends it.
-     *
-     * @return completes if either side closes it; {@link io.sluice.engine.ConnectionLostException} if the peer is lost
+     * {@return completes when either side closes the connection; {@link io.sluice.engine.ConnectionLostException} if the peer is lost}
      */
     Future<Void> ended();
 

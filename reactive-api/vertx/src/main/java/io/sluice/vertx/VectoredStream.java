@@ -1,36 +1,120 @@
 package io.sluice.vertx;
 
+import io.sluice.engine.Connection;
 import io.sluice.engine.ElementsFailedException;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferElement;
+import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferResult;
 import io.vertx.core.Future;
+import io.vertx.core.streams.ReadStream;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A vectored transfer: each element that its source gives becomes a transfer, and each gives a result. */
 final class VectoredStream extends DemandStream<TransferResult> implements TransferResultStream {
-    /** Submits one element. */
-    @FunctionalInterface
+    /** Submits one element over a connection. */
     interface Submission {
-        Transfer submit(TransferElement element, TransferCallback callback);
+        Transfer submit(
+                Connection over, TransferElement element, TransferOptions options, TransferCallback callback);
+
+        static Transfer write(Connection over, TransferElement e, TransferOptions options, TransferCallback callback) {
+            return over.write(e.local(), e.localOffset(), e.remote(), e.remoteOffset(), e.length(), options, callback);
+        }
+
+        static Transfer read(Connection over, TransferElement e, TransferOptions options, TransferCallback callback) {
+            return over.read(e.local(), e.localOffset(), e.remote(), e.remoteOffset(), e.length(), options, callback);
+        }
+    }
+
+    /** Where the elements come from. Called on the stream's context; {@link #stop()} by any thread. */
+    interface Source {
+        void begin(VectoredStream stream);
+
+        void request(VectoredStream stream, long count);
+
+        void stop();
+    }
+
+    /** Elements that are all there. */
+    static final class Listed implements Source {
+        private final Iterator<TransferElement> elements;
+        private volatile boolean stopped;
+
+        Listed(List<TransferElement> elements) {
+            this.elements = List.copyOf(elements).iterator();
+        }
+
+        @Override
+        public void begin(VectoredStream stream) {
+            if (!elements.hasNext()) {
+                stream.elementsEnded();
+            }
+        }
+
+        @Override
+        public void request(VectoredStream stream, long count) {
+            if (!elements.hasNext()) {
+                return;
+            }
+            for (long given = 0; given < count && !stopped && elements.hasNext(); given++) {
+                stream.element(elements.next());
+            }
+            if (!elements.hasNext()) {
+                stream.elementsEnded();
+            }
+        }
+
+        @Override
+        public void stop() {
+            stopped = true;
+        }
+    }
+
+    /** Elements of a stream, which is never asked for more than are taken. */
+    static final class Streamed implements Source {
+        private final ReadStream<TransferElement> elements;
+
+        Streamed(ReadStream<TransferElement> elements) {
+            this.elements = elements.pause();
+        }
+
+        @Override
+        public void begin(VectoredStream stream) {
+            elements.exceptionHandler(stream::abort);
+            elements.endHandler(nothing -> stream.elementsEnded());
+            elements.handler(stream::element);
+        }
+
+        @Override
+        public void request(VectoredStream stream, long count) {
+            elements.fetch(count);
+        }
+
+        @Override
+        public void stop() {
+            elements.pause();
+            elements.handler(null);
+        }
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(VectoredStream.class);
 
     private final ContextMailbox mailbox;
-    private final OpenStreams streams;
-    private final ElementSource source;
-    private final Submission submission;
+    private final OpenWork<DemandStream<?>> streams;
+    private final Source source;
+    private final BiFunction<TransferElement, TransferCallback, Transfer> submission;
 
     /** What was submitted and may still touch memory. Guards what follows, too. */
     private final Set<Element> underWay = new HashSet<>();
@@ -45,7 +129,11 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
     private @Nullable SluiceException firstError;
 
     VectoredStream(
-            ContextMailbox mailbox, OpenStreams streams, int limit, ElementSource source, Submission submission) {
+            ContextMailbox mailbox,
+            OpenWork<DemandStream<?>> streams,
+            int limit,
+            Source source,
+            BiFunction<TransferElement, TransferCallback, Transfer> submission) {
         super(mailbox.context(), limit);
         this.mailbox = mailbox;
         this.streams = streams;
@@ -56,7 +144,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
     @Override
     void begin() {
         if (!streams.add(this)) {
-            finish(TransfersUnderWay.closed());
+            finish(OpenWork.clientClosed());
             return;
         }
         source.begin(this);
@@ -64,7 +152,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
 
     @Override
     void request(long count) {
-        source.request(count);
+        source.request(this, count);
     }
 
     /** The source gives an element that was asked for. On the context. */
@@ -80,7 +168,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
             underWay.add(element);
         }
         try {
-            element.submitted(submission.submit(given, element));
+            element.submitted(submission.apply(given, element));
         } catch (SluiceException refused) {
             element.neverSubmitted();
             elementEnded(element, refused);
@@ -110,7 +198,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
 
     @Override
     void clientClosed() {
-        endNow(TransfersUnderWay.closed());
+        endNow(OpenWork.clientClosed());
     }
 
     /** An element has ended, or was refused. Any thread. */
@@ -156,7 +244,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
             source.stop();
         } catch (RuntimeException refused) {
             // The source may be the user's; even if it throws, this stream has stopped.
-            LOG.warn("A stream of elements could not be stopped", refused);
+            LOG.warn("The stream of elements {} threw while it was stopped; the transfer has ended", source, refused);
         }
     }
 
@@ -201,7 +289,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
         private final long bytes;
         private volatile @Nullable Transfer transfer;
 
-        /** Of whoever asked while it was being submitted. Guarded by what is under way. */
+        /** Completes for callers that asked while it was being submitted. Guarded by what is under way. */
         private @Nullable CompletableFuture<Void> asked;
 
         Element(int index, long bytes) {
@@ -232,7 +320,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
             }
         }
 
-        /** Of one that is being submitted at this moment, by another thread, nothing is known yet. With the lock. */
+        /** While another thread submits the element, its transfer is not known yet. With the lock. */
         CompletableFuture<Void> quiescence() {
             Transfer submission = transfer;
             if (submission != null) {

@@ -7,15 +7,19 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.streams.WriteStream;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Transfers what is written to it. It is full when as many operations or bytes of it are under way as the connection's in-flight
  * window holds, and drained when that has come down to half.
  */
-abstract class WindowedWriteStream<T> implements WriteStream<T> {
+final class WindowedWriteStream<T> implements WriteStream<T> {
     private final ContextMailbox mailbox;
     private final long mostBytes;
+    private final ToLongFunction<T> length;
+    private final Function<T, Future<?>> submission;
 
     // All guarded by this object; handlers are called without it.
     private int mostOperations;
@@ -27,31 +31,36 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
     private @Nullable Handler<Void> drainHandler;
     private @Nullable Handler<Throwable> exceptionHandler;
 
-    WindowedWriteStream(ContextMailbox mailbox, InFlightWindow window) {
+    /**
+     * Makes an empty one.
+     *
+     * @param length how many bytes an item counts
+     * @param submission starts the transfer of an item; it is never called by two threads at once
+     */
+    WindowedWriteStream(
+            ContextMailbox mailbox,
+            InFlightWindow window,
+            ToLongFunction<T> length,
+            Function<T, Future<?>> submission) {
+        this.length = length;
+        this.submission = submission;
         this.mailbox = mailbox;
         this.mostOperations = window.operationLimit();
         this.mostBytes = window.byteLimit();
     }
 
-    /** How many bytes an item counts. */
-    abstract long bytes(T item);
-
-    /** Starts the transfer of an item; it is never called by two threads at once. */
-    abstract Future<?> transfer(T item);
-
     @Override
-    public final Future<Void> write(T item) {
-        long size = bytes(item);
+    public Future<Void> write(T item) {
+        long size = length.applyAsLong(item);
         Future<?> transfer;
         synchronized (this) {
             if (ending != null) {
-                return mailbox.failed(new IllegalStateException("the stream has ended"));
+                return mailbox.failed(new IllegalStateException("the stream has ended; make another to write more"));
             }
             operations++;
             bytes += size;
             full |= isFull();
-            // Inside the lock, so that what several threads write keeps a place of its own; no end comes inside the
-            // call.
+            // Inside the lock, so that writes of several threads do not overlap; no end comes inside the call.
             transfer = begun(item);
         }
         return transfer.<Void>mapEmpty().onComplete(result -> ended(size, result.cause()));
@@ -60,19 +69,19 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
     /** One that cannot be begun has ended, and counts no more. */
     private Future<?> begun(T item) {
         try {
-            return transfer(item);
+            return submission.apply(item);
         } catch (RuntimeException mistake) {
             return mailbox.failed(mistake);
         }
     }
 
     @Override
-    public final Future<Void> end() {
+    public Future<Void> end() {
         Promise<Void> end = Promise.promise();
         boolean now;
         synchronized (this) {
             if (ending != null) {
-                return mailbox.failed(new IllegalStateException("the stream has ended"));
+                return mailbox.failed(new IllegalStateException("the stream has ended; make another to write more"));
             }
             ending = end;
             now = operations == 0;
@@ -85,9 +94,9 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
 
     /** How many operations may be under way before the stream is full; at most as many as the window holds make sense. */
     @Override
-    public final synchronized WindowedWriteStream<T> setWriteQueueMaxSize(int maxSize) {
+    public synchronized WindowedWriteStream<T> setWriteQueueMaxSize(int maxSize) {
         if (maxSize < 1) {
-            throw new IllegalArgumentException("1 or more, not " + maxSize);
+            throw new IllegalArgumentException("maxSize is 1 or more, not " + maxSize);
         }
         mostOperations = maxSize;
         full |= isFull();
@@ -95,12 +104,12 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
     }
 
     @Override
-    public final synchronized boolean writeQueueFull() {
+    public synchronized boolean writeQueueFull() {
         return isFull();
     }
 
     @Override
-    public final WindowedWriteStream<T> drainHandler(@Nullable Handler<Void> handler) {
+    public WindowedWriteStream<T> drainHandler(@Nullable Handler<Void> handler) {
         boolean drainedAlready;
         synchronized (this) {
             drainHandler = handler;
@@ -131,7 +140,7 @@ abstract class WindowedWriteStream<T> implements WriteStream<T> {
     }
 
     @Override
-    public final synchronized WindowedWriteStream<T> exceptionHandler(@Nullable Handler<Throwable> handler) {
+    public synchronized WindowedWriteStream<T> exceptionHandler(@Nullable Handler<Throwable> handler) {
         exceptionHandler = handler;
         return this;
     }

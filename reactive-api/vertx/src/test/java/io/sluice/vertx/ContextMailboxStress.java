@@ -24,7 +24,7 @@ final class ContextMailboxStress {
         final List<Integer> delivered = new CopyOnWriteArrayList<>();
 
         void bring(int number) {
-            mailbox.deliver(new Delivery() {
+            mailbox.deliver(new ContextMailbox.Delivery() {
                 @Override
                 void deliver() {
                     delivered.add(number);

@@ -13,7 +13,7 @@ class ContextMailboxTest {
     private final List<Integer> delivered = new ArrayList<>();
 
     private void bring(int number, Runnable then) {
-        mailbox.deliver(new Delivery() {
+        mailbox.deliver(new ContextMailbox.Delivery() {
             @Override
             void deliver() {
                 delivered.add(number);

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever completes, completes on the context that asked for it. */
+/** Every future completes on the context that asked for it. */
 @ExtendWith(OwnVertx.class)
 class ContextsTest {
     private static final TransferOptions DEFAULTS = TransferOptions.defaults();

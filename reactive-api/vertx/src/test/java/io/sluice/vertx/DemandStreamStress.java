@@ -292,7 +292,7 @@ final class DemandStreamStress {
     @Outcome(
             id = {"1, 1, 0", "0, 1, 0"},
             expect = ACCEPTABLE,
-            desc = "Stopped once; the error is told, or nobody listens any more.")
+            desc = "Stopped once; the error is reported, or there is no handler any more.")
     @Outcome(id = "., 2, .", expect = FORBIDDEN, desc = "Stopped twice.")
     @Outcome(id = "., 0, .", expect = FORBIDDEN, desc = "The source goes on.")
     @State

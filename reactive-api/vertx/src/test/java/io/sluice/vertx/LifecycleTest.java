@@ -298,7 +298,7 @@ class LifecycleTest {
         assertThat(await(client.health()).getString("status")).isEqualTo("DOWN");
     }
 
-    /** Gives elements as they are asked for, and lets nobody stop it. */
+    /** Gives elements as they are asked for, and cannot be stopped. */
     private static final class Unstoppable implements ReadStream<TransferElement> {
         private final TransferElement element;
         private Handler<TransferElement> handler = any -> {};

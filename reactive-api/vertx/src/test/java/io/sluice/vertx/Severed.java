@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** A wire to an engine that can be cut or frozen, which neither end is told of in words. */
+/** A wire to an engine that can be cut or frozen without a message to either end. */
 final class Severed implements AutoCloseable {
     private final ServerSocket server;
     private final EngineAddress beyond;

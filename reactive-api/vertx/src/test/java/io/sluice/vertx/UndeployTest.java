@@ -70,7 +70,7 @@ class UndeployTest {
                         "buffer write " + i, connection.writeBuffer(Buffer.buffer(new byte[1 << 20]), to.remote(), 0));
                 promised.put("buffer read " + i, connection.readBuffer(to.remote(), 0, 1 << 20));
             }
-            // Nobody listens at the other end, so the credits run out.
+            // The other end has no listener, so the credits run out.
             for (int i = 0; i < 100; i++) {
                 promised.put("notify " + i, connection.notify(Buffer.buffer("x")));
             }

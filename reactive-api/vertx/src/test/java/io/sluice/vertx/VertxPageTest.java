@@ -37,7 +37,7 @@ class VertxPageTest {
             return;
         }
         assertThat(current)
-                .as("%s: ./sluice test --only VertxPageTest -Dsluice.docs.write=true writes it anew", PAGE)
+                .as("%s: ./sluice test --only VertxPageTest -Dsluice.docs.write=true rewrites it", PAGE)
                 .isEqualTo(expected);
     }
 
