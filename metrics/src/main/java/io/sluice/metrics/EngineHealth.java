@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Whether an engine lives and can be used, for whoever restarts processes and sends them work. Each question goes to every poller
+ * Whether an engine lives and can be used, for supervisors and load balancers. Each question goes to every poller
  * and back, and waits for the answer a bounded time. Any thread but a poller's, which must not wait.
  */
 public final class EngineHealth {

@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /**
- * The meters of a bounded number of peers; all others are one, called {@code other}. A connected peer that comes anew takes the
- * place of the one that has been gone for longest. Whoever is among the others stays there for as long as the engine knows it, and
- * what it has done until then is never forgotten: the counters of {@code other} only grow.
+ * The meters of a bounded number of peers; all others are one, called {@code other}. A newly connected peer takes the place of the
+ * one that has been gone for longest. A peer among the others stays there for as long as the engine knows it, and its counts until
+ * then are kept: the counters of {@code other} only grow.
  */
 final class PeerMeters {
     private static final String OTHER = "other";

@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
  * the store does. Connections and transfers do not depend on the directory. Signals come on threads of the store's client
  * or of Reactor; do not block them. All methods may be called from any thread.
  *
- * <p>A directory is not a place for secrets, but descriptors are capabilities, and whoever can write to the directory can
+ * <p>A directory is not a place for secrets, but descriptors are capabilities, and a process that can write to the directory can
  * send peers elsewhere: see the trust model in {@code docs/discovery.md}.
  */
 public interface Directory {

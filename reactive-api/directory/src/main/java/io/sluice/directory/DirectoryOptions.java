@@ -12,7 +12,7 @@ import java.time.Duration;
  *     {@link DirectoryUnavailableException}. A connection to the store that is silent for as long is replaced: so it adds to
  *     the time in which a directory is back after its store or its network, which is five seconds by default. Default 2 s
  * @param reconcileInterval how often a watch reads everything again, for what no message told. It bounds how late a watch
- *     notices that the store is gone, and with stores that do not tell of expired leases how late it notices those.
+ *     notices that the store is gone, and with stores that do not report expired leases how late it notices those.
  *     Default 2 s
  * @param maxBackoff the longest pause between two attempts to reach a store that does not answer; pauses grow from a tenth
  *     of a second, and each is shortened at random by up to a half. Default 1 s

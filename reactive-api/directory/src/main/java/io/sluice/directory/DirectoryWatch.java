@@ -23,7 +23,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * One subscriber's watch. The store tells which keys may have changed; they are read, one reading at a time, and each
- * reading begins after what it was told of. What was read goes into {@link WatchedNames}, from where the subscriber gets as
+ * reading begins after the last change that it has seen. What was read goes into {@link WatchedNames}, from where the subscriber gets as
  * much as it asks for. Any failure ends the present attempt, and after a pause everything is read again.
  */
 final class DirectoryWatch implements Subscription {

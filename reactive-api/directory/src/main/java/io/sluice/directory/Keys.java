@@ -18,7 +18,7 @@ final class Keys {
     }
 
     /**
-     * The name stands last: it may contain whatever separates. Publications that meet may choose the same revision, and each
+     * The name stands last: it may contain the separator. Publications that meet may choose the same revision, and each
      * removes its own chunks alone.
      */
     static String chunk(String name, long publication, long revision, int index) {

@@ -92,7 +92,7 @@ final class NamedTarget {
         return one.isSameRun(other) && one.address().equals(other.address());
     }
 
-    /** Notes whether the name is there, and picks out what is told of it: other names may begin like it. */
+    /** Notes whether the name is there, and picks out its events: other names may begin like it. */
     private Optional<EngineEntry> entryOf(DirectoryEvent event) {
         return switch (event) {
             case DirectoryEvent.Snapshot snapshot -> {

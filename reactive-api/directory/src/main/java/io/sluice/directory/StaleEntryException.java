@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The engine that answers is not the one, or not the run, that the directory named: the entry was out of date. Look the name
- * up anew.
+ * up again.
  */
 public final class StaleEntryException extends SluiceException {
     @Serial

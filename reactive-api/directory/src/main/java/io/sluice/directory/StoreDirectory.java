@@ -18,7 +18,7 @@ import reactor.core.publisher.Sinks;
 
 /**
  * A directory in a store. An entry is a head and the chunks of its regions. Chunks are stored under their publication and revision before
- * the head names that revision, and removed after another head has taken its place: whoever finds a chunk missing has read an
+ * the head names that revision, and removed after another head has taken its place: a reader that finds a chunk missing has read an
  * old head and reads it again. So no step needs more than one key at a time.
  */
 final class StoreDirectory implements Directory {

@@ -34,7 +34,7 @@ class DirectoryWatchRaceTest {
     private final HandDrivenStore store = new HandDrivenStore();
     private final Directory directory = Directory.over(store, OPTIONS);
 
-    /** The store's own: it fails hints that nobody listens to any more. */
+    /** The store's own: it fails hints without a listener. */
     @BeforeEach
     void dropErrors() {
         Hooks.onErrorDropped(error -> {});
@@ -127,7 +127,7 @@ class DirectoryWatchRaceTest {
         watcher.subscription.cancel();
     }
 
-    /** Of changes that come at once the last state is told in the end, whoever brought it. */
+    /** Of concurrent changes the last state is reported in the end, from any thread. */
     @Test
     void aChangeAgainstAChange() {
         Watcher watcher = watching(Long.MAX_VALUE);
@@ -171,7 +171,7 @@ class DirectoryWatchRaceTest {
         });
     }
 
-    /** Each is told of the interruption once, and of what has changed meanwhile; none is established twice. */
+    /** Each learns of the interruption once, and of the changes meanwhile; none is established twice. */
     @Test
     void aLossAgainstAChange() {
         store.put(HandDrivenStore.entry(NAME, 1));

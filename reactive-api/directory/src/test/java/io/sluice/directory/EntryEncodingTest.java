@@ -237,7 +237,7 @@ class EntryEncodingTest {
                 .isInstanceOf(NullPointerException.class);
     }
 
-    /** Whoever loses removes what it has put, and must not meet the other's. */
+    /** The loser removes the parts that it has put, and never the winner's. */
     @Test
     void publicationsOfOneRevisionHaveNoKeyInCommon() {
         EncodedEntry one = EncodedEntry.of(advertisement(many(3_000)), 99, REVISION);

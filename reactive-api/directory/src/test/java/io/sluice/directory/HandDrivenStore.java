@@ -36,7 +36,7 @@ final class HandDrivenStore implements DirectoryStore {
                 EncodedEntry.of(engineItself, 1, entry.revision()).head().toBytes());
     }
 
-    /** Stores a head, and tells whoever listens. */
+    /** Stores a head, and tells the listeners. */
     void publish(EngineEntry entry) {
         put(entry);
         listeners.forEach(listener -> listener.next(Keys.head(entry.name())));

@@ -43,7 +43,7 @@ public final class FailedElements {
      * <p>An error is retried if both {@code retryable} and the filter of the specification
      * ({@link reactor.util.retry.RetrySpec#filter} or {@link reactor.util.retry.RetryBackoffSpec#filter}) accept it; a
      * specification of another kind has no filter to ask, and decides for a whole attempt, given the first of its
-     * errors. An attempt with at least one success starts the count of {@link Retry#maxInARow(long)} anew. An attempt
+     * errors. An attempt with at least one success resets the count of {@link Retry#maxInARow(long)}. An attempt
      * that fails as a whole, and not with {@link ElementsFailedException}, counts as that failure of each element that
      * has no result; an error that is no {@link SluiceException} ends the Flux itself if it is not retried.
      *

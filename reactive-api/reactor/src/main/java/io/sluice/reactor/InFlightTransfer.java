@@ -22,7 +22,7 @@ abstract sealed class InFlightTransfer permits ElementTransfer, ElementRun {
         submitted = transfer;
     }
 
-    /** Cancels it if it can be already; if it cannot, whoever submits it has to look once more whether it is wanted. */
+    /** Cancels it if it can be already; if it cannot, the submitting thread has to check once more whether it is wanted. */
     final void cancel() {
         Transfer transfer = submitted;
         if (transfer != null) {

@@ -275,7 +275,7 @@ final class DemandRelayStress {
     @Outcome(
             id = {"1, 1, 1"},
             expect = ACCEPTABLE,
-            desc = "One goes out; whoever brought the other hears so.")
+            desc = "One goes out; the bringer of the other learns that it did not.")
     @Outcome(id = "2, .*", expect = FORBIDDEN, desc = "Two terminal signals.")
     @Outcome(id = "1, 2, .", expect = FORBIDDEN, desc = "Stopped twice.")
     @State

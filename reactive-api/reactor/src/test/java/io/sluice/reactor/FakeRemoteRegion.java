@@ -6,7 +6,7 @@ import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionDescriptor;
 import io.sluice.engine.RemoteRegion;
 
-/** A peer's region that nobody owns. */
+/** A peer's region without an owner. */
 record FakeRemoteRegion(Connection connection, RegionDescriptor descriptor) implements RemoteRegion {
     @Override
     public ConnectionPath path() {

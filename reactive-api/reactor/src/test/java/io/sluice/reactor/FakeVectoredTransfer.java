@@ -27,7 +27,7 @@ final class FakeVectoredTransfer implements Transfer {
     private final Queue<Runnable> calls = new ConcurrentLinkedQueue<>();
     private final AtomicInteger announced = new AtomicInteger();
 
-    // of whoever calls
+    // of the calling thread
     private int unfinished;
     private int failed;
     private SluiceException firstError;

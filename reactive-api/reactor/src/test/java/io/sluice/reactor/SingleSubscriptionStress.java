@@ -97,7 +97,7 @@ final class SingleSubscriptionStress {
             id = {"0, 0", "1, 1"},
             expect = ACCEPTABLE,
             desc = "Never started, or abandoned.")
-    @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Work goes on that nobody wants: the cancel is lost.")
+    @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Unwanted work goes on: the cancel is lost.")
     @Outcome(id = "1, 2", expect = FORBIDDEN, desc = "Abandoned twice.")
     @State
     public static class RequestAgainstCancel {
@@ -309,11 +309,11 @@ final class SingleSubscriptionStress {
     @Outcome(id = "1, [01], 0, 0", expect = ACCEPTABLE, desc = "The result, with or without the completion.")
     @Outcome(id = "0, 0, 1, 1", expect = ACCEPTABLE, desc = "Started, and abandoned.")
     @Outcome(id = "0, 0, 0, 0", expect = ACCEPTABLE, desc = "Never started.")
-    @Outcome(id = "0, 0, 1, 0", expect = FORBIDDEN, desc = "Work goes on that nobody wants: the cancel is lost.")
+    @Outcome(id = "0, 0, 1, 0", expect = FORBIDDEN, desc = "Unwanted work goes on: the cancel is lost.")
     @Outcome(
             id = "1, 0, 0, 1",
             expect = ACCEPTABLE,
-            desc = "The result, then the cancel; whoever starts the work abandons what has ended, which does nothing.")
+            desc = "The result, then the cancel; abandoning the ended work does nothing.")
     @Outcome(id = "1, 1, ., 1", expect = FORBIDDEN, desc = "Both the completion and the cancel win.")
     @State
     public static class RequestAgainstSuccessAgainstCancel {

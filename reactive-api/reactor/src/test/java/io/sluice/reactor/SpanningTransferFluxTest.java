@@ -140,7 +140,7 @@ class SpanningTransferFluxTest {
                     .expectNext(new TransferResult(0, 1, null))
                     .expectComplete()
                     .verify(LIMIT);
-            assertThat(second.submitted()).as("what nobody asked for").isZero();
+            assertThat(second.submitted()).as("elements without demand").isZero();
             StepVerifier.create(read)
                     .then(() -> assertThat(second.only().what).isEqualTo("read 0 0 2"))
                     .then(() -> assertThat(second.lastOptions.deadline()).isEqualTo(LIMIT))

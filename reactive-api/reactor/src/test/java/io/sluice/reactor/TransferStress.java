@@ -65,7 +65,7 @@ final class TransferStress {
     /** A single transfer is submitted while its subscriber cancels. */
     @JCStressTest
     @Outcome(id = "0, 0, 0, 0", expect = ACCEPTABLE, desc = "Never submitted, or cancelled.")
-    @Outcome(id = "1, .*", expect = FORBIDDEN, desc = "A transfer that nobody waits for goes on.")
+    @Outcome(id = "1, .*", expect = FORBIDDEN, desc = "A transfer goes on without a subscriber.")
     @State
     public static class SingleSubmissionAgainstCancel extends Single {
         @Actor
@@ -119,7 +119,7 @@ final class TransferStress {
     /** Elements are submitted while their subscriber cancels. */
     @JCStressTest
     @Outcome(id = "0, 0, 0, 0", expect = ACCEPTABLE, desc = "What was submitted is cancelled.")
-    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer that nobody waits for goes on.")
+    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer goes on without a subscriber.")
     @State
     public static class ListedSubmissionAgainstCancel extends Vectored {
         public ListedSubmissionAgainstCancel() {
@@ -145,7 +145,7 @@ final class TransferStress {
     /** Elements are submitted while their subscriber cancels, each a transfer of its own. */
     @JCStressTest
     @Outcome(id = "0, 0, 0, 0", expect = ACCEPTABLE, desc = "What was submitted is cancelled.")
-    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer that nobody waits for goes on.")
+    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer goes on without a subscriber.")
     @State
     public static class PublishedSubmissionAgainstCancel extends Vectored {
         public PublishedSubmissionAgainstCancel() {
@@ -230,7 +230,7 @@ final class TransferStress {
     @JCStressTest
     @Outcome(id = "0, 2, [01], 0", expect = ACCEPTABLE, desc = "Both results, with or without the completion.")
     @Outcome(id = "0, [01], 0, 0", expect = ACCEPTABLE, desc = "The cancel came before a result.")
-    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer that nobody waits for goes on.")
+    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer goes on without a subscriber.")
     @State
     public static class ListedCompletionsAgainstCancel extends Vectored {
         private final FakeTransfer[] transfers = submitted();
@@ -264,7 +264,7 @@ final class TransferStress {
     @JCStressTest
     @Outcome(id = "0, 2, [01], 0", expect = ACCEPTABLE, desc = "Both results, with or without the completion.")
     @Outcome(id = "0, [01], 0, 0", expect = ACCEPTABLE, desc = "The cancel came before a result.")
-    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer that nobody waits for goes on.")
+    @Outcome(id = "[12], .*", expect = FORBIDDEN, desc = "A transfer goes on without a subscriber.")
     @State
     public static class PublishedCompletionsAgainstCancel extends Vectored {
         private final FakeTransfer[] transfers = submitted();

@@ -173,7 +173,7 @@ class VectoredTransferRaceTest {
             RaceTestUtils.race(() -> subscriber.subscription.request(Long.MAX_VALUE), subscriber.subscription::cancel);
             assertThat(subscriber.terminals()).isZero();
             assertThat(connection.inFlight())
-                    .as("whatever was submitted is cancelled")
+                    .as("all submitted elements are cancelled")
                     .isZero();
         }
     }

@@ -298,7 +298,7 @@ public abstract class DirectoryContract {
                                         && published.entry().equals(expected))
                                 || (event instanceof DirectoryEvent.Changed changed
                                         && changed.entry().equals(expected))));
-        assertThat(seen).as("what was told of 21 changes").hasSizeLessThan(21);
+        assertThat(seen).as("events of 21 changes").hasSizeLessThan(21);
     }
 
     @Test

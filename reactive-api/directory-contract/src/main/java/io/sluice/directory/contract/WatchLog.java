@@ -64,7 +64,7 @@ final class WatchLog implements AutoCloseable {
                     .failFast("the watch has ended: " + errors, () -> !errors.isEmpty())
                     .until(condition);
         } catch (ConditionTimeoutException e) {
-            throw new AssertionError("the watch has not told of " + what + ", but this: " + events, e);
+            throw new AssertionError("the watch has not reported " + what + ", but this: " + events, e);
         }
     }
 

@@ -35,7 +35,7 @@ class DiscoveryPageTest {
             return;
         }
         assertThat(current)
-                .as("%s: ./sluice test --only DiscoveryPageTest -Dsluice.docs.write=true writes it anew", PAGE)
+                .as("%s: ./sluice test --only DiscoveryPageTest -Dsluice.docs.write=true rewrites it", PAGE)
                 .isEqualTo(expected);
     }
 

@@ -10,7 +10,7 @@ import java.util.Objects;
 
 /**
  * Directories in one Redis (version 6 or later) or its sentinels' primary. Values are keys with a time to live. Changes are
- * published by the scripts that make them, on a channel; expired keys are told of where the server has
+ * published by the scripts that make them, on a channel; expired keys are published where the server has
  * {@code notify-keyspace-events Ex}, and otherwise noticed within {@link DirectoryOptions#reconcileInterval()}.
  *
  * <p>Each connection is asked every second whether it is alive, and replaced when there was no answer within

@@ -10,8 +10,8 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Bounds how many requests the cluster has not answered. Some cluster managers keep a worker of the application for each, also
- * when nobody waits for the answer any more: of a cluster that does not answer all workers would soon wait. A request beyond
- * the bound waits its turn, and is never made if whoever waits for it gives up before.
+ * after the caller has given up: a cluster that does not answer would soon hold all workers. A request beyond the bound is queued,
+ * and never made if its caller gives up before.
  */
 final class UnansweredRequests {
     private static final int MOST_WAITING = 4_096;

@@ -64,7 +64,7 @@ class UnansweredRequestsTest {
         assertThat(made).containsExactlyInAnyOrder("a", "b", "c");
     }
 
-    /** Nobody waits for the first two any more, but the cluster has not answered them. */
+    /** The first two have no waiter any more, but the cluster has not answered them. */
     @Test
     void aRequestThatWasGivenUpKeepsItsPlaceAndOneThatWaitsIsNeverMade() {
         List<Disposable> given = List.of(ask("a"), ask("b"));

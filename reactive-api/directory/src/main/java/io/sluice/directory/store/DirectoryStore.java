@@ -40,7 +40,7 @@ public interface DirectoryStore {
      *
      * @param prefix how the keys begin
      * @return first an empty string, when changes are heard of from now on, then keys; an error when some may have been
-     *     missed. Nobody holds it up
+     *     missed. Subscribers do not hold it up
      */
     Flux<String> changes(String prefix);
 

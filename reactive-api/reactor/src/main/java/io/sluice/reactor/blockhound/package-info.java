@@ -1,4 +1,4 @@
-/** For those who look for blocking calls with BlockHound, which is not there otherwise; exported to nobody. */
+/** Finds blocking calls with BlockHound, which is optional; not exported. */
 @NullMarked
 package io.sluice.reactor.blockhound;
 

@@ -31,7 +31,7 @@ import reactor.core.publisher.Sinks;
  * block.
  */
 public final class BlockLeases implements AutoCloseable {
-    private static final Consumer<byte[]> NOBODY = message -> {};
+    private static final Consumer<byte[]> NO_OTHERS = message -> {};
 
     private final ReactiveConnection connection;
     private final int maxLeases;
@@ -75,7 +75,7 @@ public final class BlockLeases implements AutoCloseable {
      * @return leases over that connection
      */
     public static BlockLeases over(ReactiveConnection connection, int maxLeases) {
-        return over(connection, maxLeases, NOBODY);
+        return over(connection, maxLeases, NO_OTHERS);
     }
 
     /**

@@ -29,7 +29,7 @@ final class ObservedSignals<T> extends DefaultSignalListener<T> {
     @Override
     public void doFirst() {
         observation.start();
-        // whoever takes the span's identity does so in its scope; the transfer itself goes on elsewhere
+        // code that takes the span's identity does so in its scope; the transfer itself goes on elsewhere
         observation.openScope().close();
     }
 

@@ -13,7 +13,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Observes logical transfers, one observation for each subscriber, from its subscription to its terminal signal or cancel. It costs
- * what the registry's handlers cost, for each transfer, so it is for those that somebody wants to see as a span: a request's pages,
+ * what the registry's handlers cost, for each transfer, so use it for transfers that are worth a span: a request's pages,
  * not each page.
  *
  * <pre>{@code

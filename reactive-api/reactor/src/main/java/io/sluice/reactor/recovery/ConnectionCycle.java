@@ -19,8 +19,8 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * One connection after the other to a peer. What happens is a task, one at a time, so that nothing here needs a lock; whoever
- * finds an open connection looks at one volatile field and goes.
+ * One connection after the other to a peer. Events run as tasks, one at a time, so that no state here needs a lock; a caller that
+ * finds an open connection reads one volatile field.
  */
 final class ConnectionCycle {
     private final Mono<ReactiveConnection> connect;

@@ -309,7 +309,7 @@ class BlockLeasesTest {
         givenBack.acknowledge().block(PATIENCE);
     }
 
-    /** Whoever closes finds the poller handing over a block, and cannot tell the subscriber himself. */
+    /** The closing thread finds the poller handing over a block, and cannot signal the subscriber itself. */
     @Test
     void theBlocksEndAlsoWhenTheSubscriberIsBusy() {
         CompletableFuture<Void> busy = new CompletableFuture<>();

@@ -94,7 +94,7 @@ class CircuitBreakerTest {
         assertThat(breaker.state()).isEqualTo(CircuitState.OPEN);
         pass(Duration.ofSeconds(2));
         breaker.succeeded();
-        assertThat(breaker.state()).as("nobody has tried").isEqualTo(CircuitState.HALF_OPEN);
+        assertThat(breaker.state()).as("no call has tried").isEqualTo(CircuitState.HALF_OPEN);
     }
 
     @Test

@@ -35,7 +35,7 @@ final class RestartablePeer implements AutoCloseable {
                 .listen("127.0.0.1", Integer.parseInt(arguments[1]))
                 .build();
         try (TransferEngine engine = TransferEngine.open(options)) {
-            // Whoever connects already finds no region yet.
+            // A peer that connects now finds no region yet.
             Thread.sleep(50);
             engine.allocate(BYTES, RegionOptions.readWrite().named(REGION));
             InputStream input = System.in;

@@ -26,7 +26,7 @@ abstract class FindingEachOther {
         Publication publication =
                 directory.publish(Advertisement.of("decode/7", engine.engine())).block();
 
-        // On a prefill node: connected to whatever engine is decode/7, also after it has restarted. The work says
+        // On a prefill node: connected to the engine that is decode/7, also after it has restarted. The work says
         // itself what
         // is to follow when it fails; an error that leaves it ends the Flux, and closes the connection.
         NamedConnections.of(directory, engine, ReconnectOptions.defaults())
