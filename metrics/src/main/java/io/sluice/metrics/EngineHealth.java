@@ -57,7 +57,7 @@ public final class EngineHealth {
      */
     public EngineHealth withPatience(Duration time) {
         if (time.isNegative() || time.isZero()) {
-            throw new IllegalArgumentException("more than zero, not " + time);
+            throw new IllegalArgumentException("time is more than zero, not " + time);
         }
         return new EngineHealth(engine, time);
     }

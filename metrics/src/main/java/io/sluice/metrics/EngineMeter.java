@@ -240,7 +240,7 @@ public enum EngineMeter {
             "Time since something was last heard of the peer; of several the longest",
             "peer");
 
-    /** What kind of meter it is. */
+    /** The kind of the meter. */
     public enum Type {
         /** It only grows. */
         COUNTER("counter"),

@@ -72,7 +72,7 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
     public void bindTo(MeterRegistry registry) {
         synchronized (bindings) {
             if (closed) {
-                throw new IllegalStateException("the meters are closed");
+                throw new IllegalStateException("the meters are closed; build others with EngineMeters.builder");
             }
             bindings.add(EngineBinding.of(registry, metrics, tags, peers, exemplars));
         }
@@ -121,7 +121,7 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
          */
         public Builder peers(int most) {
             if (most < 0 || most > EngineBinding.MOST_PEERS) {
-                throw new IllegalArgumentException("0 to " + EngineBinding.MOST_PEERS + " peers, not " + most);
+                throw new IllegalArgumentException("peers is 0 to " + EngineBinding.MOST_PEERS + ", not " + most);
             }
             peers = most;
             return this;

@@ -39,7 +39,7 @@ final class PeerMeters {
     /** A peer with meters of its own; registries refer weakly to what they read. */
     private record Named(PeerMetrics peer, RegisteredMeters meters) {}
 
-    /** What those others have done that the engine has forgotten. */
+    /** The counts of those others that the engine has forgotten. */
     private record Gone(long operations, long bytes, long errors, long nanos) {
         Gone and(PeerMetrics peer) {
             return new Gone(
@@ -80,7 +80,7 @@ final class PeerMeters {
         refresh();
     }
 
-    /** This one is read whenever any is, so here it is seen who has come and gone. */
+    /** This one is read whenever any is, so peers that have come and gone are noticed here. */
     private double otherOperations() {
         refresh();
         return operationsOfOthers();

@@ -50,7 +50,7 @@ final class PrometheusHistograms implements MultiCollector {
         return bounds;
     }
 
-    /** What is read for one set of labels. */
+    /** The reading of one set of labels. */
     private record Series(
             TransportMetrics transport,
             Operation operation,

@@ -35,7 +35,7 @@ public final class TransferExemplars implements ObservationHandler<Observation.C
     private final Map<String, AtomicReferenceArray<@Nullable Exemplar>> byTransportAndOperation =
             new ConcurrentHashMap<>();
 
-    /** What is remembered of an observation while it lasts. */
+    /** The state of an observation while it lasts. */
     private static final class Traced {
         private final long startedAt = System.nanoTime();
         private volatile @Nullable String traceId;

@@ -2,7 +2,7 @@ package io.sluice.directory;
 
 import java.util.List;
 
-/** What a watch tells. */
+/** An event of a watch. */
 public sealed interface DirectoryEvent {
     /**
      * All that is there. It comes first, and again whenever the watch was lost and is back: what was known before and is
@@ -57,7 +57,7 @@ public sealed interface DirectoryEvent {
     record Damaged(String name, DirectoryFormatException cause) implements DirectoryEvent {}
 
     /**
-     * The directory does not answer. What was told before may be out of date; a {@link Snapshot} will follow.
+     * The directory does not answer. Earlier events may be out of date; a {@link Snapshot} will follow.
      *
      * @param cause why
      */

@@ -4,7 +4,7 @@ import io.sluice.engine.SluiceException;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/** What lies in the directory was not written by this library, or by a version that this one cannot read, or it was damaged. */
+/** A value in the directory is damaged, or was written by other software or by a version that this one cannot read. */
 public final class DirectoryFormatException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;

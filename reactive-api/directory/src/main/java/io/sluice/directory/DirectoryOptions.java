@@ -24,7 +24,7 @@ public record DirectoryOptions(
     /** Checks the ranges. */
     public DirectoryOptions {
         if (leaseTime.compareTo(SHORTEST_LEASE) < 0) {
-            throw new IllegalArgumentException("a lease is at least " + SHORTEST_LEASE + ", not " + leaseTime);
+            throw new IllegalArgumentException("leaseTime is at least " + SHORTEST_LEASE + ", not " + leaseTime);
         }
         requirePositive(requestTimeout, "requestTimeout");
         requirePositive(reconcileInterval, "reconcileInterval");

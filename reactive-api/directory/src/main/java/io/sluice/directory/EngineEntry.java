@@ -19,7 +19,7 @@ public record EngineEntry(String name, EngineAddress address, long epoch, long r
         Names.check(name);
         Objects.requireNonNull(address.engineId(), "the address names no engine");
         if (regionCount < 0) {
-            throw new IllegalArgumentException("a number of regions is not " + regionCount);
+            throw new IllegalArgumentException("regionCount is 0 or more, not " + regionCount);
         }
     }
 

@@ -1,6 +1,6 @@
 package io.sluice.directory;
 
-/** Which names engines may have. What a store gives a meaning to, such as a star, is not among them. */
+/** The names that engines may have: without characters that mean something to a store, such as a star. */
 final class Names {
     static final int MAX_LENGTH = 200;
 

@@ -81,7 +81,7 @@ final class StoreAccess {
     }
 
     static DirectoryClosedException closedError() {
-        return new DirectoryClosedException("this directory was closed");
+        return new DirectoryClosedException("this directory was closed; open another");
     }
 
     Mono<Void> close() {

@@ -36,7 +36,7 @@ final class StorePublication implements Publication {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
     private static final Duration DROP_TIMEOUT = Duration.ofSeconds(10);
 
-    /** What is in the store, as far as this process knows. */
+    /** The stored entry, as far as this process knows. */
     private record Installed(StoreLease lease, EncodedEntry entry) {}
 
     private final StoreAccess access;
@@ -71,14 +71,14 @@ final class StorePublication implements Publication {
 
     /** The publisher got no result: removes the values that may have been stored. */
     private void giveUp() {
-        withdraw().subscribe(ignored -> {}, error -> LOG.debug("The entry is left to expire", error));
+        withdraw().subscribe(ignored -> {}, error -> LOG.debug("The entry '{}' is left to expire", advertisement.name(), error));
     }
 
     @Override
     public EngineEntry entry() {
         Installed current = installed;
         if (current == null) {
-            throw new IllegalStateException("nothing is published yet");
+            throw new IllegalStateException("'" + advertisement.name() + "' is not published yet; wait for the publication");
         }
         return current.entry().head().entry();
     }
@@ -88,7 +88,7 @@ final class StorePublication implements Publication {
         Map<String, RegionDescriptor> copy = Map.copyOf(regions);
         return writes.run(Mono.defer(() -> {
                     if (isOver.get()) {
-                        return Mono.<Void>error(new DirectoryClosedException("this publication has ended"));
+                        return Mono.<Void>error(new DirectoryClosedException("the publication of '" + advertisement.name() + "' has ended; publish again"));
                     }
                     advertisement = advertisement.withRegions(copy);
                     return install(false);
@@ -160,7 +160,7 @@ final class StorePublication implements Publication {
             if (current != null) {
                 // The head is another's, which the lease leaves alone; the parts go.
                 access.bounded(current.lease().revoke())
-                        .subscribe(ignored -> {}, error -> LOG.debug("Its parts are left to expire", error));
+                        .subscribe(ignored -> {}, error -> LOG.debug("The parts of the entry '{}' are left to expire", advertisement.name(), error));
             }
             ended.tryEmitError(taken);
         }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * snapshot and one interruption, however much has happened.
  */
 final class WatchedNames {
-    /** What lies under a name: an entry, or something that cannot be read. */
+    /** The value of a name: an entry, or bytes that cannot be read. */
     record State(@Nullable EngineEntry entry, @Nullable DirectoryFormatException damage) {
         static State of(String name, byte[] head) {
             try {

@@ -107,7 +107,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
     /** Whether all items have come, if the source has ended and so many were handed over. */
     abstract boolean complete(long handedOver);
 
-    /** What a source that ended well ends with: an error, or {@code null} for a completion. */
+    /** The end of a source that ended well: an error, or {@code null} for a completion. */
     abstract @Nullable Throwable verdict();
 
     /** An item is about to be handed over. */
@@ -156,7 +156,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
         if (!FAILURE.compareAndSet(this, null, error) || !stopping()) {
             return false;
         }
-        // First the source, then the error: who waits for quiescence after the error waits for what was stopped here.
+        // First the source, then the error: quiescence after the error includes the transfers that were stopped here.
         stop();
         STATE.compareAndSet(this, STOPPING, FAILED);
         drain();

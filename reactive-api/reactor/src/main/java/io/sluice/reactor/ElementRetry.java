@@ -35,7 +35,7 @@ final class ElementRetry {
     /** The places of the elements of the attempt that is running. */
     private int[] pending = new int[0];
 
-    /** What broke an attempt as a whole and can be no element's error. */
+    /** The error of an attempt as a whole, which belongs to no element. */
     private @Nullable Throwable breakage;
 
     private int failed;
@@ -145,7 +145,7 @@ final class ElementRetry {
         return breakage == null ? Flux.empty() : Flux.error(breakage);
     }
 
-    /** What was not settled has failed for good, also if the specification ended the retries without an error. */
+    /** Elements that are not settled have failed for good, also if the specification ended the retries without an error. */
     private Flux<TransferResult> remaining() {
         return Flux.fromStream(() -> IntStream.of(unsettled()).boxed()).handle((place, sink) -> {
             SluiceException error = errors[place];

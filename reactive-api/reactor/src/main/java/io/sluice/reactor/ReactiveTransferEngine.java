@@ -301,8 +301,8 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * The connections that peers make, first those that are open already. Peers may connect whether or not anybody
-     * subscribes. A subscriber that lags behind by more than {@link EngineOptions#maxConnections()} connections is
+     * The connections that peers make, first those that are open already. Peers may connect with and without a
+     * subscriber. One that lags behind by more than {@link EngineOptions#maxConnections()} connections is
      * failed with an overflow error.
      *
      * @return completes when this engine is {@linkplain #close() closed} through this object

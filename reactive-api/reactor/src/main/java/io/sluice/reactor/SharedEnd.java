@@ -8,7 +8,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The end of a connection for all who wait for it. The connection itself is asked once, and who is cancelled leaves nothing
+ * The end of a connection for all waiters. The connection itself is asked once, and a cancelled waiter leaves nothing
  * behind: a dependent of a future stays until the future completes, which here is as long as the connection lives.
  */
 final class SharedEnd {

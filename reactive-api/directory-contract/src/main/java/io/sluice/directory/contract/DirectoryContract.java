@@ -57,7 +57,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** What every directory must do. One store serves all tests of a class; each has names of its own. */
+/** The contract of every directory. One store serves all tests of a class; each has names of its own. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @SuppressWarnings("NullAway") // JUnit fills in the fields, and AssertJ checks what is read.
 public abstract class DirectoryContract {
@@ -78,7 +78,7 @@ public abstract class DirectoryContract {
     /** A directory that cannot be reached must say so, and not only hang for as long as a test may take. */
     private static final Duration SOON = Patience.BOUND.dividedBy(3);
 
-    /** What 15,000 regions may take. */
+    /** The time that 15,000 regions may take. */
     private static final long MOST_BYTES = 1_500_000;
 
     private DirectoryUnderTest store;

@@ -111,7 +111,7 @@ public abstract class DirectoryRecoveryContract {
                 ContractRegions.many(engine, epoch, 3));
     }
 
-    /** What a client does that needs an answer: it asks until there is one. */
+    /** Asks until there is an answer, as a client does that needs one. */
     private static <T> T again(Mono<T> request) {
         T answer = request.retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(50)))
                 .block(Patience.BOUND);

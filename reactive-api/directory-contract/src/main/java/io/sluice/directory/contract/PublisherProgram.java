@@ -10,7 +10,7 @@ import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.time.Duration;
 
-/** What runs in the process that {@link PublisherProcess} starts. */
+/** The program of the process that {@link PublisherProcess} starts. */
 public final class PublisherProgram {
     static final String READY = "!READY";
 

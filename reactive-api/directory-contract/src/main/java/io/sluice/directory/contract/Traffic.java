@@ -53,7 +53,7 @@ final class Traffic implements AutoCloseable {
                 .until(() -> transfers.get() > soFar + ENOUGH);
     }
 
-    /** What has failed; the first failure ends it. */
+    /** The failures; the first one ends the traffic. */
     List<Throwable> errors() {
         return errors;
     }

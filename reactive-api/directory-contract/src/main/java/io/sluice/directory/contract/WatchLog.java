@@ -16,7 +16,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 import reactor.core.Disposable;
 
-/** What a watch has told. */
+/** The events of a watch. */
 final class WatchLog implements AutoCloseable {
     private final List<DirectoryEvent> events = new CopyOnWriteArrayList<>();
     private final List<Throwable> errors = new CopyOnWriteArrayList<>();
@@ -68,7 +68,7 @@ final class WatchLog implements AutoCloseable {
         }
     }
 
-    /** What is there by what was told. */
+    /** The entries that exist according to the events. */
     private Map<String, EngineEntry> present() {
         Map<String, EngineEntry> present = new HashMap<>();
         for (DirectoryEvent event : events) {

@@ -134,7 +134,7 @@ public final class Wire implements AutoCloseable {
             }
         }
 
-        /** What is silenced is read, so that its sender takes it for delivered, and goes nowhere; nor does its end. */
+        /** A silenced direction is read, so that its sender sees no error, but neither bytes nor the end are passed on. */
         private void pump(Socket from, Socket to) {
             byte[] bytes = new byte[BUFFER_BYTES];
             try {

@@ -15,7 +15,7 @@ import java.util.Objects;
  * within {@link DirectoryOptions#requestTimeout()}. With the default times it is back within five seconds of etcd.
  */
 public final class EtcdDirectory {
-    /** What all keys begin with, unless told otherwise. */
+    /** The default prefix of all keys. */
     public static final String DEFAULT_NAMESPACE = "/sluice/";
 
     /** A watch reads all heads of its prefix in one answer, of which etcd may send more than gRPC takes by itself. */

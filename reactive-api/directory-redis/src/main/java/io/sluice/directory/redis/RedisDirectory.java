@@ -19,7 +19,7 @@ import java.util.Objects;
  * <p>Redis replicates asynchronously: after a fail-over the newest entries may be missing until their engines' next beat.
  */
 public final class RedisDirectory {
-    /** What all keys begin with, unless told otherwise. The braces keep them together. */
+    /** The default prefix of all keys. The braces keep them together. */
     public static final String DEFAULT_NAMESPACE = "{sluice}:";
 
     private RedisDirectory() {}

@@ -15,7 +15,7 @@ import java.util.Objects;
  * the node that holds them until their engines' next beat.
  */
 public final class VertxDirectory {
-    /** What the names of all maps and the event bus address begin with, unless told otherwise. */
+    /** The default prefix of the names of all maps and of the event bus address. */
     public static final String DEFAULT_NAMESPACE = "sluice.directory";
 
     private VertxDirectory() {}

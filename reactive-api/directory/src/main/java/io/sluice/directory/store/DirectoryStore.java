@@ -6,7 +6,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * A place for a directory's entries: keys, values, leases. Each Mono starts when it is subscribed to; any error of it means
- * that the place does not answer. Who calls adds the time-outs, by cancelling. What was read is at least as new as all that
+ * that the place does not answer. The caller adds the time-outs, by cancelling. What was read is at least as new as all that
  * was acknowledged before, and what {@link #changes} tells can be read. All methods may be called from any thread.
  */
 public interface DirectoryStore {

@@ -145,7 +145,7 @@ public final class InProcessStore implements DirectoryStore {
 
         private void requireAlive() {
             if (!leases.contains(this)) {
-                throw new IllegalStateException("the lease has expired");
+                throw new IllegalStateException("the lease has expired; take another");
             }
         }
 

@@ -88,7 +88,7 @@ public final class BlockLeases implements AutoCloseable {
      */
     public static BlockLeases over(ReactiveConnection connection, int maxLeases, Consumer<byte[]> others) {
         if (maxLeases < 1) {
-            throw new IllegalArgumentException("a number of leases is not " + maxLeases);
+            throw new IllegalArgumentException("maxLeases is 1 or more, not " + maxLeases);
         }
         return new BlockLeases(
                 Objects.requireNonNull(connection, "connection"), maxLeases, Objects.requireNonNull(others, "others"));
@@ -109,7 +109,8 @@ public final class BlockLeases implements AutoCloseable {
         return Mono.defer(() -> {
             if (lentCount.incrementAndGet() > maxLeases) {
                 lentCount.decrementAndGet();
-                return Mono.error(new TooManyPendingException(maxLeases + " blocks are lent already"));
+                return Mono.error(new TooManyPendingException(
+                        maxLeases + " blocks are lent already; wait for one to come back, or raise maxLeases"));
             }
             long id = nextId.getAndIncrement();
             Sinks.One<LeaseOutcome> outcome = Sinks.one();

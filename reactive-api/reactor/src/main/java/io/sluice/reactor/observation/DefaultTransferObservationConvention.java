@@ -9,7 +9,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The names and keys of {@link TransferObservation}. */
-@SuppressWarnings("exports") // Who observes requires the modules of these types; all others do without.
+@SuppressWarnings("exports") // Applications that observe require the modules of these types; others do without.
 public class DefaultTransferObservationConvention implements TransferObservationConvention {
     static final DefaultTransferObservationConvention INSTANCE = new DefaultTransferObservationConvention();
 

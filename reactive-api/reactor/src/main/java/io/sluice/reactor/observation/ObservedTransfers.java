@@ -25,7 +25,7 @@ import reactor.core.publisher.Mono;
  * the context that the transfer's own operators see. Names and keys are {@link TransferObservation}'s; a convention changes
  * them. Immutable; any thread.
  */
-@SuppressWarnings("exports") // Who observes requires the modules of these types; all others do without.
+@SuppressWarnings("exports") // Applications that observe require the modules of these types; others do without.
 public final class ObservedTransfers {
     private final ObservationRegistry registry;
     private final @Nullable TransferObservationConvention convention;

@@ -7,8 +7,8 @@ import io.sluice.engine.EngineMetrics.Operation;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** What is known of an observed transfer, for conventions and handlers. Any thread. */
-@SuppressWarnings("exports") // Who observes requires the modules of these types; all others do without.
+/** The facts about an observed transfer, for conventions and handlers. Any thread. */
+@SuppressWarnings("exports") // Applications that observe require the modules of these types; others do without.
 public final class TransferContext extends Observation.Context {
     private final Connection connection;
     private final Operation operation;

@@ -6,7 +6,7 @@ import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /** The observations of this package, with their keys. */
-@SuppressWarnings("exports") // Who observes requires the modules of these types; all others do without.
+@SuppressWarnings("exports") // Applications that observe require the modules of these types; others do without.
 public enum TransferObservation implements ObservationDocumentation {
     /** A transfer, from its subscription to its end. */
     TRANSFER {
@@ -28,7 +28,7 @@ public enum TransferObservation implements ObservationDocumentation {
 
     /** Keys of few values, for meters and spans. */
     public enum LowCardinalityKey implements KeyName {
-        /** What it does: {@code write}, {@code read}, and so on. */
+        /** The operation: {@code write}, {@code read}, and so on. */
         OPERATION("operation"),
         /** How its bytes go. */
         TRANSPORT("transport"),

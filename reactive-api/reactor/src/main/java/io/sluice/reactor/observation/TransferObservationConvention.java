@@ -4,7 +4,7 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
 /** Gives observed transfers their names and keys. */
-@SuppressWarnings("exports") // Who observes requires the modules of these types; all others do without.
+@SuppressWarnings("exports") // Applications that observe require the modules of these types; others do without.
 public interface TransferObservationConvention extends ObservationConvention<TransferContext> {
     @Override
     default boolean supportsContext(Observation.Context context) {

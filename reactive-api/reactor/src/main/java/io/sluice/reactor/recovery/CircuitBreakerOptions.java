@@ -19,7 +19,7 @@ public record CircuitBreakerOptions(int failures, Duration window, Duration open
     /** Checks the ranges. */
     public CircuitBreakerOptions {
         if (failures < 0 || failures > MOST_FAILURES) {
-            throw new IllegalArgumentException("0 to " + MOST_FAILURES + " failures, not " + failures);
+            throw new IllegalArgumentException("failures is 0 to " + MOST_FAILURES + ", not " + failures);
         }
         if (!isPositive(window) || !isPositive(openTime) || probeTime.isNegative()) {
             throw new IllegalArgumentException(

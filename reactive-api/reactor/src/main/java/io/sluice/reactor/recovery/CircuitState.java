@@ -1,6 +1,6 @@
 package io.sluice.reactor.recovery;
 
-/** What a circuit breaker lets through. */
+/** The calls that a circuit breaker lets through. */
 public enum CircuitState {
     /** Everything; failures are counted. */
     CLOSED,

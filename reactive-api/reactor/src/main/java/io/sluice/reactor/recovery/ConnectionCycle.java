@@ -187,7 +187,8 @@ final class ConnectionCycle {
         // Its time is over by now, as the pause was as long.
         breaker.tryAcquire();
         return connect.switchIfEmpty(
-                Mono.error(() -> new ConnectFailedException("what should connect has ended without a connection")));
+                Mono.error(() -> new ConnectFailedException(
+                        "the publisher that connects completed without a connection; it must emit one")));
     }
 
     private void connected(ReactiveConnection connection) {
@@ -209,7 +210,7 @@ final class ConnectionCycle {
                         nothing -> {},
                         error -> tasks.run(() -> ended(connection, error)),
                         () -> tasks.run(() -> ended(
-                                connection, new ConnectionLostException("the connection was closed, by either side"))));
+                                connection, new ConnectionLostException("the connection was closed by this side or the peer"))));
         events.tryEmitNext(new Reconnection.Connected(connection, failures, Duration.ofNanos(upSince - downSince)));
         connections.tryEmitNext(connection);
         waiting.tellAll(subscriber -> subscriber.success(connection));

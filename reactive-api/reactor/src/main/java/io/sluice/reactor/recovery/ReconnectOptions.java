@@ -38,16 +38,17 @@ public record ReconnectOptions(
     public ReconnectOptions {
         Objects.requireNonNull(circuitBreaker, "circuitBreaker");
         if (minBackoff.isNegative() || minBackoff.isZero() || maxBackoff.compareTo(minBackoff) < 0) {
-            throw new IllegalArgumentException("pauses from " + minBackoff + " to " + maxBackoff);
+            throw new IllegalArgumentException(
+                    "minBackoff is positive and at most maxBackoff, not " + minBackoff + " and " + maxBackoff);
         }
         if (maxFailures < 0) {
-            throw new IllegalArgumentException("a number of failures is not " + maxFailures);
+            throw new IllegalArgumentException("maxFailures is 0 or more, not " + maxFailures);
         }
         if (maxWait.isNegative()) {
-            throw new IllegalArgumentException("nothing waits for " + maxWait);
+            throw new IllegalArgumentException("maxWait is 0 or more, not " + maxWait);
         }
         if (maxWaiting < 0) {
-            throw new IllegalArgumentException("a number of those that wait is not " + maxWaiting);
+            throw new IllegalArgumentException("maxWaiting is 0 or more, not " + maxWaiting);
         }
     }
 
@@ -135,7 +136,7 @@ public record ReconnectOptions(
     /** Draws a pause with a source of randomness that gives a number below its argument. */
     Duration pauseAfter(int failures, LongUnaryOperator random) {
         if (failures < 1) {
-            throw new IllegalArgumentException("no pause after " + failures + " failures");
+            throw new IllegalArgumentException("failures is 1 or more, not " + failures);
         }
         long most = maxBackoff.toNanos();
         int doublings = Math.min(failures - 1, MOST_DOUBLINGS);

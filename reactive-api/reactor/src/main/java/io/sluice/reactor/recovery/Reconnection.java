@@ -3,7 +3,7 @@ package io.sluice.reactor.recovery;
 import io.sluice.reactor.ReactiveConnection;
 import java.time.Duration;
 
-/** What happens to a {@link ReconnectingConnection}. */
+/** An event of a {@link ReconnectingConnection}. */
 public sealed interface Reconnection {
     /**
      * A connection was made.

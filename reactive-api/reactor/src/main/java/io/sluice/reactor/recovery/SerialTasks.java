@@ -33,9 +33,8 @@ final class SerialTasks {
         try {
             task.run();
         } catch (RuntimeException | LinkageError | StackOverflowError e) {
-            // A subscriber's own, as Reactor throws on what it takes for fatal: those behind it are not to suffer for
-            // it.
-            LOG.error("A subscriber has thrown", e);
+            // A subscriber's own, as Reactor throws on errors that it takes for fatal. Later tasks must still run.
+            LOG.error("A subscriber of a reconnecting connection threw; the others go on", e);
         }
     }
 }
