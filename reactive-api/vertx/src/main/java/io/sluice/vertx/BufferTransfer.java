@@ -362,7 +362,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
         return mailbox.whenEnded(quiescence);
     }
 
-    /** What is in one slot. */
+    /** The part of the buffer that is in one slot. */
     private final class Chunk implements TransferCallback {
         private final StagingPool.Slot slot;
         private final int at;
@@ -415,7 +415,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
             });
         }
 
-        /** What has come is lost if the staging memory was closed meanwhile, with the engine. */
+        /** The bytes are lost if the staging memory was closed in the meantime, with the engine. */
         private @Nullable Throwable taken() {
             try {
                 empty(slot, at, bytes);

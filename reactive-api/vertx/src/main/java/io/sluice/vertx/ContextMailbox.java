@@ -66,7 +66,7 @@ final class ContextMailbox implements Handler<Void> {
         return Future.fromCompletionStage(stage, context);
     }
 
-    /** What the engine answers, on the context. */
+    /** The engine's answer, on the context. */
     <T> Future<T> whenEnded(CompletionStage<T> answer) {
         StageDelivery<T> delivery = new StageDelivery<>();
         Future<T> future = future(delivery.end());
@@ -153,7 +153,7 @@ final class ContextMailbox implements Handler<Void> {
         return first;
     }
 
-    /** What one throws is for the context to report; the others are delivered all the same. Tells how many there were. */
+    /** Delivers all, also if one throws, which the context reports. Returns how many there were. */
     private static int deliverAll(@Nullable Delivery first) {
         int count = 0;
         Throwable failure = null;

@@ -44,7 +44,7 @@ final class DefaultTransferClient implements TransferClient {
     private final @Nullable OpenWork<TransferHandle<?>> transfers;
     private final OpenWork<DemandStream<?>> streams = new OpenWork<>(DemandStream::clientClosed);
 
-    /** What this client made, to be closed with it; needed only where the engine may outlive it. */
+    /** The regions of this client, to be closed with it; needed only where the engine may outlive it. */
     private final Set<MemoryRegion> regions = ConcurrentHashMap.newKeySet();
 
     // Guarded by the regions.
@@ -73,7 +73,7 @@ final class DefaultTransferClient implements TransferClient {
         String name = copy.isShared() ? copy.getName() : null;
         OpenEngine engine = name == null
                 ? OpenEngine.open(vertx, copy)
-                : SharedEngines.of(vertx).hold(vertx, name, copy);
+                : OpenEngine.hold(vertx, name, copy);
         DefaultTransferClient client = new DefaultTransferClient(vertx, engine, name);
         client.deployment = new ClientDeployment(vertx, client);
         return client;
@@ -114,7 +114,7 @@ final class DefaultTransferClient implements TransferClient {
         return transfers != null && transfers.isClosed();
     }
 
-    /** What the engine answers to a question, on the caller's context; what it throws as well. */
+    /** The engine's answer to a question, or the exception that it throws, on the caller's context. */
     <T> Future<T> answer(Supplier<? extends CompletionStage<T>> question) {
         ContextMailbox mailbox = mailbox();
         try {
@@ -127,11 +127,6 @@ final class DefaultTransferClient implements TransferClient {
     @Override
     public TransferEngine engine() {
         return open.engine();
-    }
-
-    @Override
-    public EngineAddress address() {
-        return engine().address();
     }
 
     @Override
@@ -202,11 +197,6 @@ final class DefaultTransferClient implements TransferClient {
             regions.remove(region);
             return closingRegion;
         });
-    }
-
-    @Override
-    public Future<TransferConnection> connect(EngineAddress address) {
-        return connect(address, ConnectOptions.defaults());
     }
 
     @Override
@@ -290,7 +280,7 @@ final class DefaultTransferClient implements TransferClient {
 
     @Override
     public Future<JsonObject> health() {
-        return answer(() -> new EngineHealthCheck(engine()).ask());
+        return answer(() -> EngineHealthCheck.of(engine()));
     }
 
     @Override
@@ -358,7 +348,7 @@ final class DefaultTransferClient implements TransferClient {
         }
         List<CompletableFuture<Void>> ending = new ArrayList<>();
         try {
-            if (SharedEngines.of(vertx).release(sharedName, open)) {
+            if (open.release(vertx, sharedName)) {
                 return begun(open::close);
             }
         } catch (RuntimeException refused) {
@@ -373,7 +363,7 @@ final class DefaultTransferClient implements TransferClient {
         return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));
     }
 
-    /** What cannot even begin to close fails, and keeps nothing else from it. */
+    /** A step that throws fails, and does not keep the others from closing. */
     private static CompletableFuture<Void> begun(Supplier<CompletableFuture<Void>> step) {
         try {
             return step.get();

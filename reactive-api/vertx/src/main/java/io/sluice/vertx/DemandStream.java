@@ -57,7 +57,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
     /** The items are not wanted any more. Called at most once, and not after the source has ended. */
     abstract void stop();
 
-    /** What the end is when the source has ended and all items were handed over; {@code null} for a success. */
+    /** The error to end with when the source has ended and all items were handed over; {@code null} for a success. */
     @Nullable
     Throwable verdict() {
         return null;
@@ -68,10 +68,6 @@ abstract class DemandStream<T> implements ReadStream<T> {
 
     /** An item arrived after the stream had ended. */
     void unwanted(T item) {}
-
-    final Context context() {
-        return context;
-    }
 
     @Override
     public final DemandStream<T> handler(@Nullable Handler<T> itemHandler) {
@@ -104,7 +100,7 @@ abstract class DemandStream<T> implements ReadStream<T> {
     @Override
     public final DemandStream<T> fetch(long amount) {
         if (amount < 0) {
-            throw new IllegalArgumentException("0 or more, not " + amount);
+            throw new IllegalArgumentException("amount is 0 or more, not " + amount);
         }
         synchronized (this) {
             demand = demand + amount < 0 ? Long.MAX_VALUE : demand + amount;

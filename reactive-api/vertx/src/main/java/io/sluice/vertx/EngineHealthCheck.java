@@ -14,46 +14,36 @@ final class EngineHealthCheck {
     private static final int THRESHOLDS = 10;
     private static final Duration LEAST_PATIENCE = Duration.ofSeconds(1);
 
-    private final TransferEngine engine;
-    private final long patienceMillis;
-
-    EngineHealthCheck(TransferEngine engine) {
-        this.engine = engine;
-        this.patienceMillis = Math.max(
-                LEAST_PATIENCE.toMillis(),
-                engine.options().stallThreshold().multipliedBy(THRESHOLDS).toMillis());
-    }
+    private EngineHealthCheck() {}
 
     /** Completes with the result, healthy or not. */
-    CompletableFuture<JsonObject> ask() {
+    static CompletableFuture<JsonObject> of(TransferEngine engine) {
+        Duration stalled = engine.options().stallThreshold().multipliedBy(THRESHOLDS);
+        long patience = Math.max(LEAST_PATIENCE.toMillis(), stalled.toMillis());
         return engine.pingPollers()
                 .copy()
-                .orTimeout(patienceMillis, TimeUnit.MILLISECONDS)
-                .handle((nothing, error) -> answer(error));
+                .orTimeout(patience, TimeUnit.MILLISECONDS)
+                .handle((nothing, error) -> answer(engine, patience, error));
     }
 
-    private JsonObject answer(@Nullable Throwable error) {
-        JsonObject answer = new JsonObject()
-                .put("status", "UP")
-                .put("engine", engine.metrics().engine());
+    private static JsonObject answer(TransferEngine engine, long patience, @Nullable Throwable error) {
+        JsonObject answer = new JsonObject().put("engine", engine.metrics().engine());
         if (error != null) {
-            return answer.put("status", "DOWN").put("detail", detail(error));
+            Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+            String late = "a poller has not ended a duty cycle for " + patience + " ms";
+            return down(answer, cause instanceof TimeoutException ? late : String.valueOf(cause.getMessage()));
         }
         if (engine.options().listenHost() != null) {
             try {
                 answer.put("address", engine.address().toString());
             } catch (IllegalStateException deaf) {
-                return answer.put("status", "DOWN").put("detail", String.valueOf(deaf.getMessage()));
+                return down(answer, String.valueOf(deaf.getMessage()));
             }
         }
-        return answer.put("connections", engine.connections().size());
+        return answer.put("status", "UP").put("connections", engine.connections().size());
     }
 
-    private String detail(Throwable error) {
-        Throwable cause =
-                error instanceof CompletionException wrapped && wrapped.getCause() != null ? wrapped.getCause() : error;
-        return cause instanceof TimeoutException
-                ? "a poller has not ended a duty cycle for " + patienceMillis + " ms"
-                : String.valueOf(cause.getMessage());
+    private static JsonObject down(JsonObject answer, String detail) {
+        return answer.put("status", "DOWN").put("detail", detail);
     }
 }

@@ -2,19 +2,23 @@ package io.sluice.vertx;
 
 import io.sluice.engine.TransferEngine;
 import io.vertx.core.Vertx;
+import io.vertx.core.shareddata.LocalMap;
+import io.vertx.core.shareddata.Shareable;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An engine with what belongs to it, and how many clients hold it. */
+/** An engine with its staging memory and meters, of one client or shared by several. */
 final class OpenEngine {
     private static final Logger LOG = LoggerFactory.getLogger(OpenEngine.class);
 
     private final TransferEngine engine;
     private final StagingPool staging;
     private final @Nullable AutoCloseable meters;
-    private int holders = 1;
+    private int holders;
 
     private OpenEngine(TransferEngine engine, StagingPool staging, @Nullable AutoCloseable meters) {
         this.engine = engine;
@@ -41,15 +45,42 @@ final class OpenEngine {
         return staging;
     }
 
-    /** One more client. For {@link SharedEngines} alone, which guards it. */
-    void held() {
-        holders++;
+    /** Opens the engine that clients of one Vert.x share by a name, or holds the one that is open. */
+    static OpenEngine hold(Vertx vertx, String name, TransferClientOptions options) {
+        Shared shared = Shared.of(vertx);
+        synchronized (shared) {
+            OpenEngine known = shared.engines.get(name);
+            if (known == null) {
+                known = open(vertx, options);
+                shared.engines.put(name, known);
+            }
+            known.holders++;
+            return known;
+        }
     }
 
-    /** One client less. As {@link #held()}. */
-    boolean released() {
-        holders--;
-        return holders == 0;
+    /** Lets go of a shared one. Whether that was the last hold, so that it is to be closed. */
+    boolean release(Vertx vertx, String name) {
+        Shared shared = Shared.of(vertx);
+        synchronized (shared) {
+            holders--;
+            if (holders == 0) {
+                shared.engines.remove(name, this);
+            }
+            return holders == 0;
+        }
+    }
+
+    /** The shared engines of one Vert.x, by name; gone with it. Guards its map and the engines' holders. */
+    private static final class Shared implements Shareable {
+        private static final String PLACE = "io.sluice.vertx.engines";
+
+        private final Map<String, OpenEngine> engines = new HashMap<>();
+
+        static Shared of(Vertx vertx) {
+            LocalMap<String, Shared> place = vertx.sharedData().getLocalMap(PLACE);
+            return place.computeIfAbsent(PLACE, any -> new Shared());
+        }
     }
 
     /** Closes what belongs to the engine, and the engine. */

@@ -25,8 +25,8 @@ import java.util.List;
  *
  * <p><strong>Lifetime.</strong> A client that is made in a verticle is closed when that verticle is undeployed, and the undeployment waits
  * for it; any other one is closed with its Vert.x. For that it deploys something of its own, a child of the verticle, which shows in
- * {@link Vertx#deploymentIDs()}. As children go first, the client is closed before the verticle's own {@code stop} is called; who has
- * something to do with it at the end, closes it by hand when that is done.
+ * {@link Vertx#deploymentIDs()}. As children go first, the client is closed before the verticle's own {@code stop} is called: for work
+ * at the end close it by hand, before the undeployment.
  *
  * <p><strong>Sharing.</strong> With {@link TransferClientOptions#setShared} all clients of one Vert.x and one name share one engine, opened
  * by the first with its options, and closed with the last. Each has a life of its own: closing one cancels its transfers, closes the
@@ -35,10 +35,9 @@ import java.util.List;
  */
 public interface TransferClient {
     /**
-     * Makes a client with the defaults and the environment's settings.
+     * {@return a client with the defaults and the environment's settings, listening on a free loopback port}
      *
      * @param vertx whose contexts it serves
-     * @return the client, listening on a free loopback port
      * @throws io.sluice.engine.SluiceException if it cannot listen or no transport is available
      */
     static TransferClient create(Vertx vertx) {
@@ -65,7 +64,9 @@ public interface TransferClient {
      * {@return what a peer needs to connect: the advertised host and the bound port, with the identity}
      * @throws IllegalStateException if the engine does not listen
      */
-    EngineAddress address();
+    default EngineAddress address() {
+        return engine().address();
+    }
 
     /**
      * Allocates zeroed memory and registers it, on a worker thread; see {@link TransferEngine#allocate}. The region is closed with this
@@ -88,13 +89,10 @@ public interface TransferClient {
     Future<MemoryRegion> register(MemorySegment segment, RegionOptions options);
 
     /**
-     * Registers memory of the caller, of any kind that a transport registers, <strong>which must outlive the region</strong>, on a
-     * worker thread; see {@link TransferEngine#register(io.sluice.engine.RegionMemory, RegionOptions)}. The region is closed with
-     * this client, if not before.
+     * {@return as {@link #register(MemorySegment, RegionOptions)}, for memory of any kind that a transport registers}
      *
-     * @param memory of the host or of a device
+     * @param memory of the host or of a device; must outlive the region
      * @param options access and name
-     * @return the region; or {@link io.sluice.engine.RegistrationException} if the memory cannot be registered, or the name is taken
      */
     Future<MemoryRegion> register(RegionMemory memory, RegionOptions options);
 
@@ -115,7 +113,9 @@ public interface TransferClient {
      *     {@link io.sluice.engine.AuthenticationException} or another {@link io.sluice.engine.SluiceException} within the connect
      *     time-out
      */
-    Future<TransferConnection> connect(EngineAddress address);
+    default Future<TransferConnection> connect(EngineAddress address) {
+        return connect(address, ConnectOptions.defaults());
+    }
 
     /**
      * {@return as {@link #connect(EngineAddress)}, with options, such as to share the poller of other connections}

@@ -165,8 +165,8 @@ public class TransferClientOptions {
     }
 
     /**
-     * Sets how much registered memory the engine keeps for transfers of buffers. It is allocated with the first of them, and bounds what
-     * they have in flight: where it is all in use, they wait. At least one slot is there.
+     * Sets how much registered memory the engine keeps for transfers of buffers. The first of them allocates it; it bounds what they
+     * have in flight: while it is all in use, they wait. It holds at least one slot.
      *
      * @param bytes 1 to 64 GiB
      * @return this
@@ -182,7 +182,7 @@ public class TransferClientOptions {
     }
 
     /**
-     * Sets into how long parts the staging memory is divided. Each chunk of a buffer takes one, however short it is.
+     * Sets the length of a slot of staging memory. Each chunk of a buffer takes a whole one.
      *
      * @param bytes 1 KiB to 64 MiB
      * @return this
@@ -209,13 +209,13 @@ public class TransferClientOptions {
         return this;
     }
 
-    /** {@return the name of that registry; default {@value #DEFAULT_METRICS_REGISTRY_NAME}} */
+    /** {@return the name of the registry for the engine's meters; default {@value #DEFAULT_METRICS_REGISTRY_NAME}} */
     public String getMetricsRegistryName() {
         return metricsRegistryName;
     }
 
     /**
-     * Names that registry.
+     * Names the registry for the engine's meters.
      *
      * @param registryName as {@code MicrometerMetricsOptions.setRegistryName} has it
      * @return this
@@ -231,9 +231,9 @@ public class TransferClientOptions {
     }
 
     /**
-     * Exports meters for peers, too.
+     * Exports meters for peers, too. Peers beyond the limit share one set.
      *
-     * @param most how many are told apart, 0 to 10,000; the others come together
+     * @param most peers with meters of their own, 0 to 10,000
      * @return this
      */
     public TransferClientOptions setMetricsPeers(int most) {

@@ -69,10 +69,9 @@ public interface TransferConnection {
     Future<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors);
 
     /**
-     * Gives up a remote region. Transfers that still use it are refused by the target.
+     * {@return completes when the peer has dropped a remote region} The target refuses transfers that still use it.
      *
      * @param region attached on this connection
-     * @return completes when the peer has dropped it
      */
     Future<Void> detach(RemoteRegion region);
 
@@ -143,8 +142,7 @@ public interface TransferConnection {
      * @param remoteOffset where it begins, in bytes
      * @param length bytes, 0 or more
      * @param options deadline and the like
-     * @return the result of a success: the bytes are final. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, without
+     * @return the result of a success: the bytes are final; errors as for a write, without
      *     {@link io.sluice.engine.OutcomeUnknownException}
      */
     default Future<TransferResult> read(
@@ -182,8 +180,7 @@ public interface TransferConnection {
      * @param target attached on this connection
      * @param targetOffset where in the target to begin, in bytes
      * @param options a deadline, to the millisecond, for the whole, and a priority; no events
-     * @return the result of a success: all bytes are written. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}; some of the bytes may be written then
+     * @return the result of a success: all bytes are written; after an error of a write some may be
      */
     default Future<TransferResult> writeBuffer(
             Buffer source, RemoteRegion target, long targetOffset, TransferOptions options) {
@@ -202,15 +199,14 @@ public interface TransferConnection {
     }
 
     /**
-     * Reads bytes of the peer's region into a new buffer. They come into the engine's staging memory, in chunks, and are copied from
-     * there once, on the caller's context; see {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}.
+     * Reads bytes of the peer's region into a new buffer: in chunks into staging memory, from where the caller's context copies them
+     * once; see {@link #writeBuffer(Buffer, RemoteRegion, long, TransferOptions)}.
      *
      * @param source attached on this connection
      * @param sourceOffset where in the source to begin, in bytes
      * @param length bytes, 0 or more
      * @param options a deadline, to the millisecond, for the whole, and a priority; no events
-     * @return the buffer, of exactly this length. Errors as for
-     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
+     * @return the buffer, of exactly this length; errors as for a read
      */
     default Future<Buffer> readBuffer(RemoteRegion source, long sourceOffset, int length, TransferOptions options) {
         return cancellable().readBuffer(source, sourceOffset, length, options).result();
@@ -322,9 +318,7 @@ public interface TransferConnection {
      * @param length bytes, 0 or more
      * @param signal what to do to which signal; its region is attached on this connection, too
      * @param options deadline and the like
-     * @return the result of a success: the signal is updated. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)};
-     *     {@link io.sluice.engine.OutcomeUnknownException} also means that the signal may or may not be updated
+     * @return the result of a success: the signal is updated; after {@link io.sluice.engine.OutcomeUnknownException} it may be
      */
     default Future<TransferResult> writeWithSignal(
             MemoryRegion local,
@@ -355,12 +349,11 @@ public interface TransferConnection {
     }
 
     /**
-     * Adds to a signal of the peer. {@link io.sluice.engine.SignalOrder#STRONG} is after everything that was submitted before on this
-     * connection; {@link io.sluice.engine.SignalOrder#WEAK} waits for nothing.
+     * {@return completes when a signal of the peer is updated} {@link io.sluice.engine.SignalOrder#STRONG} is after everything that
+     * was submitted before on this connection; {@link io.sluice.engine.SignalOrder#WEAK} waits for nothing.
      *
      * @param update what to do to which signal
      * @param options deadline and the like
-     * @return completes when the signal is updated
      */
     default Future<Void> signal(SignalUpdate update, TransferOptions options) {
         return cancellable().signal(update, options).result().mapEmpty();
@@ -373,8 +366,7 @@ public interface TransferConnection {
      * @param remoteOffset where the word lies, in bytes; a multiple of 8
      * @param addend what to add; wraps around as Java's addition does
      * @param options deadline and the like
-     * @return what the word held before. {@link io.sluice.engine.OutcomeUnknownException} means that it may or may not have been
-     *     added
+     * @return what the word held before; after {@link io.sluice.engine.OutcomeUnknownException} it may have been added
      */
     default Future<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
         return cancellable().fetchAdd(remote, remoteOffset, addend, options).result();
@@ -433,10 +425,9 @@ public interface TransferConnection {
     TransferResultStream readVectored(ReadStream<TransferElement> elements, TransferOptions options);
 
     /**
-     * A stream that writes each element that is written to it. It is full when as many of its operations or bytes are under way as
-     * {@link Connection#window()} holds ({@link WriteStream#setWriteQueueMaxSize}: another number of operations), and drained at half
-     * of that. What is written to a full stream is taken all the same, until
-     * {@link io.sluice.engine.EngineOptions#maxPending()}.
+     * A stream that writes each element that is written to it. It is full when its operations or bytes in flight fill
+     * {@link Connection#window()} ({@link WriteStream#setWriteQueueMaxSize}: another number of operations), and drained at half of
+     * that. A full stream still takes elements, until {@link io.sluice.engine.EngineOptions#maxPending()}.
      *
      * @param options of each write
      * @return the future of a write is that of its transfer; that of {@link WriteStream#end()} completes when all have ended, with
@@ -477,10 +468,9 @@ public interface TransferConnection {
     }
 
     /**
-     * The peer's notifications, those that came before first. Demand is passed on, up to a few ahead: what is not fetched stays with
-     * the connection and delays the sender. One stream at a time has them; another one that begins meanwhile fails with
-     * {@link IllegalStateException}. To take its handler away ends a stream for good: the next stream goes on with what was not
-     * fetched.
+     * The peer's notifications, the oldest first. Demand is passed on, up to a few ahead: those that are not fetched stay with the
+     * connection and delay the sender. One stream at a time has them; a second one fails with {@link IllegalStateException}. Taking
+     * the handler away ends a stream for good; the next stream goes on with the rest.
      *
      * @return begins with its handler, and ends when either side closes the connection or the client is closed; the exception handler
      *     gets {@link io.sluice.engine.ConnectionLostException} if the peer is lost
@@ -500,13 +490,11 @@ public interface TransferConnection {
     Future<Void> quiet();
 
     /**
-     * Asks the peer's engine for the CRC-32C of what a range holds there; see {@link io.sluice.engine.Connection#checksum}.
+     * {@return the CRC-32C of a range of the peer's region, 0 to 0xFFFFFFFF; errors as for a read} See {@link Connection#checksum}.
      *
      * @param region attached on this connection
      * @param offset where the range begins, in bytes
      * @param length bytes
-     * @return 0 to 0xFFFFFFFF; {@link io.sluice.engine.RemoteAccessException} if the peer refuses as it would refuse to be read from,
-     *     {@link io.sluice.engine.ConnectionLostException}; {@link IndexOutOfBoundsException} if the range leaves the region
      */
     Future<Long> checksum(RemoteRegion region, long offset, long length);
 
@@ -522,10 +510,8 @@ public interface TransferConnection {
     Future<Void> ended();
 
     /**
-     * Closes the connection: what has not ended ends with {@link io.sluice.engine.ConnectionClosedException} (a write of which parts
-     * were sent with {@link io.sluice.engine.OutcomeUnknownException}). The peer is told.
-     *
-     * @return completes when it is closed and quiescent; a second call gives the same outcome
+     * {@return completes when the connection is closed and quiescent; a second call gives the same outcome} Open transfers end with
+     * {@link io.sluice.engine.ConnectionClosedException}, partly sent writes with {@link io.sluice.engine.OutcomeUnknownException}.
      */
     Future<Void> close();
 }

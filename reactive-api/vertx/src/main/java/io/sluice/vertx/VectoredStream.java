@@ -116,7 +116,7 @@ final class VectoredStream extends DemandStream<TransferResult> implements Trans
     private final Source source;
     private final BiFunction<TransferElement, TransferCallback, Transfer> submission;
 
-    /** What was submitted and may still touch memory. Guards what follows, too. */
+    /** The submitted elements that may still touch memory. Guards the following fields, too. */
     private final Set<Element> underWay = new HashSet<>();
 
     private boolean stopping;
