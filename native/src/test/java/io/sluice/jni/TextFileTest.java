@@ -24,7 +24,8 @@ class TextFileTest {
         }
         // only the first is a mark
         assertThat(TextFile.decoded(utf8("\uFEFF\uFEFFa"), "f")).isEqualTo("\uFEFFa");
-        assertThat(TextFile.unmarked(new byte[] {(byte) 0xEF, (byte) 0xBB}, "f")).hasSize(2);
+        assertThat(TextFile.unmarked(new byte[] {(byte) 0xEF, (byte) 0xBB}, "f"))
+                .hasSize(2);
     }
 
     @ParameterizedTest

@@ -22,7 +22,8 @@ public final class NamedConnections {
     private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
 
     /** The engine to which an entry led may be gone, and the entry with it: an attempt that was given up then fails unheard. */
-    private static final Consumer<Throwable> IGNORED = error -> LOG.debug("A connection attempt failed after its subscriber had gone", error);
+    private static final Consumer<Throwable> IGNORED =
+            error -> LOG.debug("A connection attempt failed after its subscriber had gone", error);
 
     private final Directory directory;
     private final ReactiveTransferEngine engine;

@@ -88,7 +88,8 @@ final class StoreDirectory implements Directory {
 
     private Mono<EntryHead> head(String name) {
         return access.head(name)
-                .switchIfEmpty(Mono.error(() -> new EngineNotFoundException("no engine is published as '" + name + "', or its lease has expired")));
+                .switchIfEmpty(Mono.error(() -> new EngineNotFoundException(
+                        "no engine is published as '" + name + "', or its lease has expired")));
     }
 
     private Mono<EngineListing> listing(String name, Function<EntryHead, List<Integer>> wanted) {

@@ -71,14 +71,18 @@ final class StorePublication implements Publication {
 
     /** The publisher got no result: removes the values that may have been stored. */
     private void giveUp() {
-        withdraw().subscribe(ignored -> {}, error -> LOG.debug("The entry '{}' is left to expire", advertisement.name(), error));
+        withdraw()
+                .subscribe(
+                        ignored -> {},
+                        error -> LOG.debug("The entry '{}' is left to expire", advertisement.name(), error));
     }
 
     @Override
     public EngineEntry entry() {
         Installed current = installed;
         if (current == null) {
-            throw new IllegalStateException("'" + advertisement.name() + "' is not published yet; wait for the publication");
+            throw new IllegalStateException(
+                    "'" + advertisement.name() + "' is not published yet; wait for the publication");
         }
         return current.entry().head().entry();
     }
@@ -88,7 +92,8 @@ final class StorePublication implements Publication {
         Map<String, RegionDescriptor> copy = Map.copyOf(regions);
         return writes.run(Mono.defer(() -> {
                     if (isOver.get()) {
-                        return Mono.<Void>error(new DirectoryClosedException("the publication of '" + advertisement.name() + "' has ended; publish again"));
+                        return Mono.<Void>error(new DirectoryClosedException(
+                                "the publication of '" + advertisement.name() + "' has ended; publish again"));
                     }
                     advertisement = advertisement.withRegions(copy);
                     return install(false);
@@ -160,7 +165,10 @@ final class StorePublication implements Publication {
             if (current != null) {
                 // The head is another's, which the lease leaves alone; the parts go.
                 access.bounded(current.lease().revoke())
-                        .subscribe(ignored -> {}, error -> LOG.debug("The parts of the entry '{}' are left to expire", advertisement.name(), error));
+                        .subscribe(
+                                ignored -> {},
+                                error -> LOG.debug(
+                                        "The parts of the entry '{}' are left to expire", advertisement.name(), error));
             }
             ended.tryEmitError(taken);
         }

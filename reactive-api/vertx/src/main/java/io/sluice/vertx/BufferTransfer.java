@@ -154,8 +154,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
     }
 
     /** Submits one chunk, whose bytes a write copies into the slot first. */
-    abstract Transfer submit(
-            StagingPool.Slot slot, int at, int bytes, TransferOptions ofChunk, TransferCallback end);
+    abstract Transfer submit(StagingPool.Slot slot, int at, int bytes, TransferOptions ofChunk, TransferCallback end);
 
     /** Whether it reads, so that a slot has to be emptied after its chunk. */
     abstract boolean reads();
@@ -178,8 +177,9 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
                         "a transfer of a buffer is many transfers: leave out startAfter and completeInto");
             }
             if (!remote.connection().equals(connection)) {
-                throw new IllegalArgumentException("the region was attached on " + remote.connection().id()
-                        + ", not on this connection, " + connection.id() + "; attach it here");
+                throw new IllegalArgumentException(
+                        "the region was attached on " + remote.connection().id() + ", not on this connection, "
+                                + connection.id() + "; attach it here");
             }
             Objects.checkFromIndexSize(remoteOffset, length, remote.length());
             startTimer();
@@ -201,8 +201,8 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
                     .owner()
                     .setTimer(
                             Math.max(1, deadline.toMillis()),
-                            id -> fail(
-                                    new TransferTimeoutException("the " + length + " bytes of the buffer were not transferred within " + deadline)));
+                            id -> fail(new TransferTimeoutException(
+                                    "the " + length + " bytes of the buffer were not transferred within " + deadline)));
         }
     }
 

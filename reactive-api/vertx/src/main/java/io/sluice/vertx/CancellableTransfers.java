@@ -259,8 +259,7 @@ public final class CancellableTransfers {
      * @param addend what to add
      * @param options deadline and the like
      */
-    public TransferHandle<Long> fetchAdd(
-            RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
+    public TransferHandle<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options) {
         check(remote, options);
         PendingOperation.OfWord operation = new PendingOperation.OfWord(client);
         return operation.start(() -> connection.fetchAdd(remote, remoteOffset, addend, options, operation));

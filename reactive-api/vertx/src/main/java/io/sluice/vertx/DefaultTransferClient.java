@@ -71,9 +71,7 @@ final class DefaultTransferClient implements TransferClient {
     static TransferClient create(Vertx vertx, TransferClientOptions options) {
         TransferClientOptions copy = new TransferClientOptions(options);
         String name = copy.isShared() ? copy.getName() : null;
-        OpenEngine engine = name == null
-                ? OpenEngine.open(vertx, copy)
-                : OpenEngine.hold(vertx, name, copy);
+        OpenEngine engine = name == null ? OpenEngine.open(vertx, copy) : OpenEngine.hold(vertx, name, copy);
         DefaultTransferClient client = new DefaultTransferClient(vertx, engine, name);
         client.deployment = new ClientDeployment(vertx, client);
         return client;
@@ -209,7 +207,8 @@ final class DefaultTransferClient implements TransferClient {
     @Override
     public Future<TransferConnection> connection(EngineAddress address) {
         Objects.requireNonNull(address, "address");
-        return answer(() -> engine().connection(address).thenApply(connection -> new EngineConnection(this, connection)));
+        return answer(
+                () -> engine().connection(address).thenApply(connection -> new EngineConnection(this, connection)));
     }
 
     private TransferConnection own(Connection connection) {
@@ -253,8 +252,7 @@ final class DefaultTransferClient implements TransferClient {
                 streams,
                 (int) Math.min(windows, most),
                 new VectoredStream.Listed(elements),
-                (element, callback) ->
-                        submission.submit(element.remote().connection(), element, options, callback));
+                (element, callback) -> submission.submit(element.remote().connection(), element, options, callback));
     }
 
     @Override

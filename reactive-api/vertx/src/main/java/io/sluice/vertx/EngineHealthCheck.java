@@ -29,7 +29,8 @@ final class EngineHealthCheck {
     private static JsonObject answer(TransferEngine engine, long patience, @Nullable Throwable error) {
         JsonObject answer = new JsonObject().put("engine", engine.metrics().engine());
         if (error != null) {
-            Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+            Throwable cause =
+                    error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
             String late = "a poller has not ended a duty cycle for " + patience + " ms";
             return down(answer, cause instanceof TimeoutException ? late : String.valueOf(cause.getMessage()));
         }
@@ -40,7 +41,8 @@ final class EngineHealthCheck {
                 return down(answer, String.valueOf(deaf.getMessage()));
             }
         }
-        return answer.put("status", "UP").put("connections", engine.connections().size());
+        return answer.put("status", "UP")
+                .put("connections", engine.connections().size());
     }
 
     private static JsonObject down(JsonObject answer, String detail) {

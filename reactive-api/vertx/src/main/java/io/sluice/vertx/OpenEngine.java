@@ -88,7 +88,10 @@ final class OpenEngine {
         try {
             staging.close();
         } catch (RuntimeException refused) {
-            LOG.warn("Engine {} closes; transfers that waited for its staging memory were not refused", engine.id(), refused);
+            LOG.warn(
+                    "Engine {} closes; transfers that waited for its staging memory were not refused",
+                    engine.id(),
+                    refused);
         }
         if (meters != null) {
             try {

@@ -37,7 +37,10 @@ final class OptionsJson {
     /** In the order in which they are read: a port comes after its host. */
     private static final List<Property<EngineOptions, Builder>> ENGINE = List.of(
             text("engineName", EngineOptions::name, Builder::name),
-            text("listenHost", EngineOptions::listenHost, (to, host) -> to.listen(host, to.build().listenPort())),
+            text(
+                    "listenHost",
+                    EngineOptions::listenHost,
+                    (to, host) -> to.listen(host, to.build().listenPort())),
             count("listenPort", EngineOptions::listenPort, OptionsJson::listenPort),
             flag("listening", options -> options.listenHost() != null, OptionsJson::listening),
             text(
@@ -135,8 +138,7 @@ final class OptionsJson {
 
     private static <S, T> Property<S, T> count(
             String key, Function<S, @Nullable Integer> getter, ObjIntConsumer<T> setter) {
-        return new Property<>(
-                key, getter::apply, (to, value) -> setter.accept(to, Math.toIntExact(integer(value))));
+        return new Property<>(key, getter::apply, (to, value) -> setter.accept(to, Math.toIntExact(integer(value))));
     }
 
     private static <S, T> Property<S, T> number(String key, Function<S, Long> getter, ObjLongConsumer<T> setter) {

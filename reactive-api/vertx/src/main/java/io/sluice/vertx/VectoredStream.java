@@ -26,8 +26,7 @@ import org.slf4j.LoggerFactory;
 final class VectoredStream extends DemandStream<TransferResult> implements TransferResultStream {
     /** Submits one element over a connection. */
     interface Submission {
-        Transfer submit(
-                Connection over, TransferElement element, TransferOptions options, TransferCallback callback);
+        Transfer submit(Connection over, TransferElement element, TransferOptions options, TransferCallback callback);
 
         static Transfer write(Connection over, TransferElement e, TransferOptions options, TransferCallback callback) {
             return over.write(e.local(), e.localOffset(), e.remote(), e.remoteOffset(), e.length(), options, callback);

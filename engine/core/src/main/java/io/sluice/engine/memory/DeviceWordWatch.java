@@ -68,7 +68,8 @@ final class DeviceWordWatch extends Deadline implements Runnable {
     /** The region closes. */
     synchronized void forget(LocalRegion region) {
         if (isListed(region)) {
-            regions = Arrays.stream(regions).filter(each -> !each.equals(region)).toArray(LocalRegion[]::new);
+            regions =
+                    Arrays.stream(regions).filter(each -> !each.equals(region)).toArray(LocalRegion[]::new);
         }
     }
 

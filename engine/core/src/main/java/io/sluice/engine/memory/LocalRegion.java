@@ -53,8 +53,8 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         this.options = options;
         this.memory = memory;
         this.giveBack = giveBack;
-        this.words = new RegionWords(
-                memory, memory.isHost() ? null : registrations.words(), () -> whenAwaited.accept(this));
+        this.words =
+                new RegionWords(memory, memory.isHost() ? null : registrations.words(), () -> whenAwaited.accept(this));
     }
 
     /**

@@ -186,9 +186,8 @@ final class ConnectionCycle {
     private Mono<ReactiveConnection> dial() {
         // Its time is over by now, as the pause was as long.
         breaker.tryAcquire();
-        return connect.switchIfEmpty(
-                Mono.error(() -> new ConnectFailedException(
-                        "the publisher that connects completed without a connection; it must emit one")));
+        return connect.switchIfEmpty(Mono.error(() -> new ConnectFailedException(
+                "the publisher that connects completed without a connection; it must emit one")));
     }
 
     private void connected(ReactiveConnection connection) {
@@ -210,7 +209,8 @@ final class ConnectionCycle {
                         nothing -> {},
                         error -> tasks.run(() -> ended(connection, error)),
                         () -> tasks.run(() -> ended(
-                                connection, new ConnectionLostException("the connection was closed by this side or the peer"))));
+                                connection,
+                                new ConnectionLostException("the connection was closed by this side or the peer"))));
         events.tryEmitNext(new Reconnection.Connected(connection, failures, Duration.ofNanos(upSince - downSince)));
         connections.tryEmitNext(connection);
         waiting.tellAll(subscriber -> subscriber.success(connection));

@@ -64,7 +64,7 @@ record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddre
             long probeAddress = buffer.getLong();
             byte[] probe = take(buffer, PROBE_BYTES);
             // the name becomes part of a path and of a socket's address
-            if (!meetingPoint.isEmpty() && !Rendezvous.isName(meetingPoint) || buffer.hasRemaining()) {
+            if ((!meetingPoint.isEmpty() && !Rendezvous.isName(meetingPoint)) || buffer.hasRemaining()) {
                 throw new ProtocolException("the peer's shm offer is damaged");
             }
             return new ShmOffer(host, meetingPoint, secret, probeAddress, probe);

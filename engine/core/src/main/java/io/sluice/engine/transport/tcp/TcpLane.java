@@ -450,7 +450,12 @@ final class TcpLane implements InboundFrames.Sink {
 
     @Override
     public void readAsked(ExportedRegion region, long offset, long length) {
-        answer(FrameHeader.READ_DATA, CompletionStatus.SUCCESS, 0, region.memory().address() + offset, length);
+        answer(
+                FrameHeader.READ_DATA,
+                CompletionStatus.SUCCESS,
+                0,
+                region.memory().address() + offset,
+                length);
         out.payloadIn(region.memory().segment(), offset);
         out.lease(region);
     }
@@ -476,8 +481,7 @@ final class TcpLane implements InboundFrames.Sink {
         context.refused();
     }
 
-    private void answer(
-            int operation, CompletionStatus status, long count, long payloadAddress, long payloadLength) {
+    private void answer(int operation, CompletionStatus status, long count, long payloadAddress, long payloadLength) {
         markWorkBegins();
         answerWaits(payloadLength);
         out.add(operation, status.code(), count, 0, 0, 0, payloadLength, payloadAddress, payloadLength);

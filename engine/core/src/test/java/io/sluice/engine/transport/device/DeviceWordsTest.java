@@ -164,7 +164,9 @@ class DeviceWordsTest {
         Patience.await(end);
         // the first cycle may have begun before a read took so long
         for (int i = 2; i < loads.size(); i++) {
-            assertThat(loads.get(i) - loads.get(i - 1)).as("words read in a cycle").isLessThanOrEqualTo(1);
+            assertThat(loads.get(i) - loads.get(i - 1))
+                    .as("words read in a cycle")
+                    .isLessThanOrEqualTo(1);
         }
         registration.slow(Duration.ZERO);
         assertThat(waits).noneMatch(CompletableFuture::isDone);
