@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What a peer that holds a region's descriptor may do with the region. The owner itself may always do everything. */
+/** The rights of a peer that holds a region's descriptor. The owner itself always has every right. */
 public enum Access {
     /** A peer may read. */
     REMOTE_READ(1),

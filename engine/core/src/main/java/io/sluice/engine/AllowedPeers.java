@@ -10,9 +10,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A list of peers and of what each may do; whoever is not on it may not connect. Peers and regions are given by patterns, in
- * which {@code *} stands for any characters. A peer's pattern is compared with each of {@link PeerIdentity#names()}, as a whole and
- * with the case of letters. Rights add up. Immutable: each method gives a longer list.
+ * An allow-list of peers with their rights; a peer that is not on it is refused. Peers and regions are given by
+ * patterns, in which {@code *} stands for any characters. A peer's pattern is compared with each of {@link
+ * PeerIdentity#names()}, as a whole and with the case of letters. Rights add up. Immutable: each method gives a longer
+ * list.
  *
  * <pre>{@code
  * AllowedPeers.none()
@@ -30,7 +31,7 @@ public final class AllowedPeers implements PeerAuthorizer {
         this.rules = rules;
     }
 
-    /** What one pattern of peers may do; without a pattern of regions it is about those that have no name. */
+    /** The rights of one pattern of peers; without a pattern of regions the rule covers regions without a name. */
     private record Rule(Pattern peer, @Nullable Pattern regions, Set<Access> rights) {
         boolean isAbout(PeerIdentity identity) {
             return identity.names().stream().anyMatch(name -> peer.matcher(name).matches());
@@ -44,7 +45,7 @@ public final class AllowedPeers implements PeerAuthorizer {
     }
 
     /**
-     * An empty list: nobody may connect.
+     * An empty list: every peer is refused.
      *
      * @return the list
      */

@@ -1,13 +1,13 @@
 package io.sluice.engine;
 
 /**
- * Who carries out the atomic operations and signals on a region's words. Operations of one domain are atomic among
+ * Executes the atomic operations and signals on a region's words. Operations of one domain are atomic among
  * themselves, and not towards those of the other: so a region declares one, and operations of the other are refused.
  */
 public enum AtomicDomain {
     /**
      * The processors of the region's host: operations of peers come by message and are carried out by the engine. They
-     * are atomic towards each other, on whatever connection and transport they come, and towards {@link Signal#add} and
+     * are atomic towards each other, on any connection and transport, and towards {@link Signal#add} and
      * other atomic instructions of the host's own code. Every transport offers this domain.
      */
     TARGET_CPU,

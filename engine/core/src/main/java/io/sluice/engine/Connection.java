@@ -71,7 +71,7 @@ public interface Connection extends TransferOperations<Transfer> {
     ConnectionState state();
 
     /**
-     * The loop that drives this connection, where stages of the caller's can run beside it.
+     * The event loop that drives this connection, where callers can also run stages of their own.
      *
      * @return never changes; that of the engine's other connections as well, as far as they are on the same poller
      */
@@ -209,16 +209,17 @@ public interface Connection extends TransferOperations<Transfer> {
     CompletableFuture<Void> quiesced();
 
     /**
-     * The end of the connection, whoever brings it about.
+     * Completes when the connection ends, whichever side closes it.
      *
      * @return completes normally if either side closes it, with {@link ConnectionLostException} if the peer is lost
      */
     CompletionStage<Void> ended();
 
     /**
-     * Closes the connection in order. From now on neither side takes new transfers: here they are refused with
-     * {@link ConnectionClosedException}, at the peer, which is told, with {@link ConnectionLostException}. When those of both sides
-     * that were submitted before have ended, or the time is over, the connection closes as by {@link #close()}.
+     * Closes the connection in order. From now on neither side takes new transfers: here they are refused with {@link
+     * ConnectionClosedException}, at the peer, which gets a message, with {@link ConnectionLostException}. When those
+     * of both sides that were submitted before have ended, or the time is over, the connection closes as by {@link
+     * #close()}.
      *
      * @param patience the most time for that, 0 or more
      * @return completes when it is closed and quiescent: after the given time, and a little more than the liveness time-out, at the
@@ -229,7 +230,7 @@ public interface Connection extends TransferOperations<Transfer> {
 
     /**
      * Closes the connection: what has not ended ends with {@link ConnectionClosedException} (a write of which parts were
-     * sent with {@link OutcomeUnknownException}). The peer is told.
+     * sent with {@link OutcomeUnknownException}). The peer is notified.
      *
      * @return completes when it is closed and quiescent; a second call gives the same outcome
      */

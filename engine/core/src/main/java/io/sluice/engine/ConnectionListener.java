@@ -1,6 +1,6 @@
 package io.sluice.engine;
 
-/** Hears of connections that peers make. */
+/** Receives the connections that peers open. */
 @FunctionalInterface
 public interface ConnectionListener {
     /**

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a peer needs to connect to an engine: a host, a port and, so that stale metadata is noticed, the engine's
+ * The address of an engine for its peers: a host, a port and, so that stale metadata is noticed, the engine's
  * identity.
  *
  * <p>Text form: {@code host:port} or {@code host:port#engine-id}; an IPv6 literal stands in brackets.

@@ -4,8 +4,8 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * The identity of one engine: 128 random bits, drawn when the engine opens. Two engines never share one, whatever host
- * or process they live in.
+ * The identity of one engine: 128 random bits, drawn when the engine opens. No two engines share one, on any host
+ * or in any process.
  *
  * @param high the upper 64 bits
  * @param low the lower 64 bits

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * The thread that drives a connection, for stages that stand above the engine: code that reduces, decodes or forwards what has
  * arrived, and has to take turns with the connection's own work without a thread of its own. Got from
  * {@link Connection#loop()}; connections of one {@link LoopGroup} have one loop, and a loop may serve other connections as
- * well. What runs here must not block, as {@link TransferCallback}s must not; Reactor knows the thread as non-blocking. All
+ * well. Tasks must not block, as {@link TransferCallback}s must not; Reactor knows the thread as non-blocking. All
  * methods may be called from any thread.
  */
 public interface EngineLoop {
@@ -19,9 +19,9 @@ public interface EngineLoop {
 
     /**
      * Runs a task once in the next duty cycle, or in this one if the loop has not come to its tasks yet, and not inside
-     * this call. Tasks of one thread run in their order. What a task throws is logged. A task that was accepted runs also if the
-     * engine closes meanwhile; when the loop's thread has ended by then, on the thread that handed it over, inside
-     * the call.
+     * this call. Tasks of one thread run in their order. An exception of a task is logged. A task that was accepted
+     * runs also if the engine closes meanwhile; when the loop's thread has ended by then, on the thread that handed it
+     * over, inside the call.
      *
      * @param task must not block
      * @throws ConnectionClosedException if the engine is closed, or the loop has failed

@@ -7,7 +7,7 @@ import java.util.List;
  * each poller.
  */
 public interface EngineMetrics {
-    /** What a transfer does. */
+    /** The kind of an operation. */
     enum Operation {
         /** A write, or an element of a vectored one, or a put. */
         WRITE,
@@ -25,13 +25,13 @@ public interface EngineMetrics {
 
     /** How a transfer ended. */
     enum Outcome {
-        /** With success. */
+        /** The operation succeeded. */
         SUCCESS,
-        /** With an error other than the two below. */
+        /** The operation failed with an error other than the two below. */
         ERROR,
-        /** By its deadline. */
+        /** The operation's deadline expired. */
         TIMEOUT,
-        /** By its initiator. */
+        /** The initiator cancelled the operation. */
         CANCELLED
     }
 
@@ -110,7 +110,7 @@ public interface EngineMetrics {
     int pending();
 
     /**
-     * What {@link #pending()} can be at most, over the connections open now.
+     * The upper bound of {@link #pending()}, over the connections open now.
      *
      * @return the count
      */
@@ -163,7 +163,7 @@ public interface EngineMetrics {
     /**
      * The process's limit of locked memory.
      *
-     * @return bytes; {@link Long#MAX_VALUE} if there is none or nobody knows
+     * @return bytes; {@link Long#MAX_VALUE} if there is none or it is unknown
      */
     long lockedBytesLimit();
 }

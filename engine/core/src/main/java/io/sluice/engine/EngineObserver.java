@@ -3,8 +3,8 @@ package io.sluice.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hears of what happens seldom in an engine. Every method is called on a poller or on the thread that causes the event, which must
- * not be held up; what a method throws is logged and goes no further.
+ * Observes rare events of an engine. Every method is called on a poller or on the thread that causes the event, and
+ * must not block it; an exception of a method is logged and not propagated.
  */
 public interface EngineObserver {
     /**

@@ -111,7 +111,7 @@ public final class EngineOptions {
     /**
      * See {@link Builder#advertise(String, int)}.
      *
-     * @return the host that peers are told, or {@code null} for the bound one
+     * @return the host that is announced to peers, or {@code null} for the bound one
      */
     public @Nullable String advertisedHost() {
         return settings.advertisedHost;
@@ -120,7 +120,7 @@ public final class EngineOptions {
     /**
      * See {@link Builder#advertise(String, int)}.
      *
-     * @return the port that peers are told, 0 for the bound one
+     * @return the port that is announced to peers, 0 for the bound one
      */
     public int advertisedPort() {
         return settings.advertisedPort;
@@ -533,8 +533,8 @@ public final class EngineOptions {
         }
 
         /**
-         * What tells the engine's figures from those of other engines of the process. Default: none, and the first digits of
-         * the engine's identity take its place; {@code SLUICE_NAME}.
+         * Distinguishes the engine's figures from those of other engines of the process. Default: none, and the first
+         * digits of the engine's identity take its place; {@code SLUICE_NAME}.
          *
          * @param name 1 to 64 printable characters
          * @return this
@@ -607,8 +607,8 @@ public final class EngineOptions {
         /**
          * The transports to use, the most preferred first. Default: all that are available; {@code SLUICE_TRANSPORTS},
          * separated by commas ({@code auto} is the default).
-         * A connection takes the first that both engines have, and further ones for memory that it does not reach. What one
-         * needs for that, as shm needs tcp, it has beside it also if it is not named.
+         * A connection takes the first that both engines have, and further ones for memory that the first does not
+         * reach. A transport that a named one depends on, as shm depends on tcp, is opened even if it is not named.
          *
          * @param names of providers
          * @return this
@@ -698,7 +698,7 @@ public final class EngineOptions {
 
         /**
          * Handshakes that peers may begin in a second, lanes without TLS apart; so many may come at once, seven eighths of them
-         * from one address. What comes beyond is refused with {@link LimitExceededException}. Default 2,000;
+         * from one address. Handshakes above the rate are refused with {@link LimitExceededException}. Default 2,000;
          * {@code SLUICE_MAX_HANDSHAKES_PER_SECOND}.
          *
          * @param count 1 to 1,000,000
@@ -736,8 +736,9 @@ public final class EngineOptions {
         }
 
         /**
-         * Requests of a peer that may wait for their answers on a connection, on tcp. The peer is told, and one that asks for
-         * more is not read from until answers have gone. Default 4,096; {@code SLUICE_MAX_SERVED_REQUESTS}.
+         * Requests of a peer that may wait for their answers on a connection, on tcp. The peer learns this limit, and
+         * one that asks for more is not read from until answers have gone. Default 4,096; {@code
+         * SLUICE_MAX_SERVED_REQUESTS}.
          *
          * @param count 1 to 1,048,576
          * @return this
@@ -869,9 +870,9 @@ public final class EngineOptions {
         }
 
         /**
-         * From which time on a transfer is slow: {@link EngineObserver#slowTransfer} is told of it when it has ended, whatever
-         * its outcome. What a thread carries out itself, by shm, is told of where it is timed ({@link
-         * TransportMetrics#duration}). Default 1 s; {@code SLUICE_SLOW_TRANSFER}.
+         * The threshold for slow transfers: {@link EngineObserver#slowTransfer} is called when such a transfer ends,
+         * whatever its outcome. A transfer that the calling thread executes itself, on shm, is reported only if it is
+         * timed ({@link TransportMetrics#duration}). Default 1 s; {@code SLUICE_SLOW_TRANSFER}.
          *
          * @param time more than zero, up to a day
          * @return this
@@ -882,9 +883,9 @@ public final class EngineOptions {
         }
 
         /**
-         * Adds somebody who is told of what happens seldom. Default: nobody, which costs nothing.
+         * Adds an observer of rare events. Default: none, which costs nothing.
          *
-         * @param observer told from the engine's opening on
+         * @param observer called from the engine's opening on
          * @return this
          */
         public Builder observer(EngineObserver observer) {
@@ -941,7 +942,7 @@ public final class EngineOptions {
         /**
          * The secret that both engines must know; each proves it to the other without sending it. Default: none, which is
          * allowed on loopback alone; {@code SLUICE_TOKEN}. It guards who may connect; what follows is neither encrypted nor
-         * protected against somebody who can change packets on the way.
+         * protected against an attacker who can change packets in transit.
          *
          * @param secret at least 16 bytes, copied
          * @return this
@@ -963,8 +964,8 @@ public final class EngineOptions {
         }
 
         /**
-         * Where tokens come from; see {@link #token} for what they guard. Default: none. What was said of tokens before counts no
-         * more.
+         * The source of tokens; see {@link #token} for what they guard. Default: none. Replaces an earlier token or
+         * source.
          *
          * @param source asked when the engine opens, and from then on at each handshake
          * @return this
@@ -1000,7 +1001,7 @@ public final class EngineOptions {
         }
 
         /**
-         * Who decides which peers may connect, and which regions they may look up and attach. Default: nobody, and every
+         * Decides which peers may connect, and which regions they may look up and attach. Default: none, and every
          * authenticated peer may do everything; no variable. {@link AllowedPeers} is one that goes by names.
          *
          * @param authorizer asked on pollers
@@ -1012,8 +1013,8 @@ public final class EngineOptions {
         }
 
         /**
-         * Lets an engine without a token and without TLS listen beyond loopback, where whoever reaches the port may connect. Default
-         * false; {@code SLUICE_ALLOW_UNAUTHENTICATED_PEERS=true}.
+         * Lets an engine without a token and without TLS listen beyond loopback: any host that reaches the port may
+         * connect. Default false; {@code SLUICE_ALLOW_UNAUTHENTICATED_PEERS=true}.
          *
          * @param allow true to take the risk
          * @return this

@@ -59,7 +59,7 @@ public final class Environment {
         }
     }
 
-    /** As {@link #text}, but no complaint may carry the value. */
+    /** Reads a variable as {@link #text} does, but no error message contains its value. */
     void secret(String name, Consumer<byte[]> setter) {
         String value = variables.get(name);
         if (value != null && !value.isBlank()) {

@@ -31,7 +31,7 @@ public record HostAndPort(String host, int port) {
      * @param text {@code HOST:PORT}
      * @return host and port
      * @throws IllegalArgumentException if the text is anything else, such as an IPv6 address without brackets, whose end
-     *     cannot be told from a port; the message shows what to write
+     *     cannot be distinguished from a port; the message shows what to write
      */
     public static HostAndPort parse(String text) {
         String stripped = text.strip();
@@ -102,7 +102,7 @@ public record HostAndPort(String host, int port) {
         return host;
     }
 
-    /** What belongs to the text form, and would not be read back as it was. */
+    /** Whether a character cannot be part of the text form, as it would not be read back unchanged. */
     private static boolean isForeign(int c) {
         return c <= ' ' || Character.isSpaceChar(c) || c == '#' || c == '[' || c == ']';
     }
@@ -119,7 +119,7 @@ public record HostAndPort(String host, int port) {
         } else if (!split) {
             shown = text(front, EXAMPLE_PORT);
         }
-        return "'" + address + "' is an IPv6 address without brackets, so that it cannot be told from a port; write "
+        return "'" + address + "' is an IPv6 address without brackets, so its end is ambiguous with a port; write "
                 + shown;
     }
 

@@ -1,7 +1,7 @@
 package io.sluice.engine;
 
 /**
- * What a connection does beyond the network's own checks to find out that bytes were changed on their way. Both sides agree on
+ * The checks of a connection, beyond the network's own, that detect bytes changed in transit. Both sides agree on
  * it in the bootstrap: if either asks for it, the connection has it.
  */
 public enum Integrity {

@@ -4,7 +4,7 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes were changed on their way, as their checksum tells. What the transfer would have changed is undefined: a write's range
+ * A checksum shows that bytes were changed in transit. The transfer's destination is undefined: a write's range
  * may hold anything, a put, signal or atomic operation may or may not have taken effect. The connection goes on.
  */
 public final class IntegrityException extends SluiceException {

@@ -6,7 +6,7 @@ package io.sluice.engine;
  * @param counts one for each of {@link #boundsNanos()}, and a last one for what took longer; not accumulated
  * @param sumNanos of all of them, nanoseconds
  */
-@SuppressWarnings("ArrayRecordComponent") // a snapshot of its own, which nobody compares
+@SuppressWarnings("ArrayRecordComponent") // a snapshot that is never compared
 public record LatencyHistogram(long[] counts, long sumNanos) {
     private static final long[] BOUNDS = bounds();
 

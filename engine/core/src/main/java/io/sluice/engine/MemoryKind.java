@@ -1,6 +1,6 @@
 package io.sluice.engine;
 
-/** Where a region's bytes lie. */
+/** The kind of memory that holds a region's bytes. */
 public enum MemoryKind {
     /** Ordinary memory of the host, addressable by the processor. */
     HOST(0),

@@ -34,7 +34,7 @@ public interface MemoryRegion {
     MemoryKind kind();
 
     /**
-     * What peers may do.
+     * The rights of peers.
      *
      * @return an unmodifiable set, empty for a local region
      */
@@ -66,7 +66,7 @@ public interface MemoryRegion {
     MemorySegment segment();
 
     /**
-     * Who carries out atomic operations and signals here.
+     * The domain that executes atomic operations and signals on this region.
      *
      * @return the domain, as registered
      */
@@ -76,7 +76,7 @@ public interface MemoryRegion {
      * A counter in this region or slice that peers can add to.
      *
      * @param offset bytes from the start of this region or slice; a multiple of 8, and so must be the slice's own offset
-     * @return a view of the counter, whatever its bytes are now; it costs nothing at the region
+     * @return a view of the counter, which keeps its present value; costs nothing at the region
      * @throws IndexOutOfBoundsException if its 8 bytes leave this region or slice
      * @throws IllegalArgumentException if it does not lie at a multiple of 8, of the address included
      * @throws MemoryNotAccessibleException if neither the processor nor a transport reaches words of the memory
@@ -94,7 +94,7 @@ public interface MemoryRegion {
     MemoryRegion slice(long offset, long length);
 
     /**
-     * What a peer needs to reach this region or slice with all of {@link #access()}.
+     * The descriptor with which a peer reaches this region or slice, with all of {@link #access()}.
      *
      * @return the descriptor
      * @throws IllegalStateException if no right is given to peers

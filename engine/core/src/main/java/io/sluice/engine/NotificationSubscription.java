@@ -3,7 +3,7 @@ package io.sluice.engine;
 /** The one listener's hold on a connection's notifications. All methods may be called from any thread. */
 public interface NotificationSubscription {
     /**
-     * Asks for more. What is not asked for stays with the connection and holds the sender's credits.
+     * Requests more notifications. Those not requested stay in the connection and hold the sender's credits.
      *
      * @param count how many more, at least 1; adds up, {@link Long#MAX_VALUE} means all
      */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 @FunctionalInterface
 public interface PathPolicy {
-    /** What a path is to be used for. */
+    /** The use of a path. */
     enum Use {
         /** Reads and writes. */
         COPIES,
@@ -22,11 +22,11 @@ public interface PathPolicy {
     }
 
     /**
-     * What is to be settled.
+     * The decision to make.
      *
      * @param region what is attached; {@link RegionDescriptor#kind()} says what memory it is
      * @param device the device of the region's memory, by its stable id; {@code null} for memory of the host, and if the peer is of
-     *     a version that does not tell
+     *     a version that does not report it
      * @param use what the path is for
      * @param local the kind of the local memory; {@link MemoryKind#HOST} for {@link Use#WORDS}
      * @param candidates the paths that can do it, the connection's most preferred first; at least one

@@ -21,10 +21,10 @@ public interface PeerAuthorizer {
     boolean mayConnect(PeerIdentity peer);
 
     /**
-     * What a peer may do with a region of this engine: asked at each look-up of a name and each attach of a descriptor. A
-     * look-up gives a descriptor of these rights at most, and an attach of a descriptor that has others is refused: both end
-     * with {@link RemoteAccessException} of {@link RemoteAccessException.Reason#ACCESS_DENIED} if there is no right left. So a
-     * descriptor that was passed on to a peer is of no more use to it than this allows.
+     * The rights of a peer on a region of this engine: called at each look-up of a name and each attach of a
+     * descriptor. A look-up gives a descriptor of these rights at most, and an attach of a descriptor that has others
+     * is refused: both end with {@link RemoteAccessException} of {@link RemoteAccessException.Reason#ACCESS_DENIED} if
+     * there is no right left. So a descriptor that was passed on to a peer is of no more use to it than this allows.
      *
      * @param peer who it is
      * @param region its name, whether there is such a region or not; {@code null} for a region without one, whose descriptor

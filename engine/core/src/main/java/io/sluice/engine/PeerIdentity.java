@@ -6,10 +6,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who a peer has proved to be, as far as the engine's options ask for proofs. Nothing in it is a secret.
+ * The proven identity of a peer, as far as the engine's options require proof. Contains no secrets.
  *
  * @param engineId the peer's own word: an engine draws it at random, and it proves nothing
- * @param address where the peer's socket comes from, or leads to; {@code null} if the system cannot tell. Network address
+ * @param address where the peer's socket comes from, or leads to; {@code null} if the system does not know. Network
+ *     address
  *     translation changes it
  * @param tokenName the name of the {@linkplain Token token} that the peer knows; {@code null} if that has none, or none is asked
  *     for

@@ -1,6 +1,6 @@
 package io.sluice.engine;
 
-/** What this engine has done with one peer, over all connections to it, read live. Any thread. */
+/** The operations of this engine with one peer, over all connections to it, read live. Any thread. */
 public interface PeerMetrics {
     /**
      * Which peer it is.

@@ -1,6 +1,6 @@
 package io.sluice.engine;
 
-/** What one poller has done, read live. Counters only grow. Any thread. */
+/** The work of one poller, read live. Counters only grow. Any thread. */
 public interface PollerMetrics {
     /**
      * Which poller it is.

@@ -13,9 +13,11 @@ public enum RefusalReason {
     HALF_OPEN,
     /** There are {@link EngineOptions#maxConnections()} connections. */
     CONNECTIONS,
-    /** What came is no handshake, or is cut short. */
+    /** The bytes received are no handshake, or a truncated one. */
     MALFORMED,
-    /** It was not done within {@link EngineOptions#handshakeTimeout()}, or said nothing for seconds. */
+    /**
+     * The handshake took longer than {@link EngineOptions#handshakeTimeout()}, or its socket was silent for seconds.
+     */
     TIMEOUT,
     /** The peer left after this engine had answered it, as a peer does that has another token. */
     ABANDONED,
@@ -25,6 +27,6 @@ public enum RefusalReason {
     WRONG_ENGINE,
     /** The peer does not know the {@link Integrity} that this engine asks for. */
     INTEGRITY,
-    /** This engine was being shut down or closed. */
+    /** The engine was draining or closed. */
     SHUTTING_DOWN
 }

@@ -7,7 +7,7 @@ import java.util.zip.CRC32C;
 
 /**
  * Names a region, or a slice of one, to a peer. It is 64 bytes on the wire and holds neither an address nor a
- * transport's key, so that it may travel through any directory; but whoever holds it and can connect may use it, so
+ * transport's key, so that it may travel through any directory; but a peer that holds it and can connect may use it, so
  * treat it as a capability.
  *
  * <p>Layout, network byte order: version (1 byte), memory kind (1), access (1), zero (1), CRC-32C of the other 60 bytes

@@ -15,7 +15,7 @@ public interface RemoteRegion {
     Connection connection();
 
     /**
-     * What was attached.
+     * The descriptor of the attached region.
      *
      * @return the descriptor
      */
@@ -31,7 +31,7 @@ public interface RemoteRegion {
     }
 
     /**
-     * What may be done.
+     * The rights on the region.
      *
      * @return an unmodifiable set
      */

@@ -23,7 +23,7 @@ public interface Signal {
     long offset();
 
     /**
-     * The value now. Whoever reads a value sees all that came before the updates that led to it.
+     * The present value. A reader of a value sees everything that precedes the updates that led to it.
      *
      * @return the value
      * @throws RegionClosedException if the region is closed
@@ -31,7 +31,7 @@ public interface Signal {
     long value();
 
     /**
-     * Sets it, for instance back to zero before the next round. Waiters hear of it.
+     * Sets the value, for instance back to zero before the next round, and wakes waiters.
      *
      * @param value the new value
      * @throws RegionClosedException if the region is closed
@@ -40,7 +40,7 @@ public interface Signal {
     void set(long value);
 
     /**
-     * Adds to it, atomically towards the peers' updates. Waiters hear of it.
+     * Adds to the value, atomically with respect to the peers' updates, and wakes waiters.
      *
      * @param addend what to add
      * @return the value before

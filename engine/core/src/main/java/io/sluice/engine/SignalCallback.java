@@ -2,7 +2,7 @@ package io.sluice.engine;
 
 import org.jspecify.annotations.Nullable;
 
-/** What is run when a signal has reached a value. See {@link Signal#onAtLeast(long, EngineLoop, SignalCallback)}. */
+/** Called when a signal has reached a value. See {@link Signal#onAtLeast(long, EngineLoop, SignalCallback)}. */
 @FunctionalInterface
 public interface SignalCallback {
     /**

@@ -1,6 +1,6 @@
 package io.sluice.engine;
 
-/** What a signal comes after. */
+/** The transfers that a signal follows. */
 public enum SignalOrder {
     /** After the bytes of its own write, and of nothing else. */
     WEAK,

@@ -3,7 +3,7 @@ package io.sluice.engine;
 import java.util.Objects;
 
 /**
- * What an operation does to a signal. It can be used any number of times.
+ * The update of a signal that an operation makes. Reusable.
  *
  * @param signal which one
  * @param addend what is added; wraps around as Java's addition does

@@ -10,14 +10,14 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface StartEvent {
     /**
-     * Asks to be told. Called once for each run of a transfer, on the thread that submits it. A listener cannot be
+     * Adds a listener. Called once for each run of a transfer, on the thread that submits it. A listener cannot be
      * withdrawn: an event that never happens keeps a few bytes for each run that waited for it.
      *
      * @param listener to be called once when the event has happened, from any thread, or at once if it has already
      */
     void whenHappened(Listener listener);
 
-    /** Hears of an event. */
+    /** Called when the event has happened. */
     @FunctionalInterface
     interface Listener {
         /**

@@ -30,8 +30,8 @@ public interface StreamCompletion extends CompletionEvent {
     String device();
 
     /**
-     * Sets the event on the host, where no device does: for each success that no device sets it for, and for each failure. What waits on
-     * the stream must be let go on in both cases, as nothing else will.
+     * Sets the event on the host, where no device does: for each success that no device sets it for, and for each
+     * failure. Waiters on the stream must be let go on in both cases, as nothing else will.
      *
      * @param error {@code null} for success
      */

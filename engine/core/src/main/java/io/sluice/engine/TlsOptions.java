@@ -72,9 +72,9 @@ public final class TlsOptions {
     }
 
     /**
-     * Whether the data on tcp is protected as well. Default false: what is transferred is then neither encrypted nor protected
-     * against somebody who can change packets on the way. It is, if either engine of a connection asks for it. The bytes go
-     * through the processor once more on each side.
+     * Whether the data on tcp is protected as well. Default false: what is transferred is then neither encrypted nor
+     * protected against an attacker who can change packets in transit. One engine of a connection that asks for it
+     * suffices. The bytes go through the processor once more on each side.
      *
      * @param protect true for the data as well
      * @return options with that

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A secret that engines share, and by which they prove to each other that they may connect. Immutable. {@link #toString()}
- * leaves the secret out. It can be guessed at by whoever has recorded a handshake, so it should be random: 32 bytes of
+ * leaves the secret out. An attacker who has recorded a handshake can test guesses, so make it random: 32 bytes of
  * {@code openssl rand -base64 32}, not a word.
  */
 public final class Token {

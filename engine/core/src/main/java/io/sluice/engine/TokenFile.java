@@ -55,7 +55,7 @@ final class TokenFile implements TokenSource {
         return List.copyOf(found);
     }
 
-    /** With one of these before its #, a comment would be a token that lets peers in. */
+    /** Whether a character is invisible: in front of a #, it would turn a comment into a valid token. */
     private static boolean isHidden(int character) {
         return switch (Character.getType(character)) {
             case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR -> true;

@@ -36,7 +36,7 @@ public interface TransferEngine extends AutoCloseable {
     }
 
     /**
-     * What every transport that is on the class path says of itself, without opening an engine.
+     * The status of every transport on the class path, without opening an engine.
      *
      * @return one entry a transport, sorted by name
      */
@@ -55,10 +55,10 @@ public interface TransferEngine extends AutoCloseable {
     }
 
     /**
-     * Runs a task when the calling poller ends its present duty cycle, after the callbacks of whatever else has completed in it;
-     * on any other thread at once. Whoever hands completions over to another thread can so wake that once for many of them, and not
-     * for the first, to which the poller might have to leave its processor. A poller on the process' only processor lets other
-     * threads run then, as soon as it has nothing more to do itself.
+     * Runs a task at the end of the calling poller's present duty cycle, after the callbacks of all other completions
+     * of the cycle; on any other thread at once. Code that hands completions over to another thread can so wake it once
+     * for many of them, and not for the first, to which the poller might lose its processor. A poller on the process'
+     * only processor yields to other threads then, as soon as it has no more work itself.
      *
      * @param task must not block, as callbacks must not
      */
@@ -92,7 +92,7 @@ public interface TransferEngine extends AutoCloseable {
     EngineOptions options();
 
     /**
-     * What a peer needs to connect to this engine.
+     * The address with which peers connect to this engine.
      *
      * @return the advertised host and the bound port, with the identity
      * @throws IllegalStateException if the engine does not listen
@@ -218,8 +218,8 @@ public interface TransferEngine extends AutoCloseable {
     Collection<Connection> connections();
 
     /**
-     * Hears of connections that peers make, first of those that are open already. Peers may connect whether or not
-     * anybody listens here.
+     * Adds a listener for connections that peers open; it is first called for those already open. Peers can connect
+     * without any listener.
      *
      * @param listener called on a poller's thread
      * @return closing it ends the calls
@@ -259,11 +259,13 @@ public interface TransferEngine extends AutoCloseable {
      */
     CompletableFuture<Void> closeAsync();
 
-    /** As {@link #closeAsync()}, and waits, at most a little longer than the liveness time-out. Not for pollers. */
+    /**
+     * Closes as {@link #closeAsync()} and waits, at most a little longer than the liveness time-out. Not on pollers.
+     */
     @Override
     void close();
 
-    /** What a listener is removed with. */
+    /** Removes a listener when closed. */
     @FunctionalInterface
     interface ListenerHandle extends AutoCloseable {
         /** Removes the listener. */

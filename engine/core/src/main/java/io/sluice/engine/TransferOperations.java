@@ -3,7 +3,7 @@ package io.sluice.engine;
 import java.util.List;
 
 /**
- * What can be done to a peer's memory over one connection. {@link Connection} itself submits at once;
+ * The operations on a peer's memory over one connection. {@link Connection} itself submits at once;
  * {@link Connection#prepared()} gives transfers that are submitted by {@link PreparedTransfer#start()}, which then throws
  * what is said here of waiting and ended connections. All methods may be called from any thread; callbacks are called on a
  * poller's thread.

@@ -6,7 +6,7 @@ package io.sluice.engine;
  * {@link EngineOptions#priorityAging()} later, so that nothing starves, and what is urgent never waits for all that is old.
  */
 public enum TransferPriority {
-    /** Before all others, such as a few bytes that somebody waits for. */
+    /** Before all others, such as a few bytes that a caller waits for. */
     HIGH,
     /** The default. */
     NORMAL,

@@ -4,17 +4,17 @@ import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.EngineMetrics.Outcome;
 
 /**
- * What one transport of an engine has done, read live. Counters only grow. All methods may be called from any thread and cost a
- * few reads for each poller and connection.
+ * The work of one transport of an engine, read live. Counters only grow. All methods may be called from any thread and
+ * cost a few reads for each poller and connection.
  */
 public interface TransportMetrics {
     /** Whether a lane or a rail of an open connection can be used. */
     enum PathState {
-        /** It can. */
+        /** The path carries transfers. */
         UP,
-        /** It is being fenced and set up again. */
+        /** The path is being fenced and set up again. */
         HEALING,
-        /** It has failed, and the connection goes on without it. */
+        /** The path has failed; the connection continues without it. */
         DOWN
     }
 
@@ -26,7 +26,8 @@ public interface TransportMetrics {
     String name();
 
     /**
-     * Operations that ended: each element counts. What is submitted to a connection that has ended counts as {@link Outcome#ERROR}.
+     * Operations that ended: each element counts. A submission to a connection that has ended counts as {@link
+     * Outcome#ERROR}.
      *
      * @param operation what they did
      * @param outcome how they ended
@@ -55,10 +56,11 @@ public interface TransportMetrics {
     /**
      * From the submission of a transfer, or the event that it starts after, to the end of each of its operations that succeeded.
      *
-     * <p>What a poller completes is timed each. What a thread carries out itself, as small transfers by shm, is counted each, but
-     * of those of at most 64 KiB only every 16th of a thread to one peer is timed: the others count as having taken as long as the
-     * last one that was timed, and are in the sum up to 16 later, or never if their thread ends before. All elements of such a vectored transfer count with the time
-     * of the whole. They wait for no credit, so {@link #creditWait} is 0 for them, and {@link #completion} all of their time.
+     * <p>Every transfer that a poller completes is timed. Every one that the calling thread executes itself, as small
+     * ones on shm, is counted, but of those of at most 64 KiB only every 16th of a thread to one peer is timed: the
+     * others count as having taken as long as the last one that was timed, and are in the sum up to 16 later, or never
+     * if their thread ends before. All elements of such a vectored transfer count with the time of the whole. They wait
+     * for no credit, so {@link #creditWait} is 0 for them, and {@link #completion} all of their time.
      *
      * @param operation what they did
      * @return a snapshot, whose count is {@link #operations} with {@link Outcome#SUCCESS} or, while transfers run, nearly that

@@ -23,7 +23,7 @@ public record AdvertisedHost(InetAddress address, String origin) {
 
     private static final InetAddress ELSEWHERE_6 = InetAddress.ofLiteral("2001:db8::1");
 
-    /** What peers are told, and a line in the log where that is not plainly what was asked for. */
+    /** Chooses the host to announce to peers, and logs a line if it is not plainly the requested one. */
     public static String of(String listenHost, InetAddress bound, LocalNetwork network) {
         if (!bound.isAnyLocalAddress()) {
             if (bound.isLoopbackAddress() && !saysLoopback(listenHost)) {
@@ -107,7 +107,7 @@ public record AdvertisedHost(InetAddress address, String origin) {
         NETWORK,
         /** Machines on the same link. */
         LINK,
-        /** This machine, or what has to know one of its own interfaces, as for an IPv6 address of a link. */
+        /** This machine, or a caller that must know one of its own interfaces, as for an IPv6 link-local address. */
         HERE
     }
 

@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 /** A session as its bootstrap sees it, on the session's poller except where it says otherwise. */
 public interface BootstrappedSession {
-    /** What the bootstrap has agreed on. Any thread. */
+    /** The terms that the bootstrap has agreed on. Any thread. */
     PeerTerms terms();
 
-    /** Where it lives. Any thread. */
+    /** The poller that drives the session. Any thread. */
     Poller poller();
 
-    /** What the peer's endpoints must know of this side's, path by path. */
+    /** The offers of this side's endpoints to the peer's, path by path. */
     List<byte[]> offers();
 
     /** The bootstrap has failed before {@link #begin}: what the endpoint has prepared for its offer is given back. */

@@ -25,7 +25,7 @@ public final class ConnectAttempt {
     private final EngineAddress target;
     private final ConnectOptions options;
     private final Set<String> without;
-    private final Set<String> notBeside;
+    private final Set<String> notAdded;
     private final CompletableFuture<Connection> result;
     private final CompletableFuture<Connection> opened = new CompletableFuture<>();
     private volatile @Nullable String transport;
@@ -35,13 +35,13 @@ public final class ConnectAttempt {
             EngineAddress target,
             ConnectOptions options,
             Set<String> without,
-            Set<String> notBeside,
+            Set<String> notAdded,
             CompletableFuture<Connection> result) {
         this.engine = engine;
         this.target = target;
         this.options = options;
         this.without = without;
-        this.notBeside = notBeside;
+        this.notAdded = notAdded;
         this.result = result;
         opened.whenComplete(this::ended);
     }
@@ -71,17 +71,17 @@ public final class ConnectAttempt {
         return opened;
     }
 
-    /** Those that were tried before. */
+    /** The transports that were tried before. */
     Set<String> without() {
         return without;
     }
 
-    /** Whether a transport may have a path beside another's: not if that was tried before. */
-    boolean mayBeBeside(String name) {
-        return !without.contains(name) && !notBeside.contains(name);
+    /** Whether a transport may carry an additional path: not if that was tried before. */
+    boolean mayBeAdded(String name) {
+        return !without.contains(name) && !notAdded.contains(name);
     }
 
-    /** What the bootstrap has agreed on. */
+    /** Records the transport that the bootstrap has agreed on. */
     void takes(String name) {
         transport = name;
     }
@@ -89,20 +89,20 @@ public final class ConnectAttempt {
     private void ended(@Nullable Connection connection, @Nullable Throwable error) {
         String tried = transport;
         if (error instanceof ConnectFailedException
-                && error.getCause() instanceof PathUnavailableException beside
-                && mayBeBeside(beside.transport())) {
+                && error.getCause() instanceof PathUnavailableException unavailable
+                && mayBeAdded(unavailable.transport())) {
             LOG.info(
                     "the connection with {} is tried again without a path over {}: {}",
                     target,
-                    beside.transport(),
+                    unavailable.transport(),
                     error.getMessage());
-            new ConnectAttempt(engine, target, options, without, with(notBeside, beside.transport()), result).begin();
+            new ConnectAttempt(engine, target, options, without, with(notAdded, unavailable.transport()), result).begin();
         } else if (error instanceof ConnectFailedException
                 && error.getCause() instanceof TransportUnavailableException
                 && tried != null
                 && without.size() + 1 < engine.transports().names().size()) {
             LOG.info("the connection with {} cannot take {}: {}", target, tried, error.getMessage());
-            new ConnectAttempt(engine, target, options, with(without, tried), notBeside, result).begin();
+            new ConnectAttempt(engine, target, options, with(without, tried), notAdded, result).begin();
         } else if (error != null) {
             result.completeExceptionally(error);
         } else {

@@ -14,13 +14,16 @@ import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.event.Level;
 
-/** What an engine proves itself by, and what it accepts of others. It may come from files or a vault, so no poller asks for it. */
+/**
+ * The credentials by which an engine proves itself, and those it accepts of peers. They may come from files or a vault,
+ * so no poller loads them.
+ */
 public final class Credentials {
     private final @Nullable TlsOptions tls;
     private final @Nullable TokenSource tokens;
     // of a source that has nothing to wait for
     private final @Nullable List<Token> fixed;
-    // what was loaded last, by which most peers can be told from strangers before the source is asked
+    // the last loaded tokens, which recognize most peers before the source is asked
     private volatile List<Token> lately = List.of();
 
     /** Asks for all of it once, so that what is wrong with it is found when the engine opens. */
@@ -56,7 +59,7 @@ public final class Credentials {
         return tokens != null;
     }
 
-    /** Those of this moment, none if none are asked for. Not on a poller. */
+    /** The present tokens, none if none are required. Not on a poller. */
     List<Token> load() {
         TokenSource source = tokens;
         if (source == null) {
@@ -71,7 +74,7 @@ public final class Credentials {
         return found;
     }
 
-    /** Those that were found last; they may be out of date, unless they {@linkplain #areFixed() are fixed}. */
+    /** The tokens of the last load; they may be out of date, unless they {@linkplain #areFixed() are fixed}. */
     List<Token> lately() {
         return lately;
     }

@@ -27,10 +27,10 @@ public final class Handshakes {
 
     /** The bootstrap of an accepted socket. Any thread, except where it says otherwise. */
     interface HalfOpen {
-        /** Where it is under way. */
+        /** The poller that runs the handshake. */
         Poller poller();
 
-        /** Of whose places it has one. */
+        /** The source address whose share holds a place for the handshake. */
         SourceShare share();
 
         /** When it was accepted, by its loop's clock. */
@@ -69,7 +69,7 @@ public final class Handshakes {
         return buffers;
     }
 
-    /** Where it is said why some are refused. */
+    /** The log of refusals with their reasons. */
     RefusalLog log() {
         return log;
     }

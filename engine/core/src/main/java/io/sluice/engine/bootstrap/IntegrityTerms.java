@@ -17,14 +17,14 @@ final class IntegrityTerms {
         };
     }
 
-    /** What the peer says; a peer that says nothing is of an earlier version, and has none. */
+    /** The peer's request; a peer that sends none is of an earlier version and supports none. */
     static Integrity read(FieldReader fields) {
         return fields.optional(Tag.INTEGRITY) != null && fields.number(Tag.INTEGRITY, NONE, CRC32C) == CRC32C
                 ? Integrity.CRC32C
                 : Integrity.NONE;
     }
 
-    /** What either side asks for, both have. */
+    /** The stronger request of the two sides applies to both. */
     static Integrity agree(Integrity one, Integrity other) {
         return one == Integrity.NONE ? other : one;
     }

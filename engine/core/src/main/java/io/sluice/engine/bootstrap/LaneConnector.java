@@ -29,12 +29,12 @@ public final class LaneConnector implements FramedSocket.Handler {
     private final int index;
     private @Nullable FramedSocket socket;
 
-    /** Who wants the lane. */
+    /** The owner of the lane. */
     public interface Owner {
         /** The lane has proved that it belongs to the connection; the descriptor is the owner's from here on. */
         void laneOpened(int index, int descriptor, @Nullable TlsStream stream);
 
-        /** It could not be opened. */
+        /** The lane could not be opened. */
         void failed(SluiceException error);
     }
 

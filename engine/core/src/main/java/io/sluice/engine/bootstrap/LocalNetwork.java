@@ -13,9 +13,9 @@ import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What this machine knows of its own addresses. */
+/** This machine's own addresses. */
 public interface LocalNetwork {
-    /** What the machine's name resolves to, or {@code null} for nothing. May block on the resolver. */
+    /** The addresses of the machine's name, or {@code null} for none. May block on the resolver. */
     @Nullable
     InetAddress addressOfName();
 

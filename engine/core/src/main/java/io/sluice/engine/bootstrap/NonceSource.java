@@ -6,7 +6,7 @@ import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bytes that nobody can guess and that never repeat, for any thread: a MAC of a running number under a secret that is drawn
+ * Unpredictable bytes that never repeat, for any thread: a MAC of a running number under a secret that is drawn
  * once. The platform's own secure source reads a file behind a lock, which a poller should not.
  */
 public final class NonceSource {

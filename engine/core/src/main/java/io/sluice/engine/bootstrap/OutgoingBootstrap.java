@@ -156,7 +156,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                         Tag.PATHS,
                         engine.transports().all().stream()
                                 .map(OpenTransport::name)
-                                .filter(attempted::mayBeBeside)
+                                .filter(attempted::mayBeAdded)
                                 .collect(Collectors.joining(",")))
                 .put(
                         Tag.TRANSPORTS_REFUSING,
@@ -179,7 +179,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         socket().send(MessageType.HELLO, hello);
     }
 
-    /** What may be the connection's first path: not what was tried before. */
+    /** The transports offered for the connection's first path, without those tried before. */
     private List<String> offered() {
         return engine.transports().names().stream()
                 .filter(name -> !attempted.without().contains(name))
@@ -244,8 +244,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         attempted.takes(transportName);
         boolean knowsPaths = (Features.read(fields) & Features.PATHS) != 0;
         if (!knowsPaths && Transports.isPartial(transport)) {
-            // it is tried again without that
-            String reason = target + " is of an earlier version, with which there is no path beside " + transportName;
+            // the next attempt goes without that transport
+            String reason = target + " runs an earlier version, which supports no second path next to " + transportName;
             throw new ConnectFailedException(reason, new TransportUnavailableException(reason));
         }
         TransportFallback fallBack = TransportFallback.of(engine.transports(), transport, fields, knowsPaths);
@@ -276,17 +276,17 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
                                 .toBytes());
     }
 
-    /** What the peer has chosen to have paths over. */
+    /** The transports that the peer has chosen for the connection's paths. */
     private List<OpenTransport> paths(OpenTransport first, FieldReader fields) {
         List<OpenTransport> agreed = new ArrayList<>(List.of(first));
         if (fields.optional(Tag.PATHS) != null) {
             for (String name : fields.text(Tag.PATHS).split(",")) {
-                OpenTransport beside = engine.transports().get(name);
-                if (beside == null || !attempted.mayBeBeside(name) || agreed.contains(beside)) {
+                OpenTransport further = engine.transports().get(name);
+                if (further == null || !attempted.mayBeAdded(name) || agreed.contains(further)) {
                     throw new ConnectFailedException(
                             target + " chose a path over '" + name + "', which was not offered");
                 }
-                agreed.add(beside);
+                agreed.add(further);
             }
         }
         return List.copyOf(agreed);

@@ -2,7 +2,7 @@ package io.sluice.engine.bootstrap;
 
 import io.sluice.engine.SluiceException;
 
-/** A path that a connection has beside its preferred one cannot be set up: the connection may be, without it. */
+/** An additional path of a connection cannot be set up; the connection is possible without it. */
 public final class PathUnavailableException extends SluiceException {
     private static final long serialVersionUID = 1L;
 
@@ -20,7 +20,7 @@ public final class PathUnavailableException extends SluiceException {
     }
 
     /**
-     * What cannot be used.
+     * The transport that cannot be used.
      *
      * @return the transport's name
      */

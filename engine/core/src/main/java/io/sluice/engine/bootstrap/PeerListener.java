@@ -94,12 +94,12 @@ public final class PeerListener {
         return port;
     }
 
-    /** On the loop's thread. */
+    /** Starts listening. On the loop's thread. */
     public void start() {
         watch = loop.watch(descriptor, (readable, writable) -> accept());
     }
 
-    /** On the loop's thread. */
+    /** Stops listening. On the loop's thread. */
     public void close() {
         EventLoop.Watch current = watch;
         if (current != null) {
@@ -203,7 +203,7 @@ public final class PeerListener {
         return true;
     }
 
-    /** More wait than may: the peer is told, as far as that is possible at once. */
+    /** Refuses a peer because too many wait, and tells it so if that is possible without waiting. */
     private void turnAway(int accepted) {
         engine.handshakes().refused(RefusalReason.HALF_OPEN);
         engine.handshakes().log().log(Level.DEBUG, "a connection was rejected: " + CROWDED, null);

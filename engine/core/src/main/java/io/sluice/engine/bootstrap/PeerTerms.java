@@ -7,11 +7,11 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the bootstrap has agreed on.
+ * The terms that a bootstrap has agreed on.
  *
  * @param initiator whether this side connected
  * @param peer the other engine
- * @param identity what is known of it beside
+ * @param identity the peer's proven identity
  * @param peerEpoch its run
  * @param connectionId 16 random bytes of the acceptor's
  * @param secret what both sides derived
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param peerLivenessNanos after how long a silence the peer gives this side up
  * @param integrity how changed bytes are found out
  * @param knowsChecksums whether the peer can be asked for the checksum of a region
- * @param knowsDrain whether the peer can be told that the connection is going to be closed
+ * @param knowsDrain whether the peer understands the announcement of a drain
  * @param knowsPaths whether the peer knows that a connection may have several paths
  * @param transportReason why the connection takes its transport, in a sentence
  * @param address where lanes are opened to; null on the accepting side

@@ -10,7 +10,7 @@ import org.slf4j.spi.LoggingEventBuilder;
  * as they like. Any thread.
  */
 final class RefusalLog {
-    /** In a second. */
+    /** The most lines a second. */
     static final int LINES = 4;
 
     private static final long PERIOD_NANOS = 1_000_000_000L;

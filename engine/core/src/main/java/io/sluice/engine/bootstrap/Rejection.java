@@ -35,7 +35,7 @@ final class Rejection {
                 .toBytes();
     }
 
-    /** What a rejection counts as. */
+    /** The reason under which the metrics count a rejection. */
     static RefusalReason reason(int code) {
         return switch (code) {
             case AUTHENTICATION, NOT_AUTHORIZED, TLS_MISMATCH -> RefusalReason.AUTHENTICATION;

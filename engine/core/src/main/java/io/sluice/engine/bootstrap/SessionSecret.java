@@ -7,8 +7,9 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What both sides of a bootstrap derive from the shared token and both nonces: each proves by it that it knows the token,
- * and that both saw the same bootstrap; each lane proves by it to which connection it belongs. HMAC-SHA-256 (RFC 2104).
+ * The secret that both sides of a bootstrap derive from the shared token and both nonces: each proves by it that it
+ * knows the token, and that both saw the same bootstrap; each lane proves by it to which connection it belongs.
+ * HMAC-SHA-256 (RFC 2104).
  */
 final class SessionSecret {
     static final int PROOF_BYTES = 32;
@@ -29,8 +30,8 @@ final class SessionSecret {
     }
 
     /**
-     * Derives the secret of a bootstrap within TLS: the proofs hold in that TLS session alone, so that nobody can relay them
-     * between two.
+     * Derives the secret of a bootstrap within TLS: the proofs hold in that TLS session alone, so that an attacker
+     * cannot relay them between two.
      *
      * @param security what the handshake has shown; null without TLS
      */
@@ -59,7 +60,7 @@ final class SessionSecret {
         return Hmac.of(key, "lane", connectionId, new byte[] {(byte) index});
     }
 
-    /** Of a lane that has done a TLS handshake of its own, or has not: then security is null. */
+    /** Proves a lane; {@code security} is null for a lane without a TLS handshake of its own. */
     byte[] laneProof(byte[] connectionId, int index, @Nullable TlsPeer security) {
         return security == null
                 ? laneProof(connectionId, index)

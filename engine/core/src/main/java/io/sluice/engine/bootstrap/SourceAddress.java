@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 
 /** From where a socket comes, as far as shares go by it: an IPv4 address, or the first half of an IPv6 address. */
 final class SourceAddress {
-    /** Of a socket whose peer has gone; no address is like it. */
+    /** The source of a socket whose peer has gone; equal to no address. */
     static final long UNKNOWN = -1;
 
     private static final int PORT_BYTES = 2;
@@ -20,7 +20,7 @@ final class SourceAddress {
         return address == null ? UNKNOWN : of(address);
     }
 
-    /** Of an address with its port. The owner of one IPv6 address has all that share its first half. */
+    /** The source of an address with its port. One IPv6 source is all addresses with the same first half. */
     static long of(byte[] addressAndPort) {
         ByteBuffer bytes = ByteBuffer.wrap(addressAndPort);
         if (addressAndPort.length == V4_BYTES + PORT_BYTES) {

@@ -1,6 +1,6 @@
 package io.sluice.engine.bootstrap;
 
-/** What the sockets of one source address hold at the moment. Guarded by its {@link SourceShares}. */
+/** The places that the sockets of one source address hold at present. Guarded by its {@link SourceShares}. */
 final class SourceShare {
     private static final double SECOND = 1e9;
 

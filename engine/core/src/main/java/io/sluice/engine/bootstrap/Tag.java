@@ -23,11 +23,13 @@ final class Tag {
     static final int INTEGRITY = 32;
     static final int FEATURES = 33;
     static final int LOOP_GROUP = 34;
-    /** Of HELLO: what the sender can have paths over; of WELCOME: those that the connection has beside its first. */
+    /**
+     * In HELLO: the transports that the sender supports for paths; in WELCOME: the connection's paths after its first.
+     */
     static final int PATHS = 35;
 
     static final int PATH_OFFERS = 36;
-    /** Of HELLO: transports that have refused memory of the sender's, which is reached by others alone. */
+    /** In HELLO: transports that have refused memory of the sender's, which only others reach. */
     static final int TRANSPORTS_REFUSING = 37;
 
     // authentication

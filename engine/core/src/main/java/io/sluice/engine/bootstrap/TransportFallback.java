@@ -24,7 +24,7 @@ record TransportFallback(String transport, String because, boolean lacks) {
      * @param own this engine's
      * @param chosen what both have
      * @param fields the peer's first message
-     * @param severalPaths whether the peer can have another path beside that
+     * @param severalPaths whether the peer supports several paths
      */
     static TransportFallback of(Transports own, OpenTransport chosen, FieldReader fields, boolean severalPaths) {
         List<String> reasons = new ArrayList<>();
@@ -41,7 +41,7 @@ record TransportFallback(String transport, String because, boolean lacks) {
                 reasons.add(better.name() + " is not offered by the peer"
                         + (lacking.isEmpty() ? "" : " (" + lacking + ")"));
             } else if (!severalPaths && Transports.isPartial(better)) {
-                reasons.add(better.name() + " needs another path beside it, of which the peer's version does not know");
+                reasons.add(better.name() + " needs a second path, which the peer's version does not support");
             } else {
                 reasons.add(better.name() + " is out of reach: "
                         + (outOfReach == null ? "an attempt has failed" : outOfReach));
@@ -66,7 +66,7 @@ record TransportFallback(String transport, String because, boolean lacks) {
         }
     }
 
-    /** Where the peer's transports can be reached from, as its first message tells it; empty if it does not. */
+    /** The reach of the peer's transports by its first message; empty if it has none. */
     static String reachOf(FieldReader fields) {
         byte[] lines = fields.optional(Tag.TRANSPORTS_REACH);
         return lines == null ? "" : PeerText.readLines(lines);

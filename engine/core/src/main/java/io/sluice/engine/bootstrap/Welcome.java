@@ -21,7 +21,7 @@ final class Welcome {
 
     private Welcome() {}
 
-    /** The proven fields in a fixed order, whatever else a later version adds. */
+    /** The proven fields in a fixed order, without fields of later versions. */
     static byte[] unproven(FieldReader fields) {
         FieldWriter writer = new FieldWriter();
         for (int tag : PROVEN) {

@@ -15,7 +15,7 @@ public final class CycleBudget {
         this.left = most;
     }
 
-    /** What is left of it in this cycle; 0 or less is nothing. */
+    /** The budget left in this cycle; none at 0 or below. */
     public long left() {
         if (cycle != loop.now()) {
             cycle = loop.now();

@@ -49,7 +49,7 @@ public final class Frame {
         return length;
     }
 
-    /** What a frame is, as a {@link MessageType}. */
+    /** The type of a frame, as a {@link MessageType}. */
     static int type(ByteBuffer from, int at) {
         return Byte.toUnsignedInt(from.get(at + 3));
     }

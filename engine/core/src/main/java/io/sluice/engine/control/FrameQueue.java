@@ -20,12 +20,12 @@ final class FrameQueue {
         return frames.isEmpty();
     }
 
-    /** What is left to be sent. */
+    /** The bytes that wait to be sent. */
     long bytes() {
         return bytes;
     }
 
-    /** What it costs, about. */
+    /** The queue's approximate memory. */
     long memory() {
         return bytes + (long) frames.size() * FRAME_OVERHEAD;
     }
@@ -43,7 +43,7 @@ final class FrameQueue {
         }
     }
 
-    /** So many bytes of the beginning have left. */
+    /** Removes bytes from the front that have been sent. */
     void sent(long count) {
         bytes -= count;
         long rest = count;

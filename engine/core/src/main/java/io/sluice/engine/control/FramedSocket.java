@@ -61,7 +61,7 @@ public final class FramedSocket implements SocketStream.Owner {
     private final @Nullable Supplier<SSLEngine> connectingTls;
     private final SocketStream stream;
 
-    /** Hears of messages and of the end. */
+    /** Receives messages and the end of the stream. */
     public interface Handler {
         /** The connect that was under way has succeeded, and TLS is set up if it was asked for. */
         default void connected() {}
@@ -195,7 +195,7 @@ public final class FramedSocket implements SocketStream.Owner {
         return stream.isHandshaking() ? null : stream.tls();
     }
 
-    /** Where it leads to; null if that cannot be told. */
+    /** The remote address; null if it is unknown. */
     public @Nullable InetSocketAddress peerAddress() {
         return closed ? null : SocketAddresses.peer(descriptor);
     }
@@ -432,7 +432,7 @@ public final class FramedSocket implements SocketStream.Owner {
         breakOff(reason, cause);
     }
 
-    /** What TLS has shown of the peer; null on a plain socket. */
+    /** The peer as TLS has shown it; null on a plain socket. */
     public @Nullable TlsPeer security() {
         return stream.security();
     }
@@ -548,7 +548,7 @@ public final class FramedSocket implements SocketStream.Owner {
                 break;
             }
         }
-        // the descriptor does not tell of what the buffer or the stream holds already
+        // the descriptor's readiness does not cover bytes that the buffer or the stream already holds
         if (!closed && (held || stream.hasReceived())) {
             oweTurn();
         }

@@ -11,12 +11,12 @@ import java.util.regex.Pattern;
 public final class PeerText {
     private static final int MAX_BYTES = 512;
 
-    /** As {@code MemorySegment} prints itself, and as faults are printed. */
+    /** An address as {@code MemorySegment} and faults print it. */
     private static final Pattern ADDRESS = Pattern.compile("(?i)\\baddress: ?(0x)?[0-9a-f]+|\\b0x[0-9a-f]{6,}");
 
     private PeerText() {}
 
-    /** What this side may say to the peer. */
+    /** Cleans a text for sending to the peer. */
     public static byte[] write(String text) {
         return ADDRESS.matcher(text).replaceAll("(an address)").getBytes(StandardCharsets.UTF_8);
     }
@@ -31,7 +31,7 @@ public final class PeerText {
         return text(bytes).replaceAll("[^\\p{Print}]", "?");
     }
 
-    /** The same for what has lines. */
+    /** Reads as {@link #read}, but keeps line breaks. */
     public static String readLines(byte[] bytes) {
         return text(bytes).replaceAll("[^\\p{Print}\n]", "?");
     }

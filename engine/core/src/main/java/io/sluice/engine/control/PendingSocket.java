@@ -4,7 +4,7 @@ import io.sluice.engine.progress.Poller;
 
 /** Something with a socket that is under way on a poller, and that a closing engine must not leave behind. */
 public interface PendingSocket {
-    /** Where it is under way. */
+    /** The poller that drives the socket. */
     Poller poller();
 
     /** Ends it soon; called on the poller's thread. */

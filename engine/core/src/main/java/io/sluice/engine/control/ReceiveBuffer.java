@@ -20,7 +20,7 @@ final class ReceiveBuffer {
         this.lender = lender;
     }
 
-    /** What has come and is not handed out, up to its position. */
+    /** The received bytes that have not been handed out, up to the buffer's position. */
     ByteBuffer get() {
         ByteBuffer current = in;
         if (current == null) {
@@ -31,7 +31,7 @@ final class ReceiveBuffer {
         return current;
     }
 
-    /** Who lends memory; null once the socket has its own. */
+    /** The lender of the memory; null once the socket has its own. */
     @Nullable
     HandshakeBuffers lender() {
         return lender;
@@ -43,7 +43,7 @@ final class ReceiveBuffer {
         return current != null && current.position() > 0;
     }
 
-    /** What is received from here on comes into memory of its own. */
+    /** The peer has authenticated: from now on the socket receives into memory of its own. */
     void proven() {
         proven = true;
     }

@@ -7,7 +7,7 @@ import java.net.UnknownHostException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Where a socket leads to. */
+/** The remote address of a socket. */
 final class SocketAddresses {
     private static final int PORT_BYTES = 2;
 

@@ -30,7 +30,7 @@ final class SocketStream {
     private boolean working;
     private boolean closed;
 
-    /** Whose bytes they are. */
+    /** The owner of the stream's bytes. */
     interface Owner {
         /** The handshake is done; the first bytes may have come with it. */
         void secured();
@@ -126,7 +126,7 @@ final class SocketStream {
         return working;
     }
 
-    /** What TLS has shown of the peer; null on a plain socket. */
+    /** The peer as TLS has shown it; null on a plain socket. */
     @Nullable
     TlsPeer security() {
         return security;
@@ -179,7 +179,7 @@ final class SocketStream {
         }
     }
 
-    /** Whether bytes have been received that the descriptor does not tell of. */
+    /** Whether the stream holds received bytes that the descriptor's readiness does not cover. */
     boolean hasReceived() {
         TlsStream stream = tls;
         return stream != null && stream.hasReceived();
@@ -193,7 +193,7 @@ final class SocketStream {
         }
     }
 
-    /** The descriptor is closed, or somebody else's. */
+    /** The stream has given up its descriptor, closed or handed over. */
     void left() {
         closed = true;
     }

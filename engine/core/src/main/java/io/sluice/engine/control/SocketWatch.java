@@ -3,7 +3,7 @@ package io.sluice.engine.control;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.jni.Sockets;
 
-/** Watches a descriptor that belongs to nobody else yet. */
+/** Watches a descriptor that has no other owner yet. */
 final class SocketWatch {
     private SocketWatch() {}
 

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** What a closing engine waits for. Any thread. */
+/** The work that a closing engine waits for. Any thread. */
 public final class UnfinishedWork {
     private final Set<PendingSocket> all = ConcurrentHashMap.newKeySet();
     private volatile @Nullable CompletableFuture<Void> awaited;
@@ -31,7 +31,7 @@ public final class UnfinishedWork {
         all.stream().filter(one -> one.poller().equals(poller)).forEach(PendingSocket::abort);
     }
 
-    /** Asks all to end; whatever begins later is asked at once. */
+    /** Aborts all work, and work that begins later at once. */
     public CompletableFuture<Void> abortAll() {
         CompletableFuture<Void> waiting = new CompletableFuture<>();
         awaited = waiting;

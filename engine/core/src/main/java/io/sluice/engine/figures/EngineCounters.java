@@ -13,7 +13,7 @@ import io.sluice.engine.providers.OpenTransport;
 import java.util.Arrays;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the connections of an engine count into. */
+/** The counters of an engine's connections. */
 public final class EngineCounters {
     // by poller and transport
     private final FlowCounters[][] flows;
@@ -31,23 +31,23 @@ public final class EngineCounters {
         this.peers = new Peers(pollers, transports);
     }
 
-    /** Those of the connections of a transport on a poller. */
+    /** The counters of a transport's connections on a poller. */
     public FlowCounters flow(Poller poller, OpenTransport transport) {
         return flows[poller.index()][transport.index()];
     }
 
-    /** Those of all connections on a poller, by transport. */
+    /** The counters of all connections on a poller, by transport. */
     FlowCounters[] flows(Poller poller) {
         return flows[poller.index()];
     }
 
-    /** Those of a connection that is not open yet, and has no callers. */
+    /** The counters of a connection that is not open yet, and has no callers. */
     public ConnectionCounters connection(Poller poller, OpenTransport transport) {
         return new ConnectionCounters(
                 flow(poller, transport), new PeerTally(), peers.noCallers(), refused(transport), pendingOverflows);
     }
 
-    /** What was submitted to connections of a transport that had ended. */
+    /** The submissions to connections of a transport that had ended. */
     RefusedSubmissions refused(OpenTransport transport) {
         return refused[transport.index()];
     }

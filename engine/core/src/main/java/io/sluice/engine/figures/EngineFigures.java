@@ -21,7 +21,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** The figures of an engine, added up when somebody asks. */
+/** The figures of an engine, added up on each read. */
 public final class EngineFigures implements EngineMetrics {
     private static final int ID_DIGITS = 8;
 

@@ -12,8 +12,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was done with one peer. Each poller has a tally of its own here, so that connections that come and go leave their figures
- * behind without being asked for them.
+ * The figures of one peer. Each poller has a tally of its own here, so that connections that come and go leave their
+ * figures behind without being asked for them.
  */
 final class PeerFigures implements PeerMetrics {
     private final EngineId peer;
@@ -36,7 +36,7 @@ final class PeerFigures implements PeerMetrics {
         return byPoller[poller];
     }
 
-    /** Of the callers on a transport, if there may be any; one thread at a time asks. */
+    /** The counters of callers on a transport, created if absent; called by one thread at a time. */
     InlineCounters makeCallerThread(int transport) {
         InlineCounters counters = byTransport.get(transport);
         if (counters == null) {

@@ -14,7 +14,7 @@ import java.util.function.ToLongFunction;
 
 /**
  * The peers that an engine has connections to, and a bounded number of those that it had some to. Any thread; the lock is held for
- * moments, when a connection opens or ends or somebody asks.
+ * moments, when a connection opens or ends or a reader asks.
  */
 final class Peers {
     /** How many ended ones are kept. */
@@ -57,7 +57,7 @@ final class Peers {
         }
     }
 
-    /** What a connection counts into, and whether the peer was lost before. */
+    /** The counters of a new connection, and whether the peer was lost before. */
     record Opened(PeerFigures figures, InlineCounters callers, boolean reconnected) {}
 
     /** For connections that are not open, which have no callers. */
@@ -82,7 +82,7 @@ final class Peers {
         return new Opened(entry.figures, callers, reconnected);
     }
 
-    /** Of the callers on a transport of a peer. */
+    /** The counters of callers on a transport of a peer. */
     synchronized InlineCounters callers(PeerFigures peer, int transport) {
         return peer.makeCallerThread(transport);
     }
@@ -110,7 +110,7 @@ final class Peers {
         }
     }
 
-    /** Those that were lost on a transport not long ago, and have no connection now. */
+    /** The number of peers lost on a transport recently that have no connection now. */
     synchronized int lost(int transport) {
         long now = System.nanoTime();
         return (int) ended.values().stream()

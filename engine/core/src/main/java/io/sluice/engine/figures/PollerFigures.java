@@ -12,7 +12,7 @@ import io.sluice.engine.progress.PollerCounters.Counter;
  * @param poller itself
  * @param byTransport what its connections count into
  */
-@SuppressWarnings("ArrayRecordComponent") // nobody compares it
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record PollerFigures(Poller poller, FlowCounters[] byTransport) implements PollerMetrics {
     @Override
     public int index() {

@@ -5,7 +5,7 @@ import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.providers.OpenTransport;
 import java.util.List;
 
-/** What can be asked of an open connection. Any thread. */
+/** The figures of an open connection. Any thread. */
 public interface SessionFigures {
     /** Its credits. */
     InFlightWindow window();
@@ -16,10 +16,10 @@ public interface SessionFigures {
     /** When the peer was last heard of, as {@link System#nanoTime()}. */
     long lastReceived();
 
-    /** What it prefers to carry its data. */
+    /** The preferred transport of its data. */
     OpenTransport transport();
 
-    /** What carries its data, that one first. */
+    /** The transports of its data, the preferred one first. */
     List<OpenTransport> transports();
 
     /** Lanes in a state, of its path over a transport; 0 if it has none. */

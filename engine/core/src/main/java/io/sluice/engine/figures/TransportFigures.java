@@ -16,7 +16,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/** Adds up what the pollers, and callers in their own threads, have counted of one transport, when somebody asks. */
+/** Adds up on each read what pollers, and callers in their own threads, have counted of one transport. */
 final class TransportFigures implements TransportMetrics {
     private final OpenTransport transport;
     private final List<FlowCounters> byPoller;
@@ -138,7 +138,7 @@ final class TransportFigures implements TransportMetrics {
         return sum(counters -> counters.get(WireCounter.RECEIVED)) + carriedOut(Operation.READ);
     }
 
-    /** What callers have moved themselves: as much as was asked for, whether they were told of it or had cancelled it. */
+    /** The bytes that callers have moved themselves, including those of transfers cancelled meanwhile. */
     private long carriedOut(Operation operation) {
         return sumOfCallers(callers -> callers.bytes(operation) + callers.cancelledBytes(operation));
     }

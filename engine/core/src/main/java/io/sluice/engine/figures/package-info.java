@@ -1,4 +1,4 @@
-/** What the connections of an engine count, and the metrics that are added up from it when somebody asks. Internal. */
+/** The counters of an engine's connections, and the metrics that are added up from them on each read. Internal. */
 @NullMarked
 package io.sluice.engine.figures;
 

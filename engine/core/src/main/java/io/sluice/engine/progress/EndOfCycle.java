@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** What a duty cycle of a poller ends with. Confined to the poller. */
+/** The tasks at the end of a poller's duty cycle. Confined to the poller. */
 final class EndOfCycle {
     private final Consumer<Runnable> running;
     private final Consumer<Throwable> failures;

@@ -1,7 +1,7 @@
 package io.sluice.engine.progress;
 
 /**
- * What a poller does when a duty cycle found no work: first it spins, as an answer on the same machine or rack is
+ * The reaction of a poller to a duty cycle without work: first it spins, as an answer on the same machine or rack is
  * microseconds away, then it lets others run, then it parks in the kernel, so that an idle engine costs no core.
  */
 final class IdleStrategy {
@@ -63,7 +63,7 @@ final class IdleStrategy {
     }
 
     private void spin() {
-        // on the only processor nobody else of this process can bring work while this one spins
+        // on the only processor no other thread of this process can bring work while this one spins
         if (alone && ++spins >= SPINS_A_YIELD) {
             spins = 0;
             letOthersRun.run();

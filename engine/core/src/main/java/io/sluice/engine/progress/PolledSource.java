@@ -51,7 +51,7 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
 
     // ---- the loop ----
 
-    /** It was signalled. */
+    /** The source was signalled. */
     @Override
     public void run() {
         // a signal that found it set is read here, with what its thread did before
@@ -67,7 +67,7 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
         }
     }
 
-    /** It enters the list of those with work; false if it is there already. */
+    /** Enters the source in the list of those with work; false if it is there already. */
     boolean list() {
         boolean enters = !listed;
         listed = true;

@@ -24,10 +24,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that drives connections. One duty cycle: hear of ready descriptors, poll the sources, run what was handed over,
- * expire deadlines, flush what all of this has made the transports gather, then run what was put off to the cycle's end. What was received is handled before what was handed over is run:
- * so that what a callback begins leaves in the cycle of the completion that called it, and many small frames in one system
- * call.
+ * A thread that drives connections. One duty cycle: handle ready descriptors, poll the sources, run handed-over tasks,
+ * expire deadlines, flush the work that transports have gathered, then run the tasks of the cycle's end. Received data
+ * is handled before handed-over tasks run: so a transfer that a callback starts leaves in the cycle of the completion
+ * that called it, and many small frames in one system call.
  *
  * <p>The kernel is not asked in every cycle. A descriptor that has just been heard of is likely to be ready again within
  * microseconds, and to read from it tells as well as the kernel does; while something is polled in this way, the kernel is
@@ -42,11 +42,11 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     // in a row, without a task
     private static final int MOST_LEFT_OVER_CYCLES = 100;
     private static final long STALL_REPORT_NANOS = 1_000_000_000L;
-    // so that the polls of one that has nothing to do grow as well, and one that hangs can be told from it
+    // an idle poller cycles at least this often, so that its counters distinguish it from one that hangs
     private static final long LONGEST_PARK_NANOS = Duration.ofSeconds(30).toNanos();
     // a look at an idle socket costs as much as to ask the kernel about all: beyond two, asking is cheaper
     private static final int MOST_HOT = 2;
-    // an answer from the same machine or rack comes within this time, or may as well be heard of by the kernel
+    // an answer from the same machine or rack comes within this time; later ones may as well wait for the kernel
     private static final long HOT_NANOS = 50_000;
     private static final long SHORTEST_ASK_PAUSE_NANOS = 500;
     private static final long LONGEST_ASK_PAUSE_NANOS = 20_000;
@@ -155,7 +155,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     }
 
     /**
-     * What it counts.
+     * The poller's counters.
      *
      * @return the counters, for any thread to read
      */
@@ -164,7 +164,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     }
 
     /**
-     * What stages above the engine see of it.
+     * The poller as stages above the engine see it.
      *
      * @return the loop, for any thread
      */
@@ -192,7 +192,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     }
 
     /**
-     * Asks the thread to end, from any thread. What was handed over still runs.
+     * Asks the thread to end, from any thread. Handed-over tasks still run.
      *
      * @return completes when the thread has given everything back
      */
@@ -252,7 +252,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
     }
 
     /**
-     * What a transport has on this poller is flushed in each cycle from now on. On the thread.
+     * Adds a transport's loop, which is flushed in each cycle from now on. On the thread.
      *
      * @param loop opened on this poller
      */
@@ -269,7 +269,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
         endOfCycle.remove(loop);
     }
 
-    /** As {@link #atEndOfCycle}, for callbacks; there may be no cycle any more that could end. On the thread. */
+    /** Runs a task as {@link #atEndOfCycle}, for callbacks; at once if no cycle will end any more. On the thread. */
     void atEndOfCycleOrNow(Runnable task) {
         if (state == State.TERMINATED) {
             task.run();
@@ -595,7 +595,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
         terminated.complete(null);
     }
 
-    /** After the end there is no thread of its own: whoever hands something over runs it, one at a time. */
+    /** Runs leftover tasks after the end of the thread: the thread that hands a task over runs it, one at a time. */
     private void runLeftOver() {
         synchronized (terminated) {
             // what runs at the end of a cycle may hand over more; one that fails says each time that it has worked
@@ -655,7 +655,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
         public void expectMore() {
             heard = true;
             heardAt = now;
-            // one that parks at once hears of it by the kernel anyway
+            // a poller that parks at once learns of it from the kernel anyway
             if (!hot && hotCount < MOST_HOT && !idleStrategy.parksAtOnce() && isReadable()) {
                 hot = true;
                 Poller.this.hot[hotCount++] = this;
@@ -666,7 +666,7 @@ public final class Poller implements EventLoop, PollerLoop.Owner {
             return now - heardAt < HOT_NANOS && isReadable();
         }
 
-        /** Whether the handler may be told that there may be something to read. */
+        /** Whether to call the handler because there may be something to read. */
         private boolean isReadable() {
             return watches[descriptor] == this && (interest & Epoll.READABLE) != 0;
         }

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /** Counters that one poller writes and any thread reads: an add costs no atomic instruction. */
 public final class PollerCounters {
-    /** What is counted. */
+    /** The counters. */
     public enum Counter {
         /** Duty cycles that found work. */
         BUSY_POLLS,

@@ -107,7 +107,7 @@ public final class PollerLoop implements EngineLoop, EventLoop.Source {
         }
     }
 
-    /** It is polled from the next look at the sources on. */
+    /** Polls a source from the next look at the sources on. */
     void activate(PolledSource source) {
         if (source.list()) {
             active.add(source);

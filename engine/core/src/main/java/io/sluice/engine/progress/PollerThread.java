@@ -1,6 +1,6 @@
 package io.sluice.engine.progress;
 
-/** The type by which a poller is told from other threads. */
+/** The type that distinguishes a poller from other threads. */
 public final class PollerThread extends Thread {
     private final Poller poller;
 

@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** What the kernel counts of a poller's thread. On that thread alone. */
+/** The kernel's times of a poller's thread. On that thread alone. */
 interface ThreadTimes {
     /** Reads the counts; false if the kernel does not tell, and then they mean nothing. */
     boolean read();
@@ -16,7 +16,7 @@ interface ThreadTimes {
     /** How long it could have run but had no processor, nanoseconds. */
     long withoutProcessorNanos();
 
-    /** Those of the thread that reads. */
+    /** The kernel's times of the calling thread. */
     static ThreadTimes ofKernel(Arena arena) {
         MemorySegment record = arena.allocate(ThreadSchedule.RECORD_BYTES, Long.BYTES);
         return new ThreadTimes() {

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What an engine's transports have on its pollers. Each row is confined to its poller. */
+/** The loops of an engine's transports on its pollers. Each row is confined to its poller. */
 public final class TransportLoops {
     private static final Logger LOG = LoggerFactory.getLogger(TransportLoops.class);
 
@@ -17,7 +17,7 @@ public final class TransportLoops {
         this.loops = new @Nullable TransportLoop[pollers][transports];
     }
 
-    /** What a transport has on a poller; opened with its first connection there. On the poller's thread. */
+    /** The loop of a transport on a poller; opened with its first connection there. On the poller's thread. */
     public TransportLoop get(Poller poller, OpenTransport transport) {
         @Nullable TransportLoop[] ofPoller = loops[poller.index()];
         TransportLoop known = ofPoller[transport.index()];

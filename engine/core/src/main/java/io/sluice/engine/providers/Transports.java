@@ -33,8 +33,8 @@ public final class Transports implements AutoCloseable {
     private Transports() {}
 
     /**
-     * Opens those that the options name, or all; in order of preference. What is not available is left out if something
-     * else is.
+     * Opens the transports that the options name, or all; in order of preference. Unavailable ones are left out if any
+     * other is available.
      */
     public static Transports open(EngineOptions options) {
         Transports made = new Transports();
@@ -118,7 +118,7 @@ public final class Transports implements AutoCloseable {
                 .orElse(null);
     }
 
-    /** All, also those that a connection only has paths over beside another. */
+    /** All transports, including those that connections use only for additional paths. */
     public Collection<OpenTransport> all() {
         return opened.values();
     }
@@ -134,7 +134,7 @@ public final class Transports implements AutoCloseable {
         return opened.get(name);
     }
 
-    /** Where each can be reached from, for the peer; a line each. */
+    /** The reach of each transport, for the peer; a line each. */
     public String reach() {
         return opened.values().stream()
                 .filter(each -> !each.transport().reach().isEmpty())
@@ -145,7 +145,7 @@ public final class Transports implements AutoCloseable {
     /**
      * The first that a peer offers and is within reach of, or null.
      *
-     * @param severalPaths whether the peer can have another path beside it
+     * @param severalPaths whether the peer supports several paths
      */
     public @Nullable String choose(Collection<String> offered, String peerReach, boolean severalPaths) {
         for (OpenTransport each : opened.values()) {
@@ -159,16 +159,17 @@ public final class Transports implements AutoCloseable {
         return null;
     }
 
-    /** Whether it does not reach all memory of a kind, so that a connection needs another path beside. */
+    /** Whether a transport does not reach all memory of a kind, so that a connection needs a second path. */
     public static boolean isPartial(OpenTransport transport) {
         return !transport.transport().partial().isEmpty();
     }
 
     /**
-     * What a connection has paths over, in order: its first, and each further one that reaches memory which those before it do not.
+     * The transports of a connection's paths, in order: its first, and each further one that reaches memory which those
+     * before it do not.
      *
      * @param offered what the peer can have paths over
-     * @param refusing what has refused memory at the peer, which is reached by others alone
+     * @param refusing the transports that have refused memory at the peer, which only others reach
      * @param most how many there may be
      */
     public List<OpenTransport> paths(
@@ -190,7 +191,7 @@ public final class Transports implements AutoCloseable {
         return List.copyOf(paths);
     }
 
-    /** What it reaches for certain. */
+    /** The memory that a transport is certain to reach. */
     private static BitSet reach(OpenTransport transport, Collection<String> refusing) {
         if (transport.isRefusing() || refusing.contains(transport.name())) {
             return new BitSet();

@@ -6,11 +6,11 @@ import javax.net.ssl.SSLException;
 
 /**
  * The peer does not begin the TLS handshake that it was asked for, and says so: by a fatal alert {@code access_denied} in the
- * clear, before anything else. Platforms' TLS does not send that one by itself, so it is told from all that can go wrong in a
- * handshake. Whoever can change packets can forge it, and no more by it than by dropping them.
+ * clear, before anything else. Platforms' TLS does not send that one by itself, so it is distinct from every failure of a
+ * handshake. An attacker who can change packets can forge it, and gains no more than by dropping them.
  */
 public final class RefusedBeforeTlsException extends SSLException {
-    /** What it means, to the side that connects. */
+    /** The meaning of the alert, for the side that connects. */
     public static final String MEANING =
             "more peers connect at once than it takes (maxHandshakesPerSecond, maxHalfOpen); try again later";
 
@@ -25,7 +25,7 @@ public final class RefusedBeforeTlsException extends SSLException {
     }
 
     /**
-     * What says so.
+     * The record that carries the alert.
      *
      * @return a TLS record
      */

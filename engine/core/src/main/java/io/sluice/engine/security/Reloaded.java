@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is made of files, and made anew when one of them has changed. What was made last stays in use if that fails, so that a
- * file that is just being written cuts nobody off. Any thread that may block.
+ * A value that is made of files, and again when one of them has changed. If that fails the last value stays in use, so
+ * that a file being written disconnects no peer. Any thread that may block.
  *
- * @param <T> what is made
+ * @param <T> the value
  */
 public final class Reloaded<T> {
     private static final Logger LOG = LoggerFactory.getLogger(Reloaded.class);
@@ -28,7 +28,7 @@ public final class Reloaded<T> {
     private final Loader<T> loader;
     private @Nullable T made;
     private List<Version> versions = List.of();
-    // what could not be used when it was tried last: told of once, and tried again
+    // the versions that could not be used at the last try: logged once, and tried again
     private List<Version> unusable = List.of();
     private long checkedAt;
 
@@ -73,7 +73,7 @@ public final class Reloaded<T> {
     }
 
     /**
-     * What the files held when they were looked at last, which is not more than a second ago.
+     * The value of the files' content at the last look, at most a second ago.
      *
      * @return what was made of them
      * @throws SluiceException if nothing could be made of them yet

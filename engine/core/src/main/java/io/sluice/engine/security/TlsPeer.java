@@ -11,9 +11,9 @@ import javax.net.ssl.SSLSession;
 import javax.security.auth.x500.X500Principal;
 
 /**
- * What a TLS handshake has shown of the peer.
+ * The peer as a TLS handshake has shown it.
  *
- * @param binding bytes that both sides of this handshake know, and nobody else: who relays between two handshakes has two
+ * @param binding bytes that only the two sides of this handshake know: a relay between two handshakes has two
  *     (RFC 9266, with a label of this protocol)
  * @param subject of the peer's certificate
  * @param names its subject alternative names, as far as they are text

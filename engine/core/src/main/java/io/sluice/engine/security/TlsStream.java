@@ -44,14 +44,14 @@ public final class TlsStream implements SecureStream {
     private boolean answered;
     private boolean ended;
 
-    /** What a handshake needs to go on. */
+    /** The condition for a handshake to go on. */
     public enum Handshake {
         DONE,
-        /** That the descriptor becomes readable. */
+        /** The descriptor becomes readable. */
         INPUT,
-        /** That the descriptor becomes writable. */
+        /** The descriptor becomes writable. */
         ROOM,
-        /** That {@link #work()} is called on a thread that may block, and then {@link #handshake()} again. */
+        /** {@link #work()} is called on a thread that may block, and then {@link #handshake()} again. */
         WORK
     }
 
@@ -98,7 +98,7 @@ public final class TlsStream implements SecureStream {
     }
 
     /**
-     * Gives it bytes that somebody else has read off the socket, before the handshake.
+     * Feeds bytes that other code has read off the socket, before the handshake.
      *
      * @param bytes a few
      */
@@ -219,8 +219,8 @@ public final class TlsStream implements SecureStream {
     }
 
     /**
-     * What is no TLS at all gets a name of its own, as it is most often a peer with other settings, and so does a peer that
-     * wants none now.
+     * Input that is no TLS at all gets an error of its own, as it mostly comes from a peer with other settings, and so
+     * does a peer that wants none now.
      */
     private void expectRecord() throws IOException {
         if (begun) {
@@ -313,10 +313,10 @@ public final class TlsStream implements SecureStream {
     }
 
     /**
-     * What the handshake has shown of the peer.
+     * The peer as the handshake has shown it.
      *
      * @return after the handshake
-     * @throws SSLException if the peer has shown no certificate, or the platform's TLS cannot tell
+     * @throws SSLException if the peer has shown no certificate, or the platform's TLS does not know it
      */
     public TlsPeer peer() throws SSLException {
         SSLEngine tls = engine;

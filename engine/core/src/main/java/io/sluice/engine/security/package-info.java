@@ -1,4 +1,4 @@
-/** Key material that is read anew when it changes, and TLS over sockets that do not block. Internal. */
+/** Key material that is reloaded when it changes, and TLS over sockets that do not block. Internal. */
 @NullMarked
 package io.sluice.engine.security;
 

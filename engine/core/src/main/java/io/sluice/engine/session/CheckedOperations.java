@@ -30,8 +30,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks what a caller asks for before anything is submitted: ranges, rights, and whose the regions are. What then becomes of
- * the transfer, a subclass says. Any thread.
+ * Checks the arguments of an operation before anything is submitted: ranges, rights, and the owners of the regions. The
+ * subclass submits the transfer. Any thread.
  *
  * @param <T> what the caller gets
  */
@@ -62,7 +62,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             TransferOptions options,
             TransferCallback callback);
 
-    /** What makes the transfers of the connection. */
+    /** The factory of the connection's transfers. */
     abstract TransferFactory transfers();
 
     /** The connection by which a remote region must have been attached. */
@@ -323,7 +323,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         return new SignalPlan(attached.wordKey(), signal.offset(), update.addend(), update.order());
     }
 
-    @SuppressWarnings("ReferenceEquality") // engines are told by identity
+    @SuppressWarnings("ReferenceEquality") // engines are compared by identity
     private LocalRegion check(Opcode operation, MemoryRegion local, long offset, long length) {
         Objects.checkFromIndexSize(offset, length, local.length());
         LocalRegion region = LocalRegion.of(local);
@@ -363,7 +363,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
         }
     }
 
-    @SuppressWarnings("ReferenceEquality") // connections are told by identity
+    @SuppressWarnings("ReferenceEquality") // connections are compared by identity
     AttachedRegion mine(RemoteRegion remote) {
         Objects.requireNonNull(remote, "remote");
         if (!(remote instanceof AttachedRegion attached) || attached.connection() != attachedBy()) {

@@ -48,7 +48,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
     private int established;
     private boolean broken;
 
-    /** Whose paths they are. */
+    /** The connection that owns the paths. */
     interface Owner {
         /** Whether the connection has ended. */
         boolean isOver();
@@ -125,12 +125,12 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
         }
     }
 
-    /** What users see of them. Any thread. */
+    /** The paths as users see them. Any thread. */
     List<ConnectionPath> faces() {
         return faces;
     }
 
-    /** What attaches regions over them. */
+    /** The part that attaches regions over the paths. */
     AttachPaths attaching(EngineOptions options) {
         return new AttachPaths(
                 paths.stream()
@@ -186,14 +186,14 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
         paths.forEach(EndpointAdapter::abortLanes);
     }
 
-    /** What becomes of the connection if a path cannot be set up: it may be without any but the first. */
+    /** The consequence for the connection if a path cannot be set up: it can go on without any but the first. */
     SluiceException notSetUp(EndpointAdapter path, SluiceException error) {
         return path.index() == 0 || error instanceof LimitExceededException
                 ? error
                 : new PathUnavailableException(path.transport(), error);
     }
 
-    /** What the peer is told if it is to try without a path; null if that is not why the connection ends. */
+    /** The rejection that asks the peer to try again without a path; null if the connection ends for another reason. */
     byte @Nullable [] rejection(ConnectionEnd why) {
         int path = 0;
         if (why.cause() instanceof PathUnavailableException unavailable) {
@@ -210,7 +210,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
                 : text;
     }
 
-    /** What the peer has said so. */
+    /** The error that a peer's rejection stands for. */
     SluiceException rejected(ByteBuffer body) {
         EndpointAdapter path = told(body);
         String reason = "the peer cannot use " + path.transport() + " with this engine: " + PeerText.read(body);
@@ -306,7 +306,7 @@ final class ConnectionPaths implements EndpointAdapter.Owner {
         return quiescent;
     }
 
-    /** What one path throws does not keep it from the others. */
+    /** Calls a step for each path, even if that of another path throws. */
     private void each(Consumer<EndpointAdapter> step) {
         Throwable thrown = null;
         for (EndpointAdapter path : paths) {

@@ -74,7 +74,7 @@ final class DefaultConnection extends CheckedOperations<Transfer> implements Con
         return this;
     }
 
-    /** Where its callbacks are run. */
+    /** The poller that runs the callbacks. */
     Poller poller() {
         return session.poller();
     }
@@ -319,7 +319,7 @@ final class DefaultConnection extends CheckedOperations<Transfer> implements Con
             if (!cancelled) {
                 cancelled = true;
                 session.poller().execute(() -> session.inbox().leave(this));
-                // The next one may come at once: the poller hears of it after it has heard that this one leaves.
+                // The next listener may come at once: the poller sees it after the end of this one.
                 subscription.compareAndSet(this, null);
             }
         }

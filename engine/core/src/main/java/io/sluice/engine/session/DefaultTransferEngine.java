@@ -196,7 +196,7 @@ public final class DefaultTransferEngine implements TransferEngine {
         }
         if (!address.isLoopbackAddress() && !credentials.areAsked() && !options.allowUnauthenticatedPeers()) {
             throw new SluiceException(
-                    "refusing to listen on " + host + " without a token or TLS: whoever reaches the port could"
+                    "refusing to listen on " + host + " without a token or TLS: any host that reaches the port could"
                             + " connect. Set a token (SLUICE_TOKEN_FILE, SLUICE_TOKEN) or TLS (SLUICE_TLS_CERT), or listen on 127.0.0.1, or, where the network itself keeps"
                             + " strangers out, set SLUICE_ALLOW_UNAUTHENTICATED_PEERS=true");
         }
@@ -212,7 +212,7 @@ public final class DefaultTransferEngine implements TransferEngine {
         return handshakes;
     }
 
-    /** On the poller's thread, which ends: nothing of it may be left waiting. */
+    /** Ends the engine's work on a poller whose thread ends, so that nothing waits for it. On that thread. */
     private void pollerFailed(Poller poller) {
         poller.stages().close("the loop has failed");
         sessions.pollerFailed(poller);
@@ -281,7 +281,7 @@ public final class DefaultTransferEngine implements TransferEngine {
         return unlessClosed(region);
     }
 
-    /** The engine may have been closed after the check, and then nobody else closes the region. */
+    /** Closes a region if the engine was closed after the check, when no other code would close it. */
     private MemoryRegion unlessClosed(LocalRegion region) {
         if (closing.get()) {
             region.close();

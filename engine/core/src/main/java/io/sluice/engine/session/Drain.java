@@ -5,19 +5,19 @@ import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
 
 /**
- * The orderly end of a connection: what is under way on both sides is waited for, and then whoever wants it closed closes it. It
- * looks again every millisecond, so that no transfer has to tell. A peer that does not know how to drain is not waited for.
- * On the connection's loop.
+ * The orderly end of a connection: transfers in flight on both sides are waited for, then the side that asked closes
+ * the connection. It looks again every millisecond, so that no transfer has to report. A peer that does not know how to
+ * drain is not waited for. On the connection's loop.
  */
 final class Drain extends Deadline {
     private static final long CHECK_NANOS = 1_000_000;
 
     /** The connection that ends. */
     interface Owner {
-        /** Nothing of this side is under way any more: the peer is told. */
+        /** This side has no transfers in flight any more: notify the peer. */
         void tellDrained();
 
-        /** What was waited for has ended, or will not be waited for any longer. */
+        /** The wait is over, because all transfers have ended or the time is up. */
         void closeDrained();
     }
 
@@ -61,7 +61,7 @@ final class Drain extends Deadline {
     /**
      * The peer has nothing under way any more.
      *
-     * @return false if nobody has asked it
+     * @return false if no drain was requested
      */
     boolean peerDrained() {
         peerDrained = true;

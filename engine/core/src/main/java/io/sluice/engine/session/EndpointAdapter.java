@@ -70,7 +70,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
     private final BitSet lanes = new BitSet();
     private final List<LaneConnector> connectors = new ArrayList<>();
 
-    /** Whose path it is. */
+    /** The owner of the path. */
     interface Owner {
         /** Whether the connection has ended. */
         boolean isOver();

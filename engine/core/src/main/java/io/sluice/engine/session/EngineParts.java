@@ -11,16 +11,16 @@ import io.sluice.engine.providers.TransportLoops;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the connections of an engine share.
+ * The parts that the connections of an engine share.
  *
  * @param options the engine's settings
- * @param credentials what it proves itself by
- * @param loops what its transports have on its pollers
- * @param counters what they count into
- * @param window from which they take credits
- * @param regions what their peers may attach
- * @param unfinished what the engine waits for when it closes
- * @param observers told of the connections; null if there are none
+ * @param credentials the engine's proofs of its identity
+ * @param loops the loops of its transports on its pollers
+ * @param counters the counters of the connections
+ * @param window the engine's credits
+ * @param regions the regions that peers may attach
+ * @param unfinished the work that the engine waits for when it closes
+ * @param observers observers of the connections; null if there are none
  */
 record EngineParts(
         EngineOptions options,

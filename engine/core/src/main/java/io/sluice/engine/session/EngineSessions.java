@@ -156,7 +156,7 @@ final class EngineSessions implements SessionRegistry {
                         && known.join().equals(session.connection()));
     }
 
-    /** On the poller's thread, which ends: nothing of it may be left waiting. */
+    /** Ends the sessions of a poller whose thread ends, so that nothing waits for it. On that thread. */
     void pollerFailed(Poller poller) {
         for (PeerSession session : all) {
             if (session.poller().equals(poller)) {
@@ -171,7 +171,7 @@ final class EngineSessions implements SessionRegistry {
 
     // ---- the open ones ----
 
-    /** Those of the open connections, now and later. */
+    /** The sessions of the open connections, as a live view. */
     Collection<PeerSession> open() {
         return open.keySet();
     }
@@ -199,7 +199,7 @@ final class EngineSessions implements SessionRegistry {
     }
 
     ListenerHandle onConnection(ConnectionListener added) {
-        // a connection that opens meanwhile may be told of twice, so each listener remembers
+        // a connection that opens meanwhile may be reported twice, so each listener remembers
         OnceListener once = new OnceListener(added);
         listeners.add(once);
         open.forEach((session, connection) -> {

@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifications that have come and are not consumed. What it holds is bounded by the credits that were granted, as a credit
+ * Received notifications that are not consumed yet. Their number is bounded by the credits that were granted, as a credit
  * goes back only when a listener has taken a notification. Confined to the connection's loop.
  */
-@SuppressWarnings("ReferenceEquality") // a listener is told by identity
+@SuppressWarnings("ReferenceEquality") // listeners are compared by identity
 final class NotificationInbox {
     private static final Logger LOG = LoggerFactory.getLogger(NotificationInbox.class);
 

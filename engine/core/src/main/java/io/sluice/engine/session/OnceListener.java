@@ -6,7 +6,7 @@ import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
 
-/** Tells its listener of each connection once, though it may be told twice. */
+/** Calls its listener once for each connection, though the connection may be reported twice. */
 final class OnceListener implements ConnectionListener {
     private final ConnectionListener listener;
     private final Set<Connection> told = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));

@@ -11,7 +11,7 @@ import io.sluice.engine.flow.TransferFactory;
 import io.sluice.engine.memory.RegionOwner;
 import io.sluice.engine.transport.WorkRequest.Opcode;
 
-/** Gives transfers to be started by whoever asked for them. */
+/** Creates transfers that the caller starts. */
 final class PreparedOperations extends CheckedOperations<PreparedTransfer> {
     private final PeerSession session;
 

@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A vectored transfer whose elements go over several connections: one part for each. The parts' callbacks come from several
- * pollers; whoever finds nobody at work tells the caller of all that has come, so that its callback is never called twice at a
- * time, and no thread waits for another.
+ * A vectored transfer whose elements go over several connections: one part for each. The parts' callbacks come from
+ * several pollers; one poller at a time drains the results to the caller, so its callback is never called concurrently,
+ * and no thread waits for another.
  */
 final class SpanningTransfer implements Transfer {
     private static final Logger LOG = LoggerFactory.getLogger(SpanningTransfer.class);
@@ -45,14 +45,14 @@ final class SpanningTransfer implements Transfer {
     private volatile boolean cancelled;
     private volatile boolean terminated;
 
-    // of whoever tells
+    // confined to the thread that drains the results
     private int unfinishedParts;
     private int failed;
     private boolean silenced;
     private @Nullable SluiceException firstError;
     private @Nullable SluiceException wholeError;
 
-    /** What is to be told: an element's end, or a part's if the index is negative. */
+    /** A result to deliver: an element's end, or a part's if the index is negative. */
     private record Outcome(int index, @Nullable SluiceException error) {}
 
     private SpanningTransfer(int elements, @Nullable CompletionEvent completion, VectoredTransferCallback callback) {
@@ -129,7 +129,7 @@ final class SpanningTransfer implements Transfer {
         parts.add(part);
     }
 
-    /** What goes over one connection. */
+    /** The part of the transfer that goes over one connection. */
     private final class Part implements VectoredTransferCallback {
         private final List<Integer> indices;
         private final Poller poller;

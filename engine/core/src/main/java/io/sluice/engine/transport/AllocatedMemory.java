@@ -12,7 +12,7 @@ public interface AllocatedMemory extends AutoCloseable {
     RegionMemory memory();
 
     /**
-     * What the transport knows of the memory, in place of what {@link Transport#register} would give.
+     * The transport's registration of the memory, in place of the one that {@link Transport#register} would give.
      *
      * @return the registration, closed by the engine before this
      */

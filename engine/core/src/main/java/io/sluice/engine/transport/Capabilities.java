@@ -5,7 +5,7 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * What a transport can do beyond what every transport does. The engine supplies what is lacking where it can.
+ * The capabilities of a transport beyond those of every transport. The engine supplies what is lacking where it can.
  *
  * @param largestMessage the most bytes of one work request
  * @param writeWithSignal whether a {@link WorkRequest.Opcode#WRITE} can carry a {@linkplain WorkRequest#hasSignal()

@@ -24,7 +24,7 @@ public enum CompletionStatus {
     UNSUPPORTED(9),
     /** The bytes did not arrive as they were sent. */
     INTEGRITY(10),
-    /** This side's operating system refused to touch the memory. */
+    /** The operating system of this side refused the access to memory. */
     LOCAL_MEMORY_FAULT(11),
     /** The path broke under it, and it may have taken effect; it must not be carried out twice. The connection lives. */
     OUTCOME_UNKNOWN(12),

@@ -8,7 +8,7 @@ public abstract class Deadline {
     private long at;
     private int place = NOT_ARMED;
 
-    /** Not armed. */
+    /** Creates a deadline that is not armed. */
     protected Deadline() {}
 
     /** The time has come. Called on the loop's thread; the deadline is not armed any more and may be armed again. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public interface Endpoint {
     /**
-     * What the other side's endpoint must know; crosses the authenticated bootstrap.
+     * The offer of this endpoint to the other side's; crosses the authenticated bootstrap.
      *
      * @return at most 16 KiB
      */
@@ -26,8 +26,8 @@ public interface Endpoint {
     void begin(byte[] peerOffer);
 
     /**
-     * Posts work requests. What is not accepted is offered again after {@link EndpointContext#postable()}; what is accepted
-     * leaves at the end of the duty cycle at the latest, by {@link TransportLoop#flush()}.
+     * Posts work requests. Those not accepted are offered again after {@link EndpointContext#postable()}; accepted ones
+     * leave at the end of the duty cycle at the latest, by {@link TransportLoop#flush()}.
      *
      * @param batch the requests
      * @param from the first to post

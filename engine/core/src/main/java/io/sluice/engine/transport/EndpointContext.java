@@ -6,7 +6,7 @@ import io.sluice.engine.ProtocolException;
 import io.sluice.engine.SluiceException;
 import org.jspecify.annotations.Nullable;
 
-/** What the engine gives an endpoint, and how the endpoint speaks to it: on the event loop alone. */
+/** The engine's services for an endpoint, and the endpoint's reports to the engine: on the event loop alone. */
 public interface EndpointContext {
     /**
      * The event loop of the connection.
@@ -23,7 +23,7 @@ public interface EndpointContext {
     EngineOptions options();
 
     /**
-     * What the two sides have agreed on.
+     * The integrity checks that the two sides have agreed on.
      *
      * @return constant
      */

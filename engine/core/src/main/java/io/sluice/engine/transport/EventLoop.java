@@ -28,7 +28,7 @@ public interface EventLoop {
      * Watches a descriptor.
      *
      * @param descriptor of a socket or the like
-     * @param handler hears of it
+     * @param handler called when the descriptor is ready
      * @return the watch
      */
     Watch watch(int descriptor, ReadinessHandler handler);
@@ -93,7 +93,7 @@ public interface EventLoop {
         boolean arm();
     }
 
-    /** Hears of a descriptor's readiness. */
+    /** Called when a descriptor is ready. */
     @FunctionalInterface
     interface ReadinessHandler {
         /**
@@ -111,8 +111,8 @@ public interface EventLoop {
         /**
          * Says what to watch for.
          *
-         * @param readable hear of data, or the end of the stream
-         * @param writable hear of room
+         * @param readable call for data, or the end of the stream
+         * @param writable call for room to write
          */
         void interest(boolean readable, boolean writable);
 

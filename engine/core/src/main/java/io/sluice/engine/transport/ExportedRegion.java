@@ -32,14 +32,14 @@ public interface ExportedRegion {
     void release();
 
     /**
-     * What the peer may do.
+     * The rights of the peer.
      *
      * @return the rights that the descriptor gives
      */
     Set<Access> access();
 
     /**
-     * Who carries out the region's atomic operations.
+     * The domain that executes the region's atomic operations.
      *
      * @return the region's domain
      */

@@ -6,10 +6,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Access to memory of which some may be missing: whoever may write to a file can cut it short while others have it mapped. The
- * Java virtual machine makes an {@link InternalError} of such a fault, but once code is compiled at some later place, which
- * knows nothing of it; C would end the process. So what a user has mapped of a file is copied by the kernel, which tells. Any
- * thread.
+ * Access to memory that may be missing in part: a process that may write to a file can cut it short while others have
+ * it mapped. The Java virtual machine turns such a fault into an {@link InternalError}, but from compiled code at some
+ * later, unrelated place; C code would end the process. So user-mapped files are copied by the kernel, which reports
+ * the fault. Any thread.
  */
 public final class FaultCheckedCopy {
     // what is found there does not matter

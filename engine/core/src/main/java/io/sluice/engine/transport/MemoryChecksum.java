@@ -20,7 +20,7 @@ public final class MemoryChecksum {
     // from a mapped file or a device by way of this
     private @Nullable MemorySegment present;
 
-    /** With an array of its own. */
+    /** Creates a checksum with an array of its own. */
     public MemoryChecksum() {
         this(new byte[PIECE_BYTES]);
     }
@@ -34,7 +34,7 @@ public final class MemoryChecksum {
         this.piece = piece;
     }
 
-    /** Begins anew: the checksum of nothing is 0. */
+    /** Restarts: the checksum of no bytes is 0. */
     public void reset() {
         sum.reset();
     }
@@ -100,7 +100,7 @@ public final class MemoryChecksum {
     }
 
     /**
-     * What has come out so far.
+     * The checksum of the bytes so far.
      *
      * @return the CRC-32C in all 32 bits
      */

@@ -6,7 +6,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * What a transport can do with memory, by kind. A region is registered with each transport that can register its kind.
+ * The operations of a transport on memory, by kind. A region is registered with each transport that can register its
+ * kind.
  *
  * @param register the kinds that peers can be given access to by {@link Transport#register}
  * @param allocate the kinds of which {@link Transport#allocate} makes memory, each among those to register
@@ -15,7 +16,7 @@ import java.util.Set;
  */
 public record MemorySupport(
         Set<MemoryKind> register, Set<MemoryKind> allocate, Set<MemoryKind> access, Set<MemoryKind> imports) {
-    /** Of a transport for memory of the host that makes none. */
+    /** The support of a transport for host memory that allocates none. */
     public static final MemorySupport HOST =
             new MemorySupport(Set.of(MemoryKind.HOST), Set.of(), Set.of(MemoryKind.HOST), Set.of());
 

@@ -7,7 +7,7 @@ package io.sluice.engine.transport;
 @FunctionalInterface
 public interface Notifications {
     /**
-     * Who carries the notifications.
+     * The sender of the notifications.
      *
      * @return always the same
      */

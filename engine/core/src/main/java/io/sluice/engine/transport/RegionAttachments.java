@@ -9,8 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Of an endpoint that has a part in attaching regions, such as keys of its own. On the connection's event loop. What the defaults do
- * is right for one whose work requests need handle, key and epoch alone.
+ * Implemented by an endpoint that takes part in attaching regions, for example with keys of its own. On the
+ * connection's event loop. The defaults suit an endpoint whose work requests need handle, key and epoch alone.
  */
 public interface RegionAttachments {
     /** The keys of a transport that needs none. */
@@ -27,11 +27,11 @@ public interface RegionAttachments {
     }
 
     /**
-     * What the peer must present beyond handle, key and epoch to reach a region that it attaches: its endpoint gets this in
-     * {@link #remoteKey}.
+     * The data beyond handle, key and epoch with which the peer reaches a region that it attaches: its endpoint gets
+     * this in {@link #remoteKey}.
      *
      * @param handle this side's number for the attachment
-     * @param region what it attaches
+     * @param region the region that it attaches
      * @return at most 1 KiB; null if the region is closing and could not be leased, which refuses the attachment
      */
     default byte @Nullable [] keysOf(long handle, ExportedRegion region) {

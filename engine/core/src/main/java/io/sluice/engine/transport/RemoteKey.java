@@ -1,6 +1,6 @@
 package io.sluice.engine.transport;
 
-/** What an initiator presents to reach an attached region. A transport whose peers need more extends it. */
+/** The key with which an initiator reaches an attached region. A transport whose peers need more extends it. */
 public class RemoteKey {
     private final long handle;
     private final long key;

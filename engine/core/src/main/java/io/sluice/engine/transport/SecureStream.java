@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  * bounded. It does not own the descriptor.
  */
 public interface SecureStream {
-    /** What a target needs as room to be received into without a copy in between. */
+    /** The room that a target needs to be received into without a copy in between. */
     int RECORD_BYTES = 17 * 1024;
 
     /**
@@ -21,7 +21,7 @@ public interface SecureStream {
     long receive(ByteBuffer target) throws IOException;
 
     /**
-     * Whether there is something to receive that the descriptor's readiness will not tell of.
+     * Whether there is something to receive that the descriptor's readiness does not cover.
      *
      * @return true if {@link #receive} gives something at once
      */

@@ -3,7 +3,7 @@ package io.sluice.engine.transport;
 import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.StreamEvent;
 
-/** Of an endpoint that waits for events of a device's streams, and brings them about, on the device itself. */
+/** Implemented by an endpoint that waits for events of a device's streams, and sets them, on the device itself. */
 public interface StreamOrder {
     /**
      * Whether the work requests of a transfer that starts after an event may be posted at once and carry it ({@link

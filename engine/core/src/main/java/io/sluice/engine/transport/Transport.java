@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 /** A transport opened for one engine. Called from any thread. */
 public interface Transport extends AutoCloseable {
     /**
-     * What it can do.
+     * The transport's capabilities.
      *
      * @return constant
      */
     Capabilities capabilities();
 
     /**
-     * What it can do with memory, by kind.
+     * The transport's support for memory, by kind.
      *
      * @return constant; memory of the host by default
      */
@@ -30,8 +30,8 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * The kinds of memory of which it reaches some regions and not others. A connection that takes such a transport has another
-     * path beside, of the next transport that reaches them.
+     * The kinds of memory of which it reaches some regions and not others. A connection over such a transport has a
+     * second path, over the next transport that reaches them.
      *
      * @return constant; none by default
      */
@@ -40,8 +40,8 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * The transport that reaches what this one does not reach of its {@link #partial()} kinds. It is opened with this one, and a
-     * path beside it, also where the options name this one alone.
+     * The transport that reaches those regions of its {@link #partial()} kinds that this one does not. It is opened
+     * with this one, and adds a second path, even if the options name this one alone.
      *
      * @return a provider's name; {@code null} if nothing is left
      */
@@ -50,7 +50,7 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Where this engine can be reached by this transport from, as far as that can be told before anything is tried.
+     * The places from which peers reach this transport, as far as they are known before a connection is tried.
      *
      * @return at most 200 characters for the peer's {@link #whyOutOfReach}; empty for no limit
      */
@@ -59,7 +59,8 @@ public interface Transport extends AutoCloseable {
     }
 
     /**
-     * Whether a peer may be within reach. What is true here may still turn out false when the path is set up.
+     * Whether a peer may be within reach. A peer that is within reach here can still prove out of reach when the path
+     * is set up.
      *
      * @param peer its {@link #reach()}
      * @return why not, or {@code null} if it may be

@@ -4,7 +4,8 @@ import io.sluice.engine.ProtocolException;
 import java.nio.ByteBuffer;
 
 /**
- * Of an endpoint that hears of the peer's over the control channel. On the connection's event loop.
+ * Implemented by an endpoint that exchanges messages with the peer's over the control channel. On the connection's
+ * event loop.
  *
  * @see EndpointContext#send
  */

@@ -1,6 +1,9 @@
 package io.sluice.engine.transport;
 
-/** What an endpoint counts of its data path. The bytes that {@link InlineOperations#execute} moves the engine counts itself. */
+/**
+ * The data-path counters of an endpoint. The engine itself counts the bytes that {@link InlineOperations#execute}
+ * moves.
+ */
 public enum WireCounter {
     /** Bytes sent: framing and what was sent again included. */
     SENT,

@@ -14,7 +14,7 @@ public abstract class WorkRequest {
     /** How long the word of a signal or an atomic operation is, in bytes. */
     public static final int WORD_BYTES = 8;
 
-    /** What a work request does. */
+    /** The operation of a work request. */
     public enum Opcode {
         /** From local to remote memory; then, if it {@linkplain WorkRequest#hasSignal() has one}, the signal. */
         WRITE,
@@ -166,7 +166,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * Lets a device tell of the end of a transfer.
+     * Sets the event with which a device reports the end of the transfer.
      *
      * @param event that the endpoint {@linkplain StreamOrder#completesInto completes into}
      * @param last whether no request of the same run follows
@@ -202,7 +202,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * What to do.
+     * The operation to carry out.
      *
      * @return the operation
      */
@@ -279,7 +279,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * What is put, added or swapped in.
+     * The operand to put, add or swap in.
      *
      * @return the operand
      */
@@ -288,7 +288,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * What a compare-and-swap expects.
+     * The word that a compare-and-swap expects.
      *
      * @return the expected word
      */
@@ -306,9 +306,9 @@ public abstract class WorkRequest {
     }
 
     /**
-     * What the word held.
+     * The word before the operation.
      *
-     * @return as the transport has told
+     * @return as the transport has reported it
      */
     public final long fetched() {
         return fetched;
@@ -347,7 +347,7 @@ public abstract class WorkRequest {
     }
 
     /**
-     * What the signal adds.
+     * The addend of the signal.
      *
      * @return the addend
      */
@@ -356,8 +356,9 @@ public abstract class WorkRequest {
     }
 
     /**
-     * What the request must not touch memory before: the endpoint takes it at once, and lets its device wait. A device whose event
-     * never happens does not go on, so the endpoint has {@linkplain EndpointContext#failed failed}.
+     * The event after which the request may touch memory: the endpoint takes the request at once, and lets its device
+     * wait. A device whose event never happens does not go on, so the endpoint has {@linkplain EndpointContext#failed
+     * failed}.
      *
      * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain StreamOrder#ordersAfter orders after}
      *     none
@@ -367,10 +368,10 @@ public abstract class WorkRequest {
     }
 
     /**
-     * What the device sets when all requests of a run have been carried out. Each of them carries it; the device sets it once
-     * {@linkplain #isLastOfCompletion() the last} and all with the same event that the endpoint has at that time have been carried
-     * out, and not if one of these has failed. After a failure no further request of the run carries it, so an endpoint knows
-     * enough if it remembers an event while it has requests of it.
+     * The event that the device sets when all requests of a run have been carried out. Each of them carries it; the
+     * device sets it once {@linkplain #isLastOfCompletion() the last} and all with the same event that the endpoint has
+     * at that time have been carried out, and not if one of these has failed. After a failure no further request of the
+     * run carries it, so an endpoint knows enough if it remembers an event while it has requests of it.
      *
      * @return the event; {@code null} for none, and always so for an endpoint that {@linkplain StreamOrder#completesInto completes
      *     into} none

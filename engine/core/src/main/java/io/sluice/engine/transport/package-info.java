@@ -1,6 +1,6 @@
 /**
- * What a transport implements, and what the engine gives it. A transport is one package of its own below this one, found by
- * {@link java.util.ServiceLoader}; adding one touches no other package.
+ * The interfaces that a transport implements, and those that the engine offers it. A transport is one package of its
+ * own below this one, found by {@link java.util.ServiceLoader}; adding one touches no other package.
  *
  * <p>Threading: a {@link io.sluice.engine.transport.Transport} is called from any thread, a
  * {@link io.sluice.engine.transport.TransportLoop} and its {@link io.sluice.engine.transport.Endpoint}s on the thread of their

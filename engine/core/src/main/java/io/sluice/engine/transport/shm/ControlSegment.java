@@ -16,7 +16,7 @@ import java.nio.charset.StandardCharsets;
  * the flags of a doorbell. The initiator makes it. The peer may write anything into it at any time.
  */
 final class ControlSegment implements AutoCloseable {
-    /** What one ring holds, in bytes. */
+    /** The capacity of one ring, in bytes. */
     static final int RING_BYTES = 64 << 10;
 
     private static final long MAGIC = 0x5357_4c43_5348_4d31L;
@@ -162,7 +162,7 @@ final class ControlSegment implements AutoCloseable {
             VarHandle.fullFence();
         }
 
-        /** Whether the consumer sleeps, which is told to one asker. What was written before is seen by it when it wakes. */
+        /** Whether the consumer sleeps; true for one caller alone. The consumer sees earlier writes when it wakes. */
         boolean takeParked() {
             VarHandle.fullFence();
             return (long) LONG.getVolatile(memory, words + PARKED_AT) != 0

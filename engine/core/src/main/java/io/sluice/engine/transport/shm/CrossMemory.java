@@ -30,7 +30,7 @@ final class CrossMemory implements AutoCloseable {
         this.processDescriptor = processDescriptor;
     }
 
-    /** What came of the attempt: one of the two. */
+    /** The result of an attempt: one of the two. */
     record Attempt(@Nullable CrossMemory memory, String refused) {}
 
     /** Tries to read the peer's probe. */

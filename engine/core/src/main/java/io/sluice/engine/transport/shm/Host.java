@@ -16,7 +16,7 @@ record Host(String boot, String network, String directory) {
     private static final Path NETWORK = Path.of("/proc/self/ns/net");
     private static final String NONE = "-";
 
-    /** The kernel's boot id, or null if it cannot be told. */
+    /** The kernel's boot id, or null if it is unknown. */
     static @Nullable String bootId() {
         try {
             return Files.readString(BOOT_ID).strip();
@@ -25,7 +25,7 @@ record Host(String boot, String network, String directory) {
         }
     }
 
-    /** This process's place. */
+    /** The host of this process. */
     static Host here(@Nullable String directory) {
         String boot = bootId();
         return new Host(boot == null ? NONE : boot, networkHere(), directory == null ? NONE : directoryId(directory));

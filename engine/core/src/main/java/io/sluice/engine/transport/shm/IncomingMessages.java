@@ -22,7 +22,7 @@ final class IncomingMessages {
      *
      * @param direction the ring's
      * @param mostBytes the longest message that is honest
-     * @param listener hears of each message
+     * @param listener called with each message
      */
     IncomingMessages(ControlSegment.Direction direction, int mostBytes, Consumer<byte[]> listener) {
         this.direction = direction;

@@ -31,7 +31,7 @@ final class MappedPages {
         return copied == count ? CompletionStatus.SUCCESS : CompletionStatus.OUT_OF_BOUNDS;
     }
 
-    /** Of a file that anybody can cut short: by the kernel. */
+    /** Copies pages of a file that its writers can cut short, by the kernel. */
     private static CompletionStatus oneByOne(
             boolean write, MemorySegment local, MemorySegment memory, PageTable table, int first, int count) {
         long bytes = table.pageBytes();

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 
 /**
- * The producer's end of a ring: a stream of messages, each its length and its bytes. What the ring has no room for waits here.
- * On the loop's thread.
+ * The producer's end of a ring: a stream of messages, each its length and its bytes. Bytes without room in the ring
+ * wait here. On the loop's thread.
  */
 final class OutgoingMessages {
     static final int LENGTH_BYTES = Integer.BYTES;

@@ -28,7 +28,7 @@ final class OwnRegions {
         this.peer = peer;
     }
 
-    /** What the peer can do. */
+    /** The capabilities of the peer. */
     interface PeerCapabilities {
         /** Whether it reaches memory by cross-memory attach. */
         boolean crossMemoryAttach();
@@ -56,7 +56,7 @@ final class OwnRegions {
     }
 
     /**
-     * What the peer needs to reach a region, which is leased from now on; null if it is closing.
+     * The keys with which the peer reaches a region, which is leased from now on; null if it is closing.
      *
      * @param region that the peer {@linkplain #reach reaches}
      */

@@ -4,7 +4,7 @@ import io.sluice.engine.ProtocolException;
 import java.nio.ByteBuffer;
 
 /**
- * What the target tells of a region when it is attached: how the initiator reaches it.
+ * The target's answer to an attach: how the initiator reaches the region.
  *
  * @param way how
  * @param processorAtomics whether atomic operations on it are the processors'
@@ -29,9 +29,9 @@ record RegionKeys(
 
     /** How a region is reached. */
     enum Way {
-        /** By mapping its file. */
+        /** The initiator maps the region's file. */
         MAPPED(1),
-        /** By cross-memory attach. */
+        /** The initiator uses cross-memory attach. */
         CROSS_MEMORY(2);
 
         /** The form on the wire, which no version changes. */

@@ -9,7 +9,7 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Bytes that nobody can guess, for any thread: a MAC of a running number under a key that is drawn once. The platform's own
+ * Unpredictable bytes, for any thread: a MAC of a running number under a key that is drawn once. The platform's own
  * source reads a file, which a poller should not.
  */
 final class SecretSource {

@@ -84,7 +84,7 @@ final class SharedFile implements AllocatedMemory {
         Sockets.close(descriptor);
     }
 
-    /** What the transport knows of the region; it ends with the memory itself. */
+    /** The transport's registration of the region; it ends with the memory itself. */
     record Registration(SharedFile file) implements RegisteredMemory {
         @Override
         public long lockedBytes() {

@@ -26,7 +26,7 @@ final class SharedFiles {
     }
 
     SharedFile allocate(long bytes, Set<Access> access) {
-        // mapped by this side before it is sealed: afterwards nobody can map it for writing
+        // mapped by this side before it is sealed: afterwards no process can map it for writing
         boolean readOnly = !access.contains(Access.REMOTE_WRITE);
         if (options.hugePages()) {
             try {
@@ -81,7 +81,7 @@ final class SharedFiles {
         return result;
     }
 
-    /** What to do about an error of shared memory; empty if nothing is known. */
+    /** Advice on an error of shared memory; empty if there is none. */
     static String advice(int error) {
         return switch (error) {
             case Errno.ENOMEM, Errno.ENOSPC ->

@@ -42,8 +42,8 @@ final class ShmEndpoint
                 PageLists,
                 NotificationSender {
     private static final Logger LOG = LoggerFactory.getLogger(ShmEndpoint.class);
-    // after so much the loop looks at its other connections; each turn fetches what completes its copies from memory
-    // again, which is to be little beside them
+    // after so many bytes the loop looks at its other connections; each turn fetches the code and data of its copies
+    // from memory again, a cost that must stay small in comparison
     private static final long BYTES_A_TURN = 16 << 20;
     // what takes some microseconds to copy: what completes behind it does so later
     private static final long BYTES_A_BATCH = 16 * 1024;
@@ -105,7 +105,7 @@ final class ShmEndpoint
         }
     }
 
-    /** What the handshake leads to. */
+    /** The results of the handshake. */
     private final class HandshakeEnd implements ShmHandshake.End {
         @Override
         public void met(ShmPeerLink link, ControlSegment segment, ShmOffer peer) {
@@ -538,7 +538,7 @@ final class ShmEndpoint
 
     @Override
     public void regionClosing() {
-        // the ends of its attachments have been told, and this side leases it only to the peer
+        // the peer has been notified of the ends of its attachments, and this side leases regions only to the peer
     }
 
     @Override

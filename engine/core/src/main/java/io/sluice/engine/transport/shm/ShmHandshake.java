@@ -35,7 +35,7 @@ final class ShmHandshake implements AutoCloseable {
     private boolean met;
     private boolean closed;
 
-    /** What comes of it. */
+    /** The results of the handshake. */
     interface End {
         /** Both share the segment; the link is the handshake's to close. */
         void met(ShmPeerLink link, ControlSegment segment, ShmOffer peer);
@@ -133,7 +133,8 @@ final class ShmHandshake implements AutoCloseable {
             throw new TransportUnavailableException("cannot accept the peer: " + Errno.message(-socket));
         }
         if (link != null || !isOwnUser(LocalSockets.peer(socket))) {
-            // somebody came first; or a stranger, whom the name of the socket alone has led here: he keeps nobody out
+            // another process came first; or a stranger, whom the socket's name alone has led here and who must block
+            // no peer
             Sockets.close(socket);
             return;
         }

@@ -3,7 +3,7 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.ProtocolException;
 import java.nio.ByteBuffer;
 
-/** What two endpoints say to each other: over the control channel, or, with descriptors, over the Unix socket. */
+/** The messages between two endpoints: over the control channel, or, with descriptors, over the Unix socket. */
 final class ShmMessage {
     // over the control channel
     /** The target: an attachment has ended; its handle. */
@@ -25,7 +25,10 @@ final class ShmMessage {
     /** The target: of each attachment that was wanted its handle, and 1 if its file is here, in the same order. */
     static final byte FILES = 13;
 
-    /** This side's endpoint has stopped, and reaches nothing any more; it keeps the socket open until the other has too. */
+    /**
+     * This side's endpoint has stopped, and accesses no memory any more; it keeps the socket open until the other side
+     * stops too.
+     */
     static final byte STOPPED = 14;
 
     /** How many files are wanted at once, so that a Unix socket is never full of them. */

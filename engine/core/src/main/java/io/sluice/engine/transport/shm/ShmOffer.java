@@ -6,13 +6,13 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What one endpoint tells the other in the bootstrap.
+ * The offer of one endpoint to the other in the bootstrap.
  *
  * @param host where the process runs
  * @param meetingPoint the name of the acceptor's; empty from the initiator
- * @param secret 16 bytes that whoever comes to the meeting point must know
- * @param probeAddress where this process has the probe of cross-memory attach; 0 if it does not allow it
- * @param probe what is there, 16 bytes
+ * @param secret 16 bytes that a process at the meeting point must know
+ * @param probeAddress the address of the probe of cross-memory attach in this process; 0 if it does not allow it
+ * @param probe the probe's 16 bytes
  */
 record ShmOffer(String host, String meetingPoint, byte[] secret, long probeAddress, byte[] probe) {
     static final int SECRET_BYTES = SecretSource.BYTES;

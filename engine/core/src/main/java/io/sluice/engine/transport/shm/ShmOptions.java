@@ -33,7 +33,7 @@ public final class ShmOptions implements TransportOptions {
         return new Builder();
     }
 
-    /** Those given to the engine, or those of its variables. */
+    /** The options given to the engine, or those of its variables. */
     static ShmOptions of(EngineOptions options) {
         ShmOptions given = options.transport(ShmOptions.class);
         return given != null

@@ -44,7 +44,7 @@ final class ShmPeerLink implements AutoCloseable {
         wake.set(ValueLayout.JAVA_BYTE, 0, WAKE);
     }
 
-    /** Hears of messages. The descriptors are the listener's to close. */
+    /** Receives messages. The listener closes the descriptors. */
     @FunctionalInterface
     interface Listener {
         /**
@@ -64,7 +64,8 @@ final class ShmPeerLink implements AutoCloseable {
     long peer() {
         long peer = LocalSockets.peer(socket);
         if (peer < 0) {
-            throw new ProtocolException("the peer's process cannot be told: " + Errno.message((int) -peer));
+            throw new ProtocolException(
+                    "cannot read the peer's process id from its Unix socket: " + Errno.message((int) -peer));
         }
         return peer;
     }

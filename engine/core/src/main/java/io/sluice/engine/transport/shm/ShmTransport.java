@@ -15,7 +15,7 @@ import io.sluice.engine.transport.TransportLoop;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The transport of one engine. It does not reach all regions: tcp does that beside. */
+/** The transport of one engine. It does not reach all regions: a second path over tcp reaches the others. */
 final class ShmTransport implements Transport {
     private static final long LARGEST_MESSAGE = 1L << 30;
     private static final Set<MemoryKind> HOST = Set.of(MemoryKind.HOST);

@@ -38,8 +38,8 @@ public final class ShmTransportProvider implements TransportProvider {
 
     private static @Nullable String whyUnavailable() {
         if (Host.bootId() == null) {
-            return "the kernel's boot id cannot be read (/proc/sys/kernel/random/boot_id), so that peers on this host cannot"
-                    + " be told from others";
+            return "the kernel's boot id cannot be read (/proc/sys/kernel/random/boot_id), so peers on this host are not"
+                    + " recognized";
         }
         int file = SharedMemory.create("sluice-probe".getBytes(StandardCharsets.US_ASCII), 4096, false, false);
         if (file < 0) {

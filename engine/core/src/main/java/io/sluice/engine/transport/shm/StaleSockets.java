@@ -29,7 +29,7 @@ final class StaleSockets {
 
     private StaleSockets() {}
 
-    /** Removes those that no process has open any more. What cannot be told stays. */
+    /** Removes the sockets that no process has open any more. Sockets of unknown state stay. */
     static void removeFrom(String directory) {
         Path folder = Path.of(directory);
         try {

@@ -3,9 +3,9 @@
  * peer that attaches it gets the file over a Unix socket, maps it once, and from then on the side that starts a transfer
  * carries it out alone, as a copy or a processor's atomic operation, small ones in the calling thread. Notifications and
  * doorbells go through a control segment that both sides map. A region over the user's own memory goes by cross-memory attach
- * where both sides have opted in and the kernel allows it, and else over the tcp path that the connection has beside.
+ * where both sides have opted in and the kernel allows it, and else over the connection's tcp path.
  *
- * <p>What comes from the peer is never trusted: descriptors are checked before they are mapped, and every number that is read
+ * <p>Input from the peer is never trusted: descriptors are checked before they are mapped, and every number that is read
  * from the control segment is checked before it is used.
  */
 @NullMarked

@@ -120,7 +120,9 @@ final class FrameHeader {
         to.set(INT, sumsAt + Integer.BYTES, headerSum(to, at, sumsAt, sum));
     }
 
-    /** As {@link #writeSums(MemorySegment, long, int, MemoryChecksum)}, of a frame of pages. */
+    /**
+     * Writes the checksums of a frame of pages, as {@link #writeSums(MemorySegment, long, int, MemoryChecksum)} does.
+     */
     static void writeSums(MemorySegment to, long at, PagedPayload payload, MemoryChecksum sum) {
         int payloadSum = payload.pagesSum(sum);
         long sumsAt = at + BYTES;

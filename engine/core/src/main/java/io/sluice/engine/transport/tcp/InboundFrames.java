@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads frames off a lane. Small ones are received many at a time into the loop's staging memory and copied; the rest of a
- * larger payload is received straight into its region. What the target refuses is read and dropped, so that the stream stays
+ * larger payload is received straight into its region. Refused payloads are read and dropped, so that the stream stays
  * whole.
  */
 final class InboundFrames {
@@ -69,16 +69,16 @@ final class InboundFrames {
         READ_DATA
     }
 
-    /** What a call of {@link #receive()} has met. */
+    /** The result of a call of {@link #receive()}. */
     enum Received {
         PROGRESS,
         NOTHING,
         END_OF_STREAM
     }
 
-    /** What the frames mean. */
+    /** The handler of the frames. */
     interface Sink {
-        /** So many bytes have come, whose frames follow. */
+        /** Bytes have arrived, whose frames follow. */
         void received(long bytes);
 
         /** The peer's next write (with the signal it carries), put or signal has taken effect, or was refused. */
@@ -102,7 +102,7 @@ final class InboundFrames {
         /** The oldest read or atomic operation that is not answered. */
         WorkRequest readAnswered();
 
-        /** That one is done. */
+        /** The read is done. */
         void readDone(CompletionStatus status);
 
         /** Whether the lane was closed by what a callback did. */
@@ -116,7 +116,7 @@ final class InboundFrames {
         this(context, scratch, descriptor, null, sink);
     }
 
-    /** As the other one; through the stream if there is one. */
+    /** As the other constructor; receives through the stream if there is one. */
     InboundFrames(
             EndpointContext context, LoopScratch scratch, int descriptor, @Nullable SecureStream stream, Sink sink) {
         this.stream = stream;
@@ -284,7 +284,7 @@ final class InboundFrames {
         payloadRemaining -= part;
     }
 
-    /** What came straight into its region is read once more, while it is still in the processor's caches. */
+    /** Sums a payload received straight into its region, while it is still in the processor's caches. */
     private void sumPlaced(long placed) {
         if (payloadSum != null) {
             try {

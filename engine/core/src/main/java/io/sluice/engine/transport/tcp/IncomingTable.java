@@ -94,7 +94,7 @@ final class IncomingTable {
         return header;
     }
 
-    /** In this processor's byte order, once they are. */
+    /** The table in this processor's byte order, once it is complete. */
     MemorySegment offsets() {
         return table;
     }

@@ -6,16 +6,17 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 
 /**
- * What one side says of a lane that it has closed: nothing more of the peer's can take effect on it, and so many of the peer's
- * writes, puts and signals did, or were refused. Refusals are told one by one, as the frames that told of them may be lost.
+ * The report of one side on a lane that it has closed: nothing more of the peer's can take effect on it, and so many of
+ * the peer's writes, puts and signals did, or were refused. Refusals are listed one by one, as the frames that reported
+ * them may be lost.
  *
- * @param lane which
+ * @param lane the lane's number
  * @param handled running count of the peer's writes, puts and signals that took effect or were refused
  * @param refusalsKnownAfter the count after which all refusals are listed; of those before, some may be left out
  * @param refusals the counts of the refused ones, with their status, in order
  */
 record LaneFence(int lane, long handled, long refusalsKnownAfter, ArrayDeque<Refusal> refusals) {
-    /** As many as a message has room for. */
+    /** The most refusals that fit into one message. */
     static final int MOST_REFUSALS = 400;
 
     private static final byte TYPE = 1;

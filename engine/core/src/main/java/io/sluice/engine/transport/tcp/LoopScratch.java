@@ -33,12 +33,12 @@ final class LoopScratch {
         return new MemoryChecksum(piece);
     }
 
-    /** Where small frames are received. */
+    /** The staging memory for small frames. */
     MemorySegment staging() {
         return staging;
     }
 
-    /** The same memory, for streams that are encrypted. */
+    /** The same memory, for encrypted streams. */
     ByteBuffer stagingBytes(int position, int limit) {
         return stagingBytes.clear().position(position).limit(limit);
     }

@@ -14,7 +14,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The frames of a lane that wait to be sent, in order: a ring of headers in native memory beside arrays of what belongs to
+ * The frames of a lane that wait to be sent, in order: a ring of headers in native memory, with arrays of the data of
  * each. It grows to the most that ever waited at once, and then allocates nothing.
  */
 final class OutboundFrames {
@@ -35,7 +35,7 @@ final class OutboundFrames {
     private byte[] operations = new byte[INITIAL];
     private long[] payloadAddresses = new long[INITIAL];
     private long[] payloadLengths = new long[INITIAL];
-    // the memory that the address is of, for whoever reads it here: checksums, encryption
+    // the memory that the address belongs to, for the code that reads it here: checksums, encryption
     private @Nullable MemorySegment[] payloads = new @Nullable MemorySegment[INITIAL];
     private long[] payloadOffsets = new long[INITIAL];
     private boolean[] copied = new boolean[INITIAL];
@@ -98,7 +98,7 @@ final class OutboundFrames {
         tail++;
     }
 
-    /** Says where the payload of the frame that was added last lies, for whoever reads it here. */
+    /** Sets the payload of the last added frame, for the code that reads it here. */
     void payloadIn(MemorySegment memory, long offset) {
         int slot = (int) (tail - 1) & mask;
         payloads[slot] = memory;

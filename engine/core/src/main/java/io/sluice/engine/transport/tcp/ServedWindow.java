@@ -1,8 +1,8 @@
 package io.sluice.engine.transport.tcp;
 
 /**
- * The peer's requests on one connection whose answers have not left yet. A peer that asks for more than it was told it may is
- * not read from until answers have gone, so it can occupy no more than this. Confined to the connection's loop.
+ * The peer's requests on one connection whose answers have not left yet. A peer that exceeds the announced limit is not
+ * read from until answers have gone, so it can occupy no more than this. Confined to the connection's loop.
  */
 final class ServedWindow {
     private final int maxRequests;
@@ -19,7 +19,7 @@ final class ServedWindow {
         this.whenRoom = whenRoom;
     }
 
-    /** More than a peer may ask for that keeps to what it was told. */
+    /** Whether the peer exceeds the announced limit. */
     boolean isExceeded() {
         return requests > maxRequests || bytes > Math.max(maxBytes, longest);
     }

@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, PageLists {
     private static final Logger LOG = LoggerFactory.getLogger(TcpEndpoint.class);
 
-    /** Requests of this side's that wait for their answers on one lane, whatever the peer allows. */
+    /** The most requests of this side that wait for their answers on one lane, even if the peer allows more. */
     private static final int MAX_REQUESTS = 4096;
 
     private static final byte VERSION = 1;
@@ -122,7 +122,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
             context.failed(new ProtocolException("the peer's tcp offer is out of range"));
             return;
         }
-        // if either side asks for it; the offer came through the control channel, so nobody on the way has changed it
+        // if either side asks for it; the offer came through the secured control channel, so it is unchanged
         secured = context.secured() && (wantsTls() || (flags & TLS_ON_LANES) != 0);
         lanes = new @Nullable TcpLane[count];
         if (context.initiator()) {

@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * What a device can do.
+ * The limits of a device.
  *
  * @param sendDepth the most work requests of a queue pair
  * @param gatherElements the most pieces of local memory of a write or a read, at least 1

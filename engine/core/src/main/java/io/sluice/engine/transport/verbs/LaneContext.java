@@ -7,7 +7,7 @@ import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** What the parts of a lane need of their connection. Its {@code toString} names the connection in logs. */
+/** The services of a connection for the parts of a lane. Its {@code toString} names the connection in logs. */
 interface LaneContext {
     /** Counts what the data path does. */
     void count(WireCounter counter, long delta);
@@ -18,7 +18,7 @@ interface LaneContext {
     /** Counts a failure of a request that may be posted again; gives how many there were before. */
     int countFailure(WorkRequest request);
 
-    /** What a lane has not brought to its end. It is fenced, so each may be carried out again. */
+    /** Takes back the requests that a lane has not completed. The lane is fenced, so each may be carried out again. */
     void again(List<WorkRequest> requests);
 
     /** A lane has room again. */
@@ -30,7 +30,7 @@ interface LaneContext {
     /** Sends a message to the peer's endpoint over the control channel. */
     void send(byte[] message);
 
-    /** What carries out the peer's requests. */
+    /** The part that executes the peer's requests. */
     LaneTarget target();
 
     /** A part of a notification has arrived: a fragment or a marker. */

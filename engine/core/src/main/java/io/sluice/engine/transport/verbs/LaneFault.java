@@ -51,13 +51,13 @@ final class LaneFault {
         ofPath |= WorkErrors.isPathFailure(workStatus);
     }
 
-    /** What stands in the send queue for the request that is to blame, or null. */
+    /** The send queue's entry of the request that caused the fault, or null. */
     @Nullable
     Object failedRequest() {
         return failedRequest;
     }
 
-    /** As {@link #failedRequest()}; from now on none is. */
+    /** As {@link #failedRequest()}, and clears it. */
     @Nullable
     Object takeCulprit() {
         Object taken = failedRequest;
@@ -75,7 +75,7 @@ final class LaneFault {
         status = CompletionStatus.ACCESS_DENIED;
     }
 
-    /** What the peer's adapter refused access to, if the peer is to say why; or null. */
+    /** The memory to which the peer's adapter refused access, if the peer is to say why; or null. */
     @Nullable
     VerbsRemoteKey keyInQuestion() {
         return failedRequest != null && status == CompletionStatus.ACCESS_DENIED ? key : null;

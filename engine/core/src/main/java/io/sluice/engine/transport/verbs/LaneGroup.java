@@ -27,7 +27,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     /** Messages that a peer may have sent on a lane and this side not yet received. A power of two. */
     static final int CREDITS = 32;
 
-    /** A lane as its group sees it. What throws in here ends the lane's connection, and no other. */
+    /** A lane as its group sees it. An exception of a method ends that lane's connection, and no other. */
     interface Member {
         /** The work at a place of the send queue, and all before it, is done, or it has failed. */
         void completed(int place, int status, int vendorError);
@@ -165,12 +165,12 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         return localKey;
     }
 
-    /** Where a lane's send buffers begin in the memory. */
+    /** The address of a lane's send buffers. */
     long buffersAt(int slot) {
         return ((long) capacity + slot) * CREDITS * VerbsMessage.BYTES;
     }
 
-    /** Where a lane's words begin, one for each place in its send queue. */
+    /** The address of a lane's words, one for each place in its send queue. */
     long wordsAt(int slot) {
         return 2L * capacity * CREDITS * VerbsMessage.BYTES + (long) slot * places(sendDepth) * Long.BYTES;
     }
@@ -190,8 +190,8 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
     }
 
     /**
-     * Everything that has completed until now, before a queue pair is destroyed: what it has received and nobody has polled
-     * may go with it, and the receives with that.
+     * Handles all completions so far, before a queue pair is destroyed: messages that it has received but that were not
+     * polled may be lost with it, and their receive requests too.
      */
     void drainBeforeDestroying() {
         if (polling) {
@@ -289,7 +289,10 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         return total;
     }
 
-    /** What fails in here is the group's own; an error in a connection's code ends that connection alone. */
+    /**
+     * Handles one completion; a failure here is the group's own, while an error in a connection's code ends that
+     * connection alone.
+     */
     private void safelyCompleted(long at) {
         try {
             completed(at);
@@ -301,7 +304,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
 
     /** Everything that has completed until now. */
     void drain() {
-        // what comes while this polls may never end, as receives are posted anew
+        // completions may arrive without end while this polls, as receives are posted again
         int rounds = capacity * (sendDepth + CREDITS) / BATCH + 1;
         while (!closed && !broken && rounds-- > 0 && poll() > 0) {
             continue;
@@ -337,7 +340,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
                 deliver(buffer, at);
             }
         } finally {
-            // whatever became of it, the buffer is free again
+            // the buffer is free again, even after an error
             addReceive(buffer);
         }
     }
@@ -463,7 +466,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         }
     }
 
-    /** The loops of a rail hear of its events through the one that watches it. */
+    /** Forwards an event to the loops of a rail, from the one that watches the rail. */
     private void tellWatchers(RailEvent event, int number) {
         for (RailWatcher watcher : rail.watchers()) {
             watcher.loop().execute(() -> watcher.railEvent(event, number));
@@ -538,7 +541,7 @@ final class LaneGroup implements EventLoop.Source, RailWatcher {
         arena.close();
     }
 
-    /** Somebody must go on hearing of the device's events. */
+    /** Hands the watch over, as one loop must keep reading the device's events. */
     private void passWatchOn() {
         for (RailWatcher other : rail.watchers()) {
             other.loop().execute(other::watchDevice);

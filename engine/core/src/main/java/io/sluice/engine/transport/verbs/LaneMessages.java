@@ -116,7 +116,7 @@ final class LaneMessages implements LaneTarget.Asker {
         } else {
             long tell = ofOrigin.toTell();
             if (message.type() == VerbsMessage.ANSWER) {
-                // its own number is told with it
+                // the answer carries the running number of its own request
                 ofOrigin.answerLeaves();
                 tell = message.value(0);
             }
@@ -236,7 +236,7 @@ final class LaneMessages implements LaneTarget.Asker {
                         .word(value));
     }
 
-    /** This lane, or the one that speaks for it while it is down. */
+    /** This lane, or the one that sends its messages while it is down. */
     private LaneMessages standIn() {
         LaneMessages lane = this;
         while (lane.state.phase() == Phase.DOWN && lane.deputy != null) {
@@ -249,7 +249,7 @@ final class LaneMessages implements LaneTarget.Asker {
         return lane;
     }
 
-    /** The lane is down: another tells the peer what is to be told. */
+    /** The lane is down: another one sends its reports to the peer. */
     void reportThroughDeputy() {
         LaneMessages through = standIn();
         if (through != this && state.owed().isTellingDue()) {
@@ -259,7 +259,7 @@ final class LaneMessages implements LaneTarget.Asker {
 
     // ---- when the lane breaks ----
 
-    /** How many messages of the peer's have arrived since the lane's beginning; it is being told. */
+    /** How many messages of the peer have arrived since the lane's beginning; the caller reports it to the peer. */
     long tellReceived() {
         window.receiptTold();
         return window.totalReceived();
@@ -290,7 +290,7 @@ final class LaneMessages implements LaneTarget.Asker {
         return lost;
     }
 
-    /** Those that the peer has not received go before all others, but for the one that broke the lane. */
+    /** Queues messages that the peer has not received before all others, without the one that broke the lane. */
     void putBack(List<VerbsMessage> unsent, @Nullable Object failedRequest) {
         for (int i = unsent.size() - 1; i >= 0; i--) {
             VerbsMessage message = unsent.get(i);
@@ -324,7 +324,7 @@ final class LaneMessages implements LaneTarget.Asker {
             } else if (other == null
                     || message.type() == VerbsMessage.CREDIT
                     || message.type() == VerbsMessage.DEFINE_SIGNAL) {
-                // it may have been to tell of the requests of a lane that is down as well
+                // it may have been the report of answered requests of a lane that is down as well
                 message.origin().scheduleFlush();
                 shared.free(message);
             } else {

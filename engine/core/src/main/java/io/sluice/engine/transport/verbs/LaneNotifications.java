@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * The notifications of a connection. One goes as fragments on one lane, and as a marker on each other lane that was written on
- * since the last: whoever has them all has all that was written before. Both directions; confined to the loop.
+ * since the last: a receiver that has all of them has all earlier writes. Both directions; confined to the loop.
  */
 final class LaneNotifications implements NotificationSender {
     private static final int MAX_WAITING = 64;

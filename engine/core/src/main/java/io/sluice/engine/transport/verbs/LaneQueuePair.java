@@ -31,7 +31,7 @@ final class LaneQueuePair {
         return group.rail();
     }
 
-    /** What is posted on it. */
+    /** The queue of its posted requests. */
     LaneSendQueue queue() {
         return queue;
     }
@@ -62,7 +62,7 @@ final class LaneQueuePair {
         return VerbsQueuePair.number(handle);
     }
 
-    /** Where the numbers of its packets begin. */
+    /** The packet sequence number at which it starts. */
     int sequence() {
         return sequence;
     }
@@ -83,7 +83,7 @@ final class LaneQueuePair {
         QueuePairPath.connect(handle, sequence, group.rail(), options, port, number, peerSequence);
     }
 
-    /** What is under way on it comes back as flushed. */
+    /** Moves it to the error state, which flushes its requests in flight. */
     void toError() {
         VerbsQueuePair.toError(handle);
     }

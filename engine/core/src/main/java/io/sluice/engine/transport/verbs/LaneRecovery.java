@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What happens to a lane when its queue pair breaks: both sides destroy theirs, tell each other over the control channel what
- * has arrived, and connect new ones; or the lane goes down, and others take over. Confined to the loop.
+ * What happens to a lane when its queue pair breaks: both sides destroy theirs, report to each other over the control
+ * channel what has arrived, and connect new ones; or the lane goes down, and others take over. Confined to the loop.
  */
 final class LaneRecovery {
     private static final Logger LOG = LoggerFactory.getLogger(LaneRecovery.class);
@@ -136,7 +136,7 @@ final class LaneRecovery {
         flushedTo = Math.max(flushedTo, place + 1);
     }
 
-    /** What the adapter still has comes back as flushed; one that does not answer is not waited for long. */
+    /** Waits until the adapter has flushed its requests, though not long for one that does not respond. */
     private void fenceWhenFlushed() {
         if (state.phase() != Phase.BREAKING) {
             return;
@@ -153,7 +153,7 @@ final class LaneRecovery {
         fence();
     }
 
-    /** From here on nothing of this incarnation can happen on this side; the peer is told. */
+    /** Fences this incarnation: nothing of it happens on this side from now on. Notifies the peer. */
     private void fence() {
         if (state.phase() != Phase.BREAKING) {
             return;

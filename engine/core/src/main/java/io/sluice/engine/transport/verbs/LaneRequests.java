@@ -22,7 +22,7 @@ final class LaneRequests {
         return load;
     }
 
-    /** Those that the peer's engine answers. */
+    /** The requests that the peer's engine answers. */
     OutstandingRequests awaited() {
         return awaited;
     }

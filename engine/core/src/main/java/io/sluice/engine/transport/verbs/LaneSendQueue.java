@@ -81,7 +81,7 @@ final class LaneSendQueue extends PostBatch.Queue {
         landmarkKey = port.landmarkKey();
     }
 
-    /** What is under way. */
+    /** The requests in flight. */
     SendRing places() {
         return places;
     }
@@ -138,7 +138,7 @@ final class LaneSendQueue extends PostBatch.Queue {
         return pieces;
     }
 
-    /** A write whose arrival the peer's engine hears of. */
+    /** Posts a write whose arrival the peer's engine sees. */
     void transferWithImmediate(WorkRequest request, int immediate, Object what) {
         transfer(VerbsQueuePair.WRITE_WITH_IMMEDIATE, request, what);
         batch.immediate(immediate);
@@ -209,7 +209,7 @@ final class LaneSendQueue extends PostBatch.Queue {
         refused.accept(error);
     }
 
-    /** What the request at a place has fetched. */
+    /** The word that the request at a place has fetched. */
     long fetched(long place) {
         return memory.get(ValueLayout.JAVA_LONG, wordAt(place));
     }

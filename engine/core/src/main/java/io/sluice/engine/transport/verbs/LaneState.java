@@ -3,13 +3,13 @@ package io.sluice.engine.transport.verbs;
 import io.sluice.engine.TransportMetrics.PathState;
 
 /**
- * What the parts of a lane share, and what other lanes see of it when they carry its messages. Confined to the loop, but for
- * {@link #path()}.
+ * The state that the parts of a lane share, and that other lanes see when they carry its messages. Confined to the
+ * loop, but for {@link #path()}.
  */
 final class LaneState {
-    /** Where a lane stands between its first connection and its end. */
+    /** The phase of a lane between its first connection and its end. */
     enum Phase {
-        /** Not connected for the first time yet. */
+        /** The lane has not been connected yet. */
         NEW,
         OPEN,
         /** The queue pair is in the error state, and its work is being flushed. */
@@ -78,7 +78,7 @@ final class LaneState {
         };
     }
 
-    /** What waits is posted at the end of the duty cycle. */
+    /** Schedules the posting of waiting messages at the end of the duty cycle. */
     void scheduleFlush() {
         if (!flushScheduled) {
             flushScheduled = true;
@@ -97,7 +97,7 @@ final class LaneState {
         return owed;
     }
 
-    /** What told the peer how many of its requests are answered has not arrived. */
+    /** Reports answered requests again, as the message with their count did not arrive. */
     void tellAgain() {
         owed.tellAgain();
         scheduleFlush();

@@ -109,7 +109,7 @@ final class LaneTarget {
         }
     }
 
-    /** An adapter has changed a word, and perhaps somebody waits for it. */
+    /** An adapter has changed a word that may have waiters. */
     void wake(MemorySegment buffer, long at) {
         ExportedRegion region = context.exposed(VerbsMessage.word(buffer, at, HANDLE));
         long offset = VerbsMessage.word(buffer, at, OFFSET);
@@ -119,7 +119,7 @@ final class LaneTarget {
                 || offset > region.memory().length() - WorkRequest.WORD_BYTES) {
             return;
         }
-        // a region that is closing has nobody who waits any more
+        // a region that is closing has no waiters any more
         CompletionStatus status = region.acquire(
                 WorkRequest.Opcode.PUT,
                 VerbsMessage.word(buffer, at, KEY),

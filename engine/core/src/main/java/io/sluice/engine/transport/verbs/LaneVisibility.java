@@ -2,7 +2,9 @@ package io.sluice.engine.transport.verbs;
 
 import java.util.ArrayDeque;
 
-/** What makes the writes of a lane visible: which there were since when, and the reads that prove their arrival. */
+/**
+ * Makes the writes of a lane visible: tracks the writes since the last proof, and the reads that prove their arrival.
+ */
 final class LaneVisibility {
     private final LaneState state;
     private final LaneWatchdog watchdog;

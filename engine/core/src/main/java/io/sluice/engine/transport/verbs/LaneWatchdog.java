@@ -15,7 +15,7 @@ final class LaneWatchdog {
         this.lastProgress = loop.now();
     }
 
-    /** To be called before work is added: what was idle has made no progress because it had nothing to do. */
+    /** Called before work is added: an idle lane has made no progress only because it had no work. */
     void workBegins() {
         if (!hasWork.getAsBoolean()) {
             progress();

@@ -161,7 +161,7 @@ final class LaneWork {
 
     // ---- when the lane breaks ----
 
-    /** What stood in the send queue: it is posted again, but for what must not be carried out twice. */
+    /** Posts the entries of a broken send queue again, without those that must not be carried out twice. */
     void takeUnfinished(List<WorkRequest> again) {
         while (!places.isEmpty()) {
             Object unfinished = places.removeFirst();

@@ -8,7 +8,7 @@ final class LockedMemory {
 
     private LockedMemory() {}
 
-    /** What to do about an adapter that ran out of something. */
+    /** Advice for an adapter that has run out of a resource. */
     static String advice() {
         String limits = Sysfs.read(Path.of("/proc/self/limits"));
         String soft = limits == null

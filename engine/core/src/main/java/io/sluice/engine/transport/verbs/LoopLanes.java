@@ -6,8 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the lanes of one loop share: the batch, the pools, and for each rail the groups of lanes. What the lanes have to say waits
- * for the end of the duty cycle, and leaves with the work requests of all connections in one crossing. Confined to the loop.
+ * The state that the lanes of one loop share: the batch, the pools, and for each rail the groups of lanes. Messages of
+ * the lanes wait for the end of the duty cycle, and leave with the work requests of all connections in one crossing.
+ * Confined to the loop.
  */
 final class LoopLanes {
     private final EventLoop loop;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the classes of this package share when they speak to libibverbs. */
+/** Checks of libibverbs calls for the classes of this package. */
 final class Native {
     /** The file to load in place of {@code libibverbs.so.1}. */
     static final String LIBRARY_PROPERTY = "sluice.verbs.library";
@@ -48,7 +48,7 @@ final class Native {
         return result;
     }
 
-    /** The same where a device is opened: then the transport cannot be used. */
+    /** As the other check, where a device is opened: on an error the transport is unavailable. */
     static long available(long result, String device, String what) {
         if (result < 0) {
             throw new TransportUnavailableException(

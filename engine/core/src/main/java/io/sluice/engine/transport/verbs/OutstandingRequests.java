@@ -77,7 +77,7 @@ final class OutstandingRequests {
         return oldest != null && oldest.isDone() ? queue.pollFirst() : null;
     }
 
-    /** The oldest, whatever became of it; or null. */
+    /** Removes the oldest request, done or not; or null. */
     @Nullable
     AwaitedAnswer poll() {
         return queue.pollFirst();

@@ -1,8 +1,8 @@
 package io.sluice.engine.transport.verbs;
 
 /**
- * What a lane owes the peer for its requests: a running count of those that are carried out, and how much of it the peer was
- * told. The count never passes a request whose own answer still waits to be sent.
+ * The replies that a lane owes the peer: a running count of the requests carried out, and the part of it that the peer
+ * has received. The count never passes a request whose own answer still waits to be sent.
  */
 final class PendingReplies {
     private final AnswerNumbers waiting = new AnswerNumbers();
@@ -29,12 +29,12 @@ final class PendingReplies {
         waiting.removeFirst();
     }
 
-    /** Which answers wait is to be found out anew. */
+    /** Forgets which answers wait; the next look finds them out again. */
     void forgetWaiting() {
         waiting.clear();
     }
 
-    /** What can be told now. */
+    /** The count that can be reported now. */
     long toTell() {
         return waiting.isEmpty() ? handled : waiting.first() - 1;
     }
@@ -47,7 +47,7 @@ final class PendingReplies {
         told = count;
     }
 
-    /** What told the peer has not arrived. */
+    /** Reports the count again, as the last report did not arrive. */
     void tellAgain() {
         told = -1;
     }

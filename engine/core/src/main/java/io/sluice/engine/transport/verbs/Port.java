@@ -10,7 +10,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a device says of one of its ports.
+ * The attributes of one of a device's ports.
  *
  * @param number from 1 on
  * @param state as {@link VerbsDevice#PORT_ACTIVE}

@@ -49,7 +49,7 @@ record PortChoice(String device, int port) {
     }
 
     /**
-     * What could be chosen, for people.
+     * Describes the ports that could be chosen, for display.
      *
      * @throws TransportUnavailableException if nothing could
      */

@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work requests of several lanes that go to their adapters in one crossing, those of each lane together: so an adapter hears of
- * a lane once, however the lanes took turns. Confined to a loop.
+ * Work requests of several lanes that go to their adapters in one crossing, those of each lane together: so an adapter
+ * is notified of a lane once, in any interleaving of the lanes. Confined to a loop.
  */
 final class PostBatch {
     private static final int CAPACITY = 256;
@@ -92,7 +92,7 @@ final class PostBatch {
         pieces.set(ValueLayout.JAVA_INT, at + VerbsQueuePair.PIECE_LOCAL_KEY_OFFSET, localKey);
     }
 
-    /** As {@link #memory}, where the local memory is in pieces. */
+    /** As {@link #memory}, for local memory in pieces. */
     void pieces(int number, int localKey, long remoteAddress, int remoteKey, int length) {
         memory(pieces.address() + (count - 1) * PIECES_BYTES, localKey, remoteAddress, remoteKey, length);
         long at = (long) (count - 1) * VerbsQueuePair.RECORD_BYTES;

@@ -110,7 +110,7 @@ final class Rail {
         return VerbsMemory.remoteKey(landmarkRegion);
     }
 
-    /** What is told of its events. Any thread. */
+    /** The watchers of its events. Any thread. */
     List<RailWatcher> watchers() {
         return watchers;
     }
@@ -137,7 +137,7 @@ final class Rail {
         try {
             return !removed && Port.query(device, name, port.number()).isActive();
         } catch (TransportUnavailableException e) {
-            // it has been removed, and that has not been told yet
+            // it has been removed, and the event has not been delivered yet
             return false;
         }
     }

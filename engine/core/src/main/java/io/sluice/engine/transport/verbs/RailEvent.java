@@ -1,6 +1,6 @@
 package io.sluice.engine.transport.verbs;
 
-/** What happens to a rail, or to something of it. */
+/** The events of a rail and of its objects. */
 enum RailEvent {
     /** Its port works again. */
     ACTIVE,

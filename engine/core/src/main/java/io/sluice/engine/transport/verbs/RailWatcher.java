@@ -2,9 +2,9 @@ package io.sluice.engine.transport.verbs;
 
 import io.sluice.engine.transport.EventLoop;
 
-/** What is told of a rail's events. One of them at a time watches the device, and tells all of the rail. */
+/** Receives a rail's events. One watcher at a time reads the device's events, and forwards them to all of the rail. */
 interface RailWatcher {
-    /** Where it is told. Any thread. */
+    /** The loop that it is called on. Any thread. */
     EventLoop loop();
 
     /**

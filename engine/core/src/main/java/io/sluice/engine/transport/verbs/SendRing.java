@@ -2,7 +2,7 @@ package io.sluice.engine.transport.verbs;
 
 import org.jspecify.annotations.Nullable;
 
-/** What stands at each place of a lane's send queue, from the first that is not done to the next free one. */
+/** The entries of a lane's send queue, from the first unfinished one to the next free place. */
 final class SendRing {
     private final @Nullable Object[] places;
     private final int mask;
@@ -49,7 +49,7 @@ final class SendRing {
         return found >= first && found < next ? found : -1;
     }
 
-    /** What stands so many places behind the first one. */
+    /** The entry at a distance from the first. */
     @Nullable
     Object peek(int behind) {
         return places[(int) (first + behind) & mask];
@@ -64,7 +64,7 @@ final class SendRing {
         return removed;
     }
 
-    /** Where a place lies in an array of words, one for each. */
+    /** The offset of a place in an array of words, one for each. */
     long word(long place) {
         return (place & mask) * Long.BYTES;
     }

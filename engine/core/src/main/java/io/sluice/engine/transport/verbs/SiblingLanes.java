@@ -15,7 +15,10 @@ interface SiblingLanes {
     /** Whether a lane on another path than this one's is open, so that it could take over. */
     boolean hasOpenElsewhere(int lane);
 
-    /** What carries the messages of a lane that goes down: on another path if one is open, else any that is not down; or null. */
+    /**
+     * The lane that carries the messages of one that goes down: on another path if one is open, else any that is not
+     * down; or null.
+     */
     @Nullable
     LaneMessages carrierFor(int lane);
 

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What the kernel says of RDMA devices beyond libibverbs: where they sit. Everything here may be absent. */
+/** The kernel's data on RDMA devices beyond libibverbs: their location. Any of it may be absent. */
 final class Sysfs {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
     private static final Path PCI = Path.of("/sys/bus/pci/devices");
@@ -53,7 +53,7 @@ final class Sysfs {
         return read(DEVICES.resolve(device + "/ports/" + port + "/gid_attrs/types/" + index));
     }
 
-    /** What a port counts itself, by the driver's names; empty where it counts nothing. */
+    /** The counters of a port, by the driver's names; empty if there are none. */
     static Map<String, Long> portCounters(String device, int port) {
         Path folder = DEVICES.resolve(device + "/ports/" + port);
         Map<String, Long> found = new TreeMap<>();

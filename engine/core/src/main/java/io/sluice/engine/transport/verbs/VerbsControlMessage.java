@@ -3,15 +3,15 @@ package io.sluice.engine.transport.verbs;
 import io.sluice.engine.ProtocolException;
 import java.nio.ByteBuffer;
 
-/** What the endpoints tell each other over the control channel. The first byte is the type. */
+/** The messages between endpoints over the control channel. The first byte is the type. */
 final class VerbsControlMessage {
-    /** This side's queue pair of a lane is gone, and with it everything that was under way on it. */
+    /** This side's queue pair of a lane is destroyed, and with it all its requests in flight. */
     static final byte FENCE = 1;
     /** This side's new queue pair of a lane is connected: the other side may use it. */
     static final byte READY = 2;
     /** A region that was attached is closed. */
     static final byte ENDED = 3;
-    /** What a region is that an adapter refused. */
+    /** Says whether the region to which an adapter refused access is still attached. */
     static final byte REFUSED = 4;
 
     private VerbsControlMessage() {}

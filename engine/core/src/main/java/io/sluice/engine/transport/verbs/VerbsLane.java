@@ -224,7 +224,7 @@ final class VerbsLane implements LaneGroup.Member {
         }
     }
 
-    /** What makes its writes visible. */
+    /** The part that makes its writes visible. */
     LaneVisibility visibility() {
         return visibility;
     }

@@ -6,7 +6,7 @@ import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.TransportLoop;
 import java.util.List;
 
-/** What one event loop has of the transport: its connections' lanes, whose work is posted together. */
+/** The part of the transport on one event loop: its connections' lanes, whose work is posted together. */
 final class VerbsLoop implements TransportLoop {
     private final VerbsOptions options;
     private final List<Rail> rails;

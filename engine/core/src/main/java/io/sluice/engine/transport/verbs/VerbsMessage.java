@@ -6,8 +6,8 @@ import java.nio.ByteOrder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an engine sends to another on a lane: by SEND, in a buffer of {@link #BYTES}, or as a WRITE with an immediate. In network
- * byte order; each has a header:
+ * A message of an engine to another on a lane: by SEND, in a buffer of {@link #BYTES}, or as a WRITE with an immediate.
+ * In network byte order; each has a header:
  *
  * <pre>
  *  0  type
@@ -31,19 +31,19 @@ final class VerbsMessage {
     static final int SIGNAL = 1;
     static final int FETCH_ADD = 2;
     static final int COMPARE_AND_SWAP = 3;
-    /** Not a message by SEND: a WRITE whose immediate names a defined signal. */
+    /** A WRITE whose immediate names a defined signal, not a message by SEND. */
     static final int WRITE_WITH_SIGNAL = 4;
     /** Number of the request, status, value. */
     static final int ANSWER = 5;
     /** Number, total length, offset, markers to wait for, bytes. */
     static final int NOTIFICATION = 6;
-    /** What was written on this lane before the notification of this number has arrived. */
+    /** All writes on this lane before the notification of this number have arrived. */
     static final int MARKER = 7;
     /** An adapter has changed a word: handle, key, epoch, offset. */
     static final int WAKE = 8;
     /** Only the header. */
     static final int CREDIT = 9;
-    /** What an immediate stands for: its value, then handle, key, epoch, offset, addend. */
+    /** Defines an immediate: its value, then handle, key, epoch, offset, addend. */
     static final int DEFINE_SIGNAL = 10;
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
@@ -132,7 +132,7 @@ final class VerbsMessage {
         return entrusted;
     }
 
-    /** What waits for the peer's answer, if it is a request. */
+    /** The request that waits for the peer's answer, if this is one. */
     @Nullable
     AwaitedAnswer awaited() {
         return awaited;

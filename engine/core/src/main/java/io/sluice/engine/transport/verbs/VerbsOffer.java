@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one side's endpoint must know of the other's, as it crosses the bootstrap.
+ * The offer of one side's endpoint to the other's, as it crosses the bootstrap.
  *
  * @param credits messages that may be sent on a lane and not yet received
  * @param rails the ports

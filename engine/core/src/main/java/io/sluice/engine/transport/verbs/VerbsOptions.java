@@ -35,7 +35,7 @@ public final class VerbsOptions implements TransportOptions {
         return new Builder();
     }
 
-    /** Those given to the engine, or those of its variables. */
+    /** The options given to the engine, or those of its variables. */
     static VerbsOptions of(EngineOptions options) {
         VerbsOptions given = options.transport(VerbsOptions.class);
         return given != null
@@ -168,8 +168,8 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * What the default device should be near to. Default: the NUMA node of the processors that this process may use, if
-         * it is one; {@code SLUICE_VERBS_NEAR}.
+         * The place that the default device should be near. Default: the NUMA node of the processors that this process
+         * may use, if it is one; {@code SLUICE_VERBS_NEAR}.
          *
          * @param place {@code numa:1}, or the address of a PCIe device such as {@code 0000:17:00.0}
          * @return this
@@ -322,8 +322,8 @@ public final class VerbsOptions implements TransportOptions {
         }
 
         /**
-         * Lets the adapter's writes into regions pass each other on PCIe, where it can. What was written is in order for a
-         * notification, a signal or {@code quiet} all the same. Default false; {@code SLUICE_VERBS_RELAXED_ORDERING=true}.
+         * Lets the adapter's writes into regions pass each other on PCIe, where it can. Notifications, signals and
+         * {@code quiet} still follow earlier writes. Default false; {@code SLUICE_VERBS_RELAXED_ORDERING=true}.
          *
          * @param relaxed true for more bandwidth on some machines
          * @return this

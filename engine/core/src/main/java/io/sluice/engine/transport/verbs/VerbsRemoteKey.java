@@ -6,7 +6,9 @@ import io.sluice.engine.transport.ExportedRegion;
 import io.sluice.engine.transport.RemoteKey;
 import java.nio.ByteBuffer;
 
-/** What reaches a region of the peer's: its address there, and the key of each of the peer's rails. Confined to the loop. */
+/**
+ * The key of a region of the peer's: its address there, and the key of each of the peer's rails. Confined to the loop.
+ */
 final class VerbsRemoteKey extends RemoteKey {
     private static final int MAX_RAILS = 16;
     private static final int ADAPTER_ATOMICS = 1;
@@ -23,7 +25,7 @@ final class VerbsRemoteKey extends RemoteKey {
         this.keys = keys;
     }
 
-    /** What crosses the control channel for a region that the peer attaches. */
+    /** Encodes the key of a region that the peer attaches, for the control channel. */
     static byte[] write(ExportedRegion region, RailRegistration registration) {
         int rails = registration.rails();
         ByteBuffer bytes = ByteBuffer.allocate(1 + 1 + 8 + 4 * rails)
@@ -52,7 +54,7 @@ final class VerbsRemoteKey extends RemoteKey {
         return new VerbsRemoteKey(handle, descriptor, address, (flags & ADAPTER_ATOMICS) != 0, keys);
     }
 
-    /** Where a byte of the region lies at the peer. */
+    /** The peer's address of a byte of the region. */
     long address(long offset) {
         return address + offset;
     }

@@ -5,7 +5,10 @@ import io.sluice.engine.transport.WorkRequest;
 import io.sluice.jni.VerbsCompletionQueue;
 import org.jspecify.annotations.Nullable;
 
-/** What the status of a failed work completion says (InfiniBand Architecture Specification, volume 1, 10.10.2 and 11.6.2). */
+/**
+ * Describes the status of a failed work completion (InfiniBand Architecture Specification, volume 1, 10.10.2 and
+ * 11.6.2).
+ */
 final class WorkErrors {
     private static final int ATTEMPTS = 4;
 
