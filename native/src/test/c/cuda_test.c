@@ -70,7 +70,7 @@ static void await_word(uint64_t value) {
     }
 }
 
-/* What the stream says once it has done all its work. */
+/* Waits until the stream has done all its work, and gives its result. */
 static int await_stream(struct sluice_cuda_stream *stream) {
     int status;
     int64_t waited = 0;
@@ -363,7 +363,7 @@ static void be_faulty(const char *library) {
     void (*fault_after)(int64_t) = (void (*)(int64_t))dlsym(handle, "soft_gpu_fault_after");
     struct gpu gpu = open_gpu(0);
     pin(&gpu);
-    /* What making the stream gave it must not be what fails. */
+    /* Work that creating the stream submitted must not be the work that fails. */
     await_stream(gpu.stream);
     CHECK_SAME(sluice_cuda_device_fault(gpu.device), 0);
     fault_after(0);

@@ -47,7 +47,7 @@ static struct sigaction handler_of(int signal) {
     return now;
 }
 
-/* What a child process sets for itself is its own affair. */
+/* A child process may set handlers of its own. */
 static bool child_can_set(void) {
     int status = -1;
     int child = fork();

@@ -113,7 +113,7 @@ static void send_pipes(int socket, int pipe_end, int count, int length) {
     CHECK_SAME(sluice_local_send(socket, bytes, length, descriptors, count), length);
 }
 
-/* What a peer may send with sendmsg: any number of control messages. */
+/* Sends as a peer may with sendmsg: any number of control messages. */
 static void send_raw(int socket, const int *descriptors, int messages, int each, size_t bytes) {
     union {
         struct cmsghdr header;
@@ -253,7 +253,7 @@ static void check_backlog(void) {
     CHECK_SAME(sluice_socket_close(listener), 0);
 }
 
-/* As somebody who is not privileged: the mode of the file, and the limit of descriptors on their way. */
+/* Becomes an unprivileged user: the file's mode, and the limit of descriptors in flight. */
 static int be_nobody(const uint8_t *path, size_t length) {
     struct rlimit few = {.rlim_cur = 32, .rlim_max = 32};
     int client, server;

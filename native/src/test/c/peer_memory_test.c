@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The parent's memory and the child's at the same address: three pages, then one that nobody may touch. */
+/* The parent's memory and the child's at the same address: three pages, then one without access. */
 struct peer {
     int pid;
     int process;
@@ -137,7 +137,7 @@ static void check_own(void) {
     CHECK_SAME(sluice_peer_read(-1, getpid(), &own, 1), -EBADF);
 }
 
-/* As somebody who may not trace the parent. */
+/* Runs as a user who may not trace the parent. */
 static void check_not_allowed(void) {
     int parent = getpid();
     uint8_t bytes[8];
@@ -156,7 +156,7 @@ static void check_not_allowed(void) {
     await_child(child);
 }
 
-/* The descriptor's process has ended: whoever has the number now is left alone. */
+/* The descriptor's process has ended: a new process with its number is left alone. */
 static void check_ended(struct peer *peer) {
     struct sluice_peer_record any = record(peer->local, peer->bytes, 8);
     CHECK_SAME(sluice_socket_close(peer->go_on), 0);

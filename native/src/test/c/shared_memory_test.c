@@ -175,7 +175,7 @@ static void check_hole(void) {
     CHECK_SAME(sluice_socket_close(fd), 0);
 }
 
-/* What a mapping is not to touch, it cannot; the kernel, which reads and writes for others, is asked. */
+/* Whether the kernel refuses to read a byte for this process, as it must in a page without access. */
 static bool is_guarded(const uint8_t *at) {
     int ends[2];
     CHECK_SAME(pipe2(ends, O_CLOEXEC), 0);

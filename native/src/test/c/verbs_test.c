@@ -295,7 +295,7 @@ static void check_error(struct peer *here, struct peer *there) {
         CHECK_SAME(completions[i].immediate, 0);
     }
     CHECK_SAME(sluice_verbs_queue_pair_state(here->pairs[2]), STATE_ERROR);
-    /* What came of it is acknowledged, or the queue pairs could not be destroyed. */
+    /* Acknowledge the resulting event, or the queue pairs cannot be destroyed. */
     struct sluice_verbs_event_record event;
     int result;
     while ((result = sluice_verbs_device_next_async_event(there->device, &event)) == 1) {
@@ -325,7 +325,7 @@ static void check_queries(struct peer *peer) {
 static void check_nothing(struct peer *peer) {
     uint64_t space[16];
     void *misaligned = (char *)space + 4;
-    CHECK_SAME(sluice_verbs_device_open("nobody"), -ENODEV);
+    CHECK_SAME(sluice_verbs_device_open("no-such-device"), -ENODEV);
     CHECK_SAME(sluice_verbs_device_query(NULL, (void *)space), -EINVAL);
     CHECK_SAME(sluice_verbs_device_query(peer->device, misaligned), -EINVAL);
     CHECK_SAME(sluice_verbs_device_query_port(peer->device, 1, misaligned), -EINVAL);

@@ -38,7 +38,7 @@ int sluice_thread_schedule(struct sluice_thread_schedule *record) {
             || (record->ran == 0 && turns == 0) || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ran) != 0) {
         return -ENOSYS;
     }
-    /* What it shows as run may be a tick old, or more. */
+    /* The kernel's figure may be a tick old, or more. */
     record->ran = ran.tv_sec * INT64_C(1000000000) + ran.tv_nsec;
     return 0;
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /*
- * Who reads them, in its constructor:
+ * The libraries that read them in a constructor:
  *
  * - libinfinipath of psm, on which Debian's libfabric depends: handlers of faults, SIGABRT, SIGINT and SIGTERM
  * - psm2 before it asked for HFI_BACKTRACE instead: the same

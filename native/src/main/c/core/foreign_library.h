@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-/* What a library wanted of signals. Bit n of the set is signal n; 0 if nothing. */
+/* The signals that a library claimed. Bit n of the set is signal n; 0 if none. */
 struct foreign_claim {
     uint32_t signals;
     /* The file of one of its handlers; empty if that is not known, or not loaded any more. */

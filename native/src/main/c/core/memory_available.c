@@ -14,7 +14,7 @@ struct version {
     const char *file_system;
     const char *limit;
     const char *usage;
-    /* What the kernel drops when the group needs room, of the group and all below it, as the usage is. */
+    /* The memory that the kernel drops when the group needs room, of the group and all below it, as the usage is. */
     const char *reclaimable[3];
 };
 
@@ -56,7 +56,7 @@ int64_t sluice_memory_information(const char *root, const char *name) {
     return kilobytes < 0 || kilobytes > INT64_MAX / 1024 ? -ENOSYS : kilobytes * 1024;
 }
 
-/* What a group leaves to its processes; INT64_MAX if it has no limit, or does not tell. */
+/* The memory that a group leaves to its processes; INT64_MAX if it has no limit, or does not report one. */
 static int64_t left_by_group(const char *root, const char *folder, const struct version *version) {
     int64_t limit = number_in(root, folder, version->limit, "");
     int64_t usage = number_in(root, folder, version->usage, "");

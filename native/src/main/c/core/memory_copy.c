@@ -109,7 +109,7 @@ void sluice_copy_streaming(enum sluice_streaming streaming, void *to, const void
     size_t blocks = (bytes - head) / BLOCK_BYTES;
     block_copier *copy = streaming == SLUICE_STREAMING_AVX512 ? stream_blocks_avx512 : stream_blocks_sse2;
     copy(target + head, source + head, blocks);
-    /* Streamed stores are not ordered: whoever sees what the caller does next has to see them. */
+    /* Streamed stores are not ordered: the fence makes them visible before the caller's next store. */
     _mm_sfence();
     size_t done = head + blocks * BLOCK_BYTES;
     memcpy(target + done, source + done, bytes - done);

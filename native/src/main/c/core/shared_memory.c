@@ -24,15 +24,15 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* What fixes the size. */
+/* The seals that fix the size. */
 #define SIZE_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
-/* What fallocate is asked for at once: a signal undoes the whole of such a step. */
+/* The step of fallocate: a signal undoes the whole of a step. */
 #define PREFAULT_STEP (INT64_C(64) << 20)
 
 /*
- * What is mapped at once: meanwhile no other thread of the process can map or unmap anything. All at once, as MAP_POPULATE
- * does, gigabytes would hold the pollers up for seconds.
+ * The step of mapping: during a step no other thread of the process can map or unmap anything. All at once, as
+ * MAP_POPULATE does, gigabytes would hold the pollers up for seconds.
  */
 #define POPULATE_STEP (INT64_C(8) << 20)
 
@@ -155,8 +155,8 @@ static size_t round_up(size_t bytes, size_t unit) {
 }
 
 /*
- * Finds free addresses for so many bytes, aligned, and puts a page that nobody may touch before and after them; NULL with
- * errno if there are none. What lies between the two may be taken by another thread meanwhile.
+ * Finds free addresses for so many bytes, aligned, and puts a page without access before and after them; NULL with
+ * errno if there are none. Another thread may take the space between the two meanwhile.
  */
 static char *find_guarded_gap(size_t bytes, size_t alignment, size_t page) {
     size_t whole = bytes + 2 * page + (alignment - page);
@@ -189,7 +189,7 @@ static void remove_guards(char *gap, size_t bytes, size_t page) {
 
 /*
  * Maps between two guards, of whole pages. The gap is not reserved while the file is mapped into it: a mapping that replaces
- * another and fails may have removed that, or not, and so nobody would know whether what lies there is still the own one.
+ * another and fails may or may not have removed that, so the owner of the addresses would be unknown.
  */
 static int64_t map_guarded(int fd, size_t bytes, int protection, size_t alignment, size_t page) {
     for (int attempt = 0; attempt < MAP_ATTEMPTS; attempt++) {

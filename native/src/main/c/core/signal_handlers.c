@@ -100,7 +100,7 @@ int signal_guard_begin(uint32_t signals) {
     return sluice_result((int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter));
 }
 
-/* What is told to a thread that may not set a handler: that it has, and which one was there. */
+/* The answer to a thread that may not set a handler: success, and the handler that was there. */
 static int pretend(const struct seccomp_data *call, struct signal_claim *claim) {
     void *handler;
     /* The handler is the first member of the kernel's structure. By the kernel, as the pointer may be a wrong one. */

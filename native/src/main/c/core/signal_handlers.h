@@ -24,13 +24,13 @@
 
 #define SIGNAL_HANDLERS 32
 
-/* What was in place. Bit n of a set is signal n. */
+/* The handlers in place. Bit n of a set is signal n. */
 struct signal_handlers {
     uint32_t kept;
     struct sigaction of[SIGNAL_HANDLERS];
 };
 
-/* What foreign code wanted: the signals, and one of its handlers, or NULL. */
+/* The claim of foreign code: the signals, and one of its handlers, or NULL. */
 struct signal_claim {
     uint32_t signals;
     void *handler;

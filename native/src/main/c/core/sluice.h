@@ -55,7 +55,7 @@ int64_t sluice_stream_receive(int fd, void *bytes, int64_t length);
 int64_t sluice_stream_send_vector(int fd, void *vector, int count);
 int64_t sluice_stream_receive_vector(int fd, void *vector, int count);
 
-/* What sluice_epoll_await writes. */
+/* The record that sluice_epoll_await writes. */
 struct sluice_epoll_record {
     uint32_t events;
     uint32_t zero;
@@ -93,7 +93,7 @@ int64_t sluice_memory_information(const char *root, const char *name);
 int sluice_shared_memory_create(const char *name, size_t name_length, int64_t bytes, bool huge_pages, bool prefault);
 int sluice_shared_memory_seal(int fd, bool read_only);
 int sluice_shared_memory_check(int fd, int64_t bytes, bool huge_pages);
-/* Between two pages that nobody may touch, which sluice_shared_memory_unmap gives back as well. */
+/* Maps between two pages without access, which sluice_shared_memory_unmap releases too. */
 int64_t sluice_shared_memory_map(int fd, int64_t bytes, bool writable, bool prefault);
 int sluice_shared_memory_unmap(void *address, int64_t bytes);
 int64_t sluice_shared_memory_huge_page_size(void);
@@ -114,7 +114,7 @@ int sluice_local_process_id(void);
 
 #define SLUICE_PEER_RECORDS 64
 
-/* What to copy between a peer's memory and this process's. */
+/* A copy between a peer's memory and this process's. */
 struct sluice_peer_record {
     uint64_t local;
     uint64_t peer;
@@ -161,7 +161,7 @@ void sluice_copy_streaming(enum sluice_streaming streaming, void *to, const void
 
 int sluice_thread_set_affinity(int cpu);
 
-/* What the scheduler has counted of the calling thread, in nanoseconds: on a processor, and waiting for one. */
+/* The scheduler's counts of the calling thread, in nanoseconds: on a processor, and waiting for one. */
 struct sluice_thread_schedule {
     int64_t ran;
     int64_t waited;

@@ -91,7 +91,9 @@ int sluice_verbs_completion_queue_poll(void *queue, struct sluice_verbs_completi
         int wanted = maximum - count < PIECE ? maximum - count : PIECE;
         int found = ibv_poll_cq(queue, wanted, completions);
         if (found < 0) {
-            /* Drivers give numbers of their own here. What came before is told first; the queue stays broken. */
+            /*
+             * Drivers return numbers of their own here. Earlier completions are returned first; the queue stays broken.
+             */
             return count > 0 ? count : -EIO;
         }
         for (int i = 0; i < found; i++) {

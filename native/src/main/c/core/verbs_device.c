@@ -57,7 +57,7 @@ static int gid_type(uint32_t type) {
     }
 }
 
-/* What an event is about decides which member of its union is set. */
+/* The type of an event decides which member of its union is set. */
 static void describe(const struct ibv_async_event *event, struct sluice_verbs_event_record *record) {
     memset(record, 0, sizeof *record);
     record->type = (int32_t)event->event_type;
@@ -242,7 +242,7 @@ int sluice_verbs_device_next_async_event(void *device, struct sluice_verbs_event
         return result == -EAGAIN ? 0 : result;
     }
     describe(&event, record);
-    /* Whoever destroys what the event is about waits for this: nothing of it may be read afterwards. */
+    /* The destroyer of the event's object waits for this: do not read the event afterwards. */
     verbs.ack_async_event(&event);
     return 1;
 }

@@ -1,7 +1,7 @@
 /*
  * The functions of libibverbs that have to be looked up, and what the files of verbs share. The shim is not linked to
- * libibverbs: whatever of its header calls a function by name must be left alone, which the linker (-z defs) sees to. Posting,
- * polling and asking for notifications go through the device's own table and are called as they are.
+ * libibverbs: no inline function of its header that calls another by name may be used; the linker (-z defs) checks
+ * that. Posting, polling and asking for notifications go through the device's own table and are called as they are.
  */
 #ifndef VERBS_LIBRARY_H
 #define VERBS_LIBRARY_H
@@ -54,7 +54,7 @@ struct verbs_library {
 #undef VERBS_MEMBER
 };
 
-/* Complete once sluice_verbs_loaded(), and never changed after. Whoever has a handle has loaded it. */
+/* Complete once sluice_verbs_loaded(), and never changed after. The holder of a handle has loaded it. */
 extern struct verbs_library verbs;
 
 static inline bool verbs_is_record(const void *record) {

@@ -1,6 +1,6 @@
 /*
- * What Sluice uses of the CUDA driver API, declared here, so that the build needs no CUDA toolkit. Names, numbers and layouts are
- * those of NVIDIA's cuda.h (CUDA Driver API reference manual, 13.0).
+ * The part of the CUDA driver API that Sluice uses, declared here, so that the build needs no CUDA toolkit. Names,
+ * numbers and layouts are those of NVIDIA's cuda.h (CUDA Driver API reference manual, 13.0).
  */
 #ifndef CUDA_API_H
 #define CUDA_API_H

@@ -23,7 +23,7 @@ struct sluice_cuda_device {
     _Atomic int fault;
 };
 
-/* What a call has to put back. */
+/* The state that a call must restore. */
 struct cuda_scope {
     bool is_pushed;
 };

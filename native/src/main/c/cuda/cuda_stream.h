@@ -1,4 +1,4 @@
-/* What a stream is to the files that give it work. */
+/* A stream, for the files that submit work to it. */
 #ifndef CUDA_STREAM_H
 #define CUDA_STREAM_H
 

@@ -15,7 +15,7 @@
 /* Room for the sentence that says why the driver cannot be used, with its end. */
 #define SLUICE_CUDA_CAUSE_BYTES 1024
 
-/* What a negated errno is subtracted from. */
+/* Base of the results that stand for a negated errno. */
 #define SLUICE_CUDA_SYSTEM_ERROR (-100000)
 
 #define SLUICE_CUDA_NAME_BYTES 88
@@ -108,7 +108,7 @@ int64_t sluice_cuda_memory_ipc_open(
 int sluice_cuda_memory_ipc_close(struct sluice_cuda_device *device, uint64_t base);
 /* A dma-buf of a range that begins and ends at pages. */
 int sluice_cuda_memory_dma_buffer(struct sluice_cuda_device *device, uint64_t address, int64_t bytes);
-/* What adapters have written is visible to the device's kernels. */
+/* Makes the writes of adapters visible to the device's kernels. */
 int sluice_cuda_memory_flush_remote_writes(struct sluice_cuda_device *device);
 int sluice_cuda_memory_enable_peer(struct sluice_cuda_device *device, struct sluice_cuda_device *peer);
 

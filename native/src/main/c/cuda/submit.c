@@ -5,9 +5,9 @@
 #define WARP 32
 /* Enough warps for a device to hide its memory's latency, and few enough for several blocks in a multiprocessor. */
 #define THREADS 512
-/* What a warp copies at a time: SLICE_BYTES of kernels.cu. */
+/* The bytes that a warp copies at a time: SLICE_BYTES of kernels.cu. */
 #define SLICE_BYTES 4096
-/* What a thread sums at a time: CHECKED_BYTES of kernels.cu. */
+/* The bytes that a thread sums at a time: CHECKED_BYTES of kernels.cu. */
 #define CHECKED_BYTES 1024
 
 static struct cuda_completion completion_of(
@@ -49,7 +49,7 @@ static cuda_result copy_pages(const struct sluice_cuda_stream *stream, const str
             blocks_for(stream, pages * slices * WARP), THREADS, arguments);
 }
 
-/* What was carried out has no end: the stream says so when it is asked. */
+/* Keeps the error of work submitted without a completion: the stream reports it when it is queried. */
 static cuda_result without_end(struct sluice_cuda_stream *stream, cuda_result result) {
     if (result != CUDA_SUCCESS) {
         atomic_store(&stream->failed, result);
@@ -69,7 +69,10 @@ static cuda_result checksum(struct sluice_cuda_stream *stream, const struct slui
                     blocks_for(stream, (bytes + CHECKED_BYTES - 1) / CHECKED_BYTES), THREADS, arguments));
 }
 
-/* What no kernel of ours has done: a word alone is the stream's to write, where it can; a signal takes a kernel. */
+/*
+ * Completes work that none of our kernels has done: the stream writes a word alone where it can; a signal takes a
+ * kernel.
+ */
 static cuda_result complete(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
     if (request->signal != 0 || (request->word != 0 && !stream->has_words)) {
         struct cuda_completion done = completion_of(stream, request);

@@ -1,4 +1,4 @@
-/* What the wrappers share. Each of them converts arguments and results, and does nothing else. */
+/* Conversions that the wrappers share. A wrapper converts arguments and results, and does nothing else. */
 #ifndef JNI_SUPPORT_H
 #define JNI_SUPPORT_H
 

@@ -43,7 +43,7 @@
 #define GIDS 2
 #define PORT 1
 
-/* What a worker moves before it looks at other queue pairs, and how many requests it carries out. */
+/* The bytes that a worker moves before it looks at other queue pairs, and the requests that it executes. */
 #define PIECE_BYTES (256 * 1024)
 #define PIECE_REQUESTS 32
 
@@ -242,7 +242,7 @@ struct completion {
     bool has_immediate;
     __be32 immediate;
     struct queue_pair *pair;
-    /* What is free again once this one has been polled: send requests up to here, or one receive request. */
+    /* The entries free once this one has been polled: send requests up to here, or one receive request. */
     uint64_t send_end;
     struct receive_queue *receive_queue;
 };

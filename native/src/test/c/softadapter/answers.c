@@ -1,7 +1,7 @@
 #include "adapter.h"
 
 /*
- * What the source of a request is told. Answers come in order, and one answers for all before it. Requests from
+ * The answers to the source of a request. Answers come in order, and one answers for all before it. Requests from
  * "unanswered" to "next" have been carried out at the target, but no answer has come: the fault of
  * soft_adapter_lose_answers.
  */
@@ -98,7 +98,7 @@ void answers_failed(struct queue_pair *pair, enum ibv_wc_status status) {
     } else {
         end_all(pair);
     }
-    /* First: whoever sees the completion finds the queue pair in the error state. */
+    /* First: the reader of the completion must find the queue pair in the error state. */
     queue_pair_fail(pair);
     end_one(pair, status);
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* What undefined fields are filled with. */
+/* The filling of undefined fields. */
 #define GARBAGE 0xa5
 
 /* As vendors' codes go: not 0, and different for each status. */
@@ -151,7 +151,7 @@ bool completion_queue_put(struct ibv_cq *base, const struct completion *completi
     return kept;
 }
 
-/* What a completion held is free again. */
+/* Frees the entries that a completion held. */
 static void release(const struct completion *completion) {
     if (completion->receive_queue != NULL) {
         atomic_fetch_add(&completion->receive_queue->released, 1);

@@ -11,11 +11,11 @@ struct region {
     struct ibv_mr base;
     uint32_t slot;
     int access;
-    /* What the client calls its first byte, and where that lies. */
+    /* The client's address of its first byte, and where that lies. */
     uint64_t address;
     char *start;
     uint64_t locked;
-    /* What was mapped for a DMA buffer. */
+    /* The mapping of a DMA buffer. */
     void *mapping;
     size_t mapping_bytes;
 };
@@ -261,7 +261,7 @@ EXPORT struct ibv_mr *ibv_reg_dmabuf_mr(
         return NULL;
     }
     region->start = (char *)region->mapping + (offset & mask);
-    /* The buffer's memory is locked by whoever exported it. */
+    /* The exporter of the buffer locks its memory. */
     region->locked = 0;
     return enter_or_free(region);
 }

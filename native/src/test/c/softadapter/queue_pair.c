@@ -222,7 +222,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *base) {
     world_write();
     leave(pair);
     worker_forget(pair);
-    /* A request that was taken, but of which nothing was told, is lost; its place in the queue is not. */
+    /* A request that was taken but has no completion is lost; its place in the queue is not. */
     if (pair->receiving) {
         atomic_fetch_add(&pair->receives->released, 1);
     }

@@ -121,7 +121,7 @@ static void take_over(struct queue_pair *pair, const struct ibv_qp_attr *attribu
     }
 }
 
-/* As if it had just been made. What it has completed and nobody polled is gone too. */
+/* Puts a queue pair into its first state. Completions that were not polled are gone too. */
 static void reset(struct queue_pair *pair) {
     worker_forget(pair);
     atomic_store(&pair->scheduled, false);

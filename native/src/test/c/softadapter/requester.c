@@ -44,7 +44,7 @@ static int resolve(const struct queue_pair *pair, const struct send_request *req
     return scatter_resolve(pair->base.pd, request->elements, request->count, offset, length, access, spans);
 }
 
-/* What is wrong with a request before anything of it is sent. */
+/* Checks a request before anything of it is sent. */
 static enum ibv_wc_status check(const struct queue_pair *pair, const struct send_request *request) {
     struct span spans[MAXIMUM_SCATTER];
     if (request->length > MAXIMUM_MESSAGE_BYTES) {

@@ -15,7 +15,7 @@ static enum answer refuse(struct delivery *delivery, enum ibv_wc_status status) 
     return ANSWER_REFUSED;
 }
 
-/* An error that no receive request tells of: the target breaks, with an event. */
+/* An error that completes no receive request: the target breaks, with an event. */
 static enum answer violate(struct queue_pair *target, struct delivery *delivery, enum ibv_wc_status status) {
     queue_pair_break(target, status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR);
     return refuse(delivery, status);

@@ -44,7 +44,7 @@ int soft_adapter_port(int device, int up);
  */
 int soft_adapter_remove(int device);
 
-/* Plugs a device in again. What was open stays dead. Gives 0, or ENODEV. */
+/* Plugs a device in again. Open objects stay dead. Gives 0, or ENODEV. */
 int soft_adapter_insert(int device);
 
 /* How long each work request takes at least, from when it is the first of its queue pair; 0 lets those that wait go. */

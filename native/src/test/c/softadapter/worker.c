@@ -103,7 +103,7 @@ static void *work(void *argument) {
         world_read();
         struct queue_pair *pair = next_pair(worker);
         if (pair != NULL) {
-            /* Before its queue is looked at: whoever posts later schedules it again. */
+            /* Before its queue is looked at: a later post schedules it again. */
             atomic_store(&pair->scheduled, false);
             requester_run(pair);
         }
@@ -125,7 +125,7 @@ int worker_start(struct worker *worker, int device) {
     worker->last = NULL;
     worker->waiting = NULL;
 
-    /* The client's signals are not the worker's affair, but for those that tell of its own faults. */
+    /* The worker leaves signals to the client, except those of its own faults. */
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t all;
     sigset_t before;

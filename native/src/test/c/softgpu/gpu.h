@@ -24,7 +24,10 @@
 #define GRANULE ((size_t)2 << 20)
 #define LEGACY_ALIGNMENT ((size_t)512)
 
-/* What tells a device's address of the host's memory from the host's own: the processor cannot follow it. */
+/*
+ * The bit that distinguishes a device's address of the host's memory from the host's own: the processor cannot follow
+ * it.
+ */
 #define HOST_BIT (UINT64_C(1) << 62)
 
 /* A process that has had one of these fails in every later call. */

@@ -10,7 +10,7 @@
 
 #define MAGIC UINT32_C(0x55504753)
 
-/* What the 64 bytes of a handle are. */
+/* The 64 bytes of a handle. */
 struct handle {
     uint32_t magic;
     int32_t process;

@@ -24,8 +24,10 @@ void soft_gpu_hang(int hang);
 void soft_gpu_fault_after(int64_t operations);
 /* Opening handles and descriptors of other processes fails. */
 void soft_gpu_refuse_import(int refuse);
-/* What is there: "allocations", "mappings", "streams", "events", "modules", "registrations", "imports" (until now), "launches"
- * (until now), "copies" (until now); -1 for another name. */
+/*
+ * Counts objects: "allocations", "mappings", "streams", "events", "modules", "registrations", "imports" (until now),
+ * "launches" (until now), "copies" (until now); -1 for another name.
+ */
 int64_t soft_gpu_count(const char *what);
 
 #endif

@@ -212,7 +212,7 @@ EXPORT cuda_result cuStreamCreateWithPriority(cuda_stream *made, unsigned flags,
     return CUDA_SUCCESS;
 }
 
-/* What is under way goes on, then the stream is gone. */
+/* Work in flight goes on, then the stream is gone. */
 EXPORT cuda_result cuStreamDestroy_v2(cuda_stream stream) {
     if (stream == NULL) {
         return CUDA_INVALID_HANDLE;

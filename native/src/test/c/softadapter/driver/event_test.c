@@ -170,7 +170,7 @@ static void a_queue_is_destroyed_when_its_events_are_acknowledged(void) {
     struct ibv_cq *queue;
     void *context;
     CHECK_SAME(ibv_get_cq_event(one.channel, &queue, &context), 0);
-    /* A second event, which nobody takes, keeps nobody. */
+    /* A second event that no thread takes does not block anything. */
     CHECK_SAME(ibv_req_notify_cq(one.queue, 0), 0);
     write_once(&one, &other);
     CHECK(readable(one.channel->fd, 10000));

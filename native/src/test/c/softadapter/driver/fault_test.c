@@ -141,7 +141,7 @@ static void work_takes_as_long_as_it_is_told_to(void) {
         expect_success(&one, i);
         CHECK(now() - start >= (i + 1) * 5 * MILLISECOND);
     }
-    /* It may be for ever, until it is told otherwise. */
+    /* The delay may be for ever, until it is changed. */
     soft_adapter_delay(UINT64_MAX);
     CHECK_SAME(post_request(&one, &other, IBV_WR_RDMA_WRITE, 8, 1), 0);
     expect_nothing(one.queue);

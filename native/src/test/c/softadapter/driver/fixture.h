@@ -1,4 +1,4 @@
-/* What the tests of the software adapter share. A test ends the driver at the first thing that is not as expected. */
+/* Shared parts of the software adapter's tests. A test ends the driver at the first failed check. */
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
@@ -34,7 +34,7 @@ static inline int64_t check_same(const char *file, int line, const char *what, i
 #define ALL_RIGHTS \
     (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
-/* What a side of a connection is made with; all_options() gives what suits most tests. */
+/* The options of one side of a connection; all_options() suits most tests. */
 struct options {
     int device;
     uint32_t gid_index;

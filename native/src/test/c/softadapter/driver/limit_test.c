@@ -77,7 +77,9 @@ static void a_queue_pair_has_bounds(void) {
     close_both(&side, &second);
 }
 
-/* What is read only once needs a process of its own: this program, which then runs test_environment alone. */
+/*
+ * Variables that are read only once need a process of their own: this program, which then runs test_environment alone.
+ */
 static void the_environment_may_begin_with_faults(void) {
     pid_t child = fork();
     CHECK(child >= 0);

@@ -123,7 +123,7 @@ static void streams_run_side_by_side(void) {
     }
 }
 
-/* Whatever happens in between: each request that was accepted ends once. */
+/* Each accepted request ends once, under any interleaving. */
 static void a_stream_breaks_at_any_time(void) {
     for (int round = 0; round < ROUNDS; round++) {
         struct stream stream;
@@ -144,7 +144,7 @@ static void a_stream_breaks_at_any_time(void) {
             stream.other.pair = NULL;
             break;
         default:
-            /* What is not registered any more may be unmapped at once. */
+            /* A deregistered range may be unmapped at once. */
             CHECK_SAME(ibv_dereg_mr(stream.other.region), 0);
             stream.other.region = NULL;
             CHECK_SAME(munmap(stream.other.memory, stream.other.options.bytes), 0);

@@ -162,7 +162,7 @@ static void a_receive_slot_is_free_when_its_completion_has_been_polled(bool shar
     close_both(&one, &other);
 }
 
-/* Two queue pairs take from one queue; when one of them breaks, what it has taken is told and the rest stays. */
+/* Two queue pairs take from one queue; when one of them breaks, its requests complete and the rest stay. */
 static void a_shared_queue_serves_many(void) {
     struct side one;
     struct side other;

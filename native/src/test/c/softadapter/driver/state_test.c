@@ -152,7 +152,7 @@ static void posting_depends_on_the_state(void) {
     close_side(&side);
 }
 
-/* What was posted or completed before is gone, and the queue pair can be connected again. */
+/* Requests and completions from before are gone, and the queue pair can be connected again. */
 static void reset_begins_anew(void) {
     struct side one;
     struct side other;
@@ -184,7 +184,7 @@ static void reset_begins_anew(void) {
     close_both(&one, &other);
 }
 
-/* Everything that is posted is told of, in order, signalled or not. */
+/* Every posted request completes, in order, signalled or not. */
 static void an_error_flushes_all_that_waits(void) {
     struct side one;
     struct side other;

@@ -8,52 +8,55 @@ public final class CudaDevice {
     /** Bytes of the record that {@link #query} writes. */
     public static final int RECORD_BYTES = 192;
 
-    /** Where in the record the UUID begins, 16 bytes. */
+    /** Offset of the UUID in the record, 16 bytes. */
     public static final int RECORD_UUID_OFFSET = 0;
 
-    /** Where in the record the device's memory is, in bytes, as a {@code long}. */
+    /** Offset of the device's memory in the record, in bytes, a {@code long}. */
     public static final int RECORD_MEMORY_BYTES_OFFSET = 16;
 
-    /** Where in the record the ordinal is, an {@code int}, as are all that follow but the texts. */
+    /** Offset of the ordinal in the record, an {@code int}, as are all that follow but the texts. */
     public static final int RECORD_ORDINAL_OFFSET = 24;
 
-    /** Where in the record the major number of the compute capability is. */
+    /** Offset of the compute capability's major number in the record. */
     public static final int RECORD_COMPUTE_MAJOR_OFFSET = 28;
 
-    /** Where in the record the minor number of the compute capability is. */
+    /** Offset of the compute capability's minor number in the record. */
     public static final int RECORD_COMPUTE_MINOR_OFFSET = 32;
 
-    /** Where in the record the number of multiprocessors is. */
+    /** Offset of the number of multiprocessors in the record. */
     public static final int RECORD_MULTIPROCESSORS_OFFSET = 36;
 
-    /** Where in the record the number of copy engines is. */
+    /** Offset of the number of copy engines in the record. */
     public static final int RECORD_COPY_ENGINES_OFFSET = 40;
 
-    /** Where in the record stands 1 if memory of the virtual-memory API can be exported as file descriptors. */
+    /** Offset in the record of 1 if memory of the virtual-memory API can be exported as file descriptors. */
     public static final int RECORD_DESCRIPTORS_OFFSET = 44;
 
-    /** Where in the record stands 1 if memory can be exported as dma-bufs. */
+    /** Offset in the record of 1 if memory can be exported as dma-bufs. */
     public static final int RECORD_DMA_BUFFERS_OFFSET = 48;
 
-    /** Where in the record stands 1 if RDMA adapters can reach its memory (GPUDirect RDMA). */
+    /** Offset in the record of 1 if RDMA adapters can reach its memory (GPUDirect RDMA). */
     public static final int RECORD_RDMA_OFFSET = 52;
 
-    /** Where in the record the ways are by which writes of adapters can be flushed: bit 0 by the host, bit 1 by a stream. */
+    /** Offset in the record of the ways to flush writes of adapters: bit 0 by the host, bit 1 by a stream. */
     public static final int RECORD_RDMA_FLUSH_OFFSET = 56;
 
-    /** Where in the record is for whom writes of adapters are ordered: 0 nobody, 100 the device, 200 all devices. */
+    /**
+     * Offset in the record of the scope in which writes of adapters are ordered: 0 none, 100 the device, 200 all
+     * devices.
+     */
     public static final int RECORD_RDMA_ORDERING_OFFSET = 60;
 
-    /** Where in the record stands 1 if a stream can write words of 64 bits, and wait for them. */
+    /** Offset in the record of 1 if a stream can write words of 64 bits, and wait for them. */
     public static final int RECORD_STREAM_WORDS_OFFSET = 64;
 
-    /** Where in the record the name begins, {@link #NAME_BYTES} with its zero. */
+    /** Offset of the name in the record, {@link #NAME_BYTES} with its zero. */
     public static final int RECORD_NAME_OFFSET = 72;
 
     /** Room for the name. */
     public static final int NAME_BYTES = 88;
 
-    /** Where in the record the PCI bus id begins, {@link #BUS_ID_BYTES} with its zero, such as {@code 0000:04:00.0}. */
+    /** Offset of the PCI bus id in the record, {@link #BUS_ID_BYTES} with its zero, such as {@code 0000:04:00.0}. */
     public static final int RECORD_BUS_ID_OFFSET = 160;
 
     /** Room for the bus id. */
@@ -82,10 +85,10 @@ public final class CudaDevice {
     public static native int count();
 
     /**
-     * Describes a device. What an older driver does not know is 0.
+     * Describes a device. Fields unknown to an older driver are 0.
      *
      * @param ordinal from 0 to {@link #count} − 1
-     * @param record where {@link #RECORD_BYTES} are written
+     * @param record memory to which {@link #RECORD_BYTES} are written
      * @return 0 or an error
      */
     public static native int query(int ordinal, long record);

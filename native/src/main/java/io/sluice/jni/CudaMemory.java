@@ -8,25 +8,28 @@ public final class CudaMemory {
     /** Bytes of the record that {@link #describe} writes. */
     public static final int RECORD_BYTES = 40;
 
-    /** Where in the record the allocation begins, a {@code long}. */
+    /** Offset of the allocation's base address in the record, a {@code long}. */
     public static final int RECORD_BASE_OFFSET = 0;
 
-    /** Where in the record the length of the allocation is, in bytes, a {@code long}. */
+    /** Offset of the allocation's length in the record, in bytes, a {@code long}. */
     public static final int RECORD_LENGTH_OFFSET = 8;
 
-    /** Where in the record the buffer id is, a {@code long}: another one once memory was freed and made again at one address. */
+    /**
+     * Offset of the buffer id in the record, a {@code long}: it changes when memory is freed and allocated again at one
+     * address.
+     */
     public static final int RECORD_BUFFER_ID_OFFSET = 16;
 
-    /** Where in the record the device's ordinal is, an {@code int}; −1 if there is none. */
+    /** Offset of the device's ordinal in the record, an {@code int}; −1 if there is none. */
     public static final int RECORD_ORDINAL_OFFSET = 24;
 
-    /** Where in the record the kind is, an {@code int}: one of the {@code KIND_} constants. */
+    /** Offset of the kind in the record, an {@code int}: one of the {@code KIND_} constants. */
     public static final int RECORD_KIND_OFFSET = 28;
 
-    /** Where in the record is how it can be shared, an {@code int}: one of the {@code SHARING_} constants. */
+    /** Offset of the way of sharing in the record, an {@code int}: one of the {@code SHARING_} constants. */
     public static final int RECORD_SHARING_OFFSET = 32;
 
-    /** Where in the record stands 1, an {@code int}, if RDMA adapters can reach it. */
+    /** Offset in the record of 1, an {@code int}, if RDMA adapters can reach the memory. */
     public static final int RECORD_RDMA_OFFSET = 36;
 
     /** The driver does not know the address. */
@@ -44,10 +47,10 @@ public final class CudaMemory {
     /** No other process can map it: of a memory pool, or made without a handle type. */
     public static final int SHARING_NONE = 0;
 
-    /** By {@link #ipcHandle}, which shares the whole allocation. */
+    /** Shared by {@link #ipcHandle}, which shares the whole allocation. */
     public static final int SHARING_HANDLE = 1;
 
-    /** By {@link #export}, a file descriptor. */
+    /** Shared by {@link #export}, a file descriptor. */
     public static final int SHARING_DESCRIPTOR = 2;
 
     /** Bytes of a handle of {@link #ipcHandle}. */
@@ -60,7 +63,7 @@ public final class CudaMemory {
     private CudaMemory() {}
 
     /**
-     * Tells of what {@link #allocate} takes multiples.
+     * Gives the granularity of {@link #allocate}, which takes multiples of it.
      *
      * @param device the device
      * @return bytes, or an error

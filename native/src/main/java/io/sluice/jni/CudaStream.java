@@ -3,30 +3,33 @@ package io.sluice.jni;
 /**
  * Streams of a device, events, and the work that is given to them. See {@link CudaLibrary} for what all these classes share.
  *
- * <p>Work is a table of records of {@link #REQUEST_BYTES} each. What a stream is given it does in order. Behind each operation it
- * adds to or stores the operation's signal, then stores its word, both visible to the host and to other devices after all that came
- * before. Nothing calls back, and nothing is allocated: the host looks at the word.
+ * <p>Work is a table of records of {@link #REQUEST_BYTES} each. A stream executes its work in order. After each
+ * operation it adds to or stores the operation's signal, then stores its word, both visible to the host and to other
+ * devices after all that came before. Nothing calls back, and nothing is allocated: the host looks at the word.
  */
 public final class CudaStream {
     /** Bytes of the record of a request. */
     public static final int REQUEST_BYTES = 96;
 
-    /** Where in the record the stream's handle is, a {@code long}. */
+    /** Offset of the stream's handle in the record, a {@code long}. */
     public static final int REQUEST_STREAM_OFFSET = 0;
 
-    /** Where in the record the operation is, an {@code int}: one of this class's constants. */
+    /** Offset of the operation in the record, an {@code int}: one of this class's constants. */
     public static final int REQUEST_OPERATION_OFFSET = 8;
 
-    /** Where in the record the number of pages is, or of a launch's blocks; an {@code int}. */
+    /** Offset of the number of pages in the record, or of a launch's blocks; an {@code int}. */
     public static final int REQUEST_COUNT_OFFSET = 12;
 
-    /** Where in the record the address is that bytes go to, or the event to record; a {@code long}. */
+    /** Offset in the record of the destination address, or the event to record; a {@code long}. */
     public static final int REQUEST_DESTINATION_OFFSET = 16;
 
-    /** Where in the record the address is that bytes come from, or the event to wait for, or a function; a {@code long}. */
+    /** Offset in the record of the source address, or the event to wait for, or a function; a {@code long}. */
     public static final int REQUEST_SOURCE_OFFSET = 24;
 
-    /** Where in the record the number of bytes is, of each page if there are pages; or the value to fill with; a {@code long}. */
+    /**
+     * Offset of the number of bytes in the record, of each page if there are pages; or the value to fill with; a
+     * {@code long}.
+     */
     public static final int REQUEST_LENGTH_OFFSET = 32;
 
     /**
@@ -35,7 +38,10 @@ public final class CudaStream {
      */
     public static final int REQUEST_DESTINATIONS_OFFSET = 40;
 
-    /** Where in the record the device's address is of the pages' offsets from the source, or their distance; a {@code long}. */
+    /**
+     * Offset in the record of the device's address of the pages' offsets from the source, or their distance; a
+     * {@code long}.
+     */
     public static final int REQUEST_SOURCES_OFFSET = 48;
 
     /**
@@ -45,16 +51,16 @@ public final class CudaStream {
      */
     public static final int REQUEST_SIGNAL_OFFSET = 56;
 
-    /** Where in the record is what is added to the signal, or stored; a {@code long}. */
+    /** Offset in the record of the value that is added to the signal, or stored; a {@code long}. */
     public static final int REQUEST_ADDEND_OFFSET = 64;
 
-    /** Where in the record stands 1, an {@code int}, if the addend is stored and not added. */
+    /** Offset in the record of 1, an {@code int}, if the addend is stored and not added. */
     public static final int REQUEST_SIGNAL_IS_STORE_OFFSET = 72;
 
-    /** Where in the record the device's address of the word is, in pinned memory of the host, a {@code long}; 0 for none. */
+    /** Offset in the record of the word's device address, in pinned memory of the host, a {@code long}; 0 for none. */
     public static final int REQUEST_WORD_OFFSET = 80;
 
-    /** Where in the record is what is stored in the word, a {@code long}. */
+    /** Offset in the record of the value that is stored in the word, a {@code long}. */
     public static final int REQUEST_VALUE_OFFSET = 88;
 
     /** Operation: copies by a copy engine. */
@@ -119,7 +125,7 @@ public final class CudaStream {
      */
     public static native int query(long stream);
 
-    /** What {@link #query} and {@link #eventQuery} give for what is not done. */
+    /** The result of {@link #query} and {@link #eventQuery} for unfinished work. */
     public static final int NOT_READY = -600;
 
     /**

@@ -74,7 +74,7 @@ public final class Errno {
     /** Protocol error. */
     public static final int EPROTO = 71;
 
-    /** Not a socket. */
+    /** The descriptor is not a socket. */
     public static final int ENOTSOCK = 88;
 
     /** Message too long, or too many pieces in a vector. */
@@ -153,7 +153,7 @@ public final class Errno {
     private Errno() {}
 
     /**
-     * Describes an error number, in English whatever the locale.
+     * Describes an error number, in English in every locale.
      *
      * @param errno the error number, or a negated one as methods of this package return it
      * @return the system's description, for example {@code Connection refused}; never empty

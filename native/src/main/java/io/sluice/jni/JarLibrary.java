@@ -18,7 +18,7 @@ record JarLibrary(String platform, Path parent) {
         String resource = "/META-INF/native/" + platform + "/libsluice.so";
         try (InputStream library = JarLibrary.class.getResourceAsStream(resource)) {
             if (library == null) {
-                throw new FileNotFoundException("there is no " + resource + " beside Sluice's classes");
+                throw new FileNotFoundException("no resource " + resource + " next to Sluice's classes");
             }
             Path folder = createFolder();
             Path file = folder.resolve("libsluice.so");
@@ -33,7 +33,7 @@ record JarLibrary(String platform, Path parent) {
     }
 
     /**
-     * A new folder that nobody else may enter, so that nobody can put another file in the place of the library. As it is not
+     * Creates a folder that no other user may enter, so that the library cannot be replaced in it. As it is not
      * taken if it is there already, its name need not be hard to guess; {@link Files#createTempDirectory} would draw one from
      * a secure source, and to set that up takes longer than to load the library.
      */

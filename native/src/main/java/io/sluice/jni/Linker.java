@@ -1,14 +1,14 @@
 package io.sluice.jni;
 
-/** What loading needs of the virtual machine. */
+/** The loading functions of the virtual machine. */
 interface Linker {
-    /** As {@link System#load}. */
+    /** Loads a file as {@link System#load}. */
     void load(String file);
 
-    /** As {@link System#loadLibrary}. */
+    /** Loads a library as {@link System#loadLibrary}. */
     void loadLibrary(String name);
 
-    /** As {@link Shim#abiVersion}. */
+    /** Gives the version as {@link Shim#abiVersion}. */
     int abiVersion();
 
     /** The virtual machine that runs this. */

@@ -7,7 +7,7 @@ package io.sluice.jni;
  *
  * <p>An address is the bytes of a path, 1 to 107 and none of them 0, or a 0 and up to 106 bytes of a name in the
  * abstract namespace, where every byte counts. Any other, or {@code null}, gives {@code -EINVAL}. An abstract name
- * belongs to the network namespace and has no permissions: whoever is in the namespace can connect, or be first to take
+ * belongs to the network namespace and has no permissions: any process in the namespace can connect, or be first to take
  * the name. See {@link #peer}.
  */
 public final class LocalSockets {
@@ -33,8 +33,8 @@ public final class LocalSockets {
     /**
      * Connects a new socket, at once or not at all.
      *
-     * @param address where somebody listens
-     * @return the file descriptor, or {@code -errno}: {@code -ECONNREFUSED} if nobody listens there (any more),
+     * @param address the address of a listening socket
+     * @return the file descriptor, or {@code -errno}: {@code -ECONNREFUSED} if no socket listens there (any more),
      *     {@code -ENOENT} if there is no such file, {@code -EACCES} if its mode forbids it, {@code -EAGAIN} if too many
      *     wait to be accepted, {@code -EPROTOTYPE} if a socket of another type is there, {@code -EMFILE},
      *     {@code -ENFILE}
@@ -71,8 +71,8 @@ public final class LocalSockets {
     /**
      * Receives one message. Its descriptors are closed on {@code exec} and belong to the caller.
      *
-     * <p>A message without bytes cannot be told from the end of the stream, and is taken for it. Descriptors of a
-     * message that is not given to the caller are closed, whatever the peer sent.
+     * <p>A message without bytes is indistinguishable from the end of the stream, and is treated as such. Descriptors
+     * of a message that is not given to the caller are always closed.
      *
      * @param fd the socket
      * @param address where to put the bytes

@@ -56,7 +56,7 @@ public final class MachineFacts {
     }
 
     /**
-     * Tells how many processors the machine has online, whatever this process may use of them (that is
+     * Counts the online processors of the machine, of which this process may use fewer (that is
      * {@link Runtime#availableProcessors}).
      *
      * @return at least 1
@@ -72,7 +72,7 @@ public final class MachineFacts {
     }
 
     /**
-     * Tells how much memory the machine has, whatever a container limits.
+     * Gives the memory of the machine, without the limits of a container.
      *
      * @return bytes
      * @throws UncheckedIOException if {@code /proc} cannot be read
@@ -92,7 +92,7 @@ public final class MachineFacts {
         return availableMemory(Path.of(""));
     }
 
-    /** As {@link #availableMemory()}, with the kernel's files below another folder. */
+    /** As {@link #availableMemory()}, with the kernel's files below another folder, for tests. */
     static long availableMemory(Path root) {
         NativeLibrary.ensureAvailable();
         return availableMemoryBelow(root.toString().getBytes(StandardCharsets.UTF_8));

@@ -20,7 +20,7 @@ public final class Memory {
     public static native long map(long bytes, boolean prefault);
 
     /**
-     * Gives memory of {@link #map} back. Whoever touches it afterwards crashes the process.
+     * Unmaps memory of {@link #map}. A later access crashes the process.
      *
      * @param address the address that {@link #map} returned
      * @param bytes the same size

@@ -62,7 +62,7 @@ public final class NativeLibrary {
         return Shim.ABI_VERSION + " " + Shim.description();
     }
 
-    /** Where the library was loaded from, for diagnosis; empty if it was not. */
+    /** The file that the library was loaded from, for diagnosis; empty if it was not loaded. */
     static String origin() {
         return OUTCOME.origin();
     }

@@ -63,7 +63,7 @@ final class NativeLoader {
 
     private LoadOutcome loadExactly(String file) {
         String origin = "-D" + PATH_PROPERTY + "=" + file;
-        // Somebody who names a file wants that file: another one in its place would hide the mistake.
+        // A configured file is the only candidate: loading another one in its place would hide the mistake.
         if (loads(origin, () -> linker.load(Path.of(file).toAbsolutePath().toString()))) {
             return LoadOutcome.loaded(origin);
         }

@@ -2,7 +2,7 @@ package io.sluice.jni;
 
 /**
  * Copies from and to another process's memory ({@code process_vm_readv}, {@code process_vm_writev}). The other process
- * takes no part, and need not be asked: whoever may trace a process may do this.
+ * takes no part, and its consent is not needed: every process that may trace it may do this.
  *
  * <p>A batch is an array of records of {@link #RECORD_BYTES} bytes in native byte order: the local address, the peer's
  * address, and the length in bytes (not negative), an {@code int64} each.

@@ -3,9 +3,10 @@ package io.sluice.jni;
 /**
  * Memory that processes of one host share: sealed anonymous files ({@code memfd_create}).
  *
- * <p>Its owner makes it with {@link #create}, maps it with {@link #map}, fixes its size with {@link #seal} and sends the
- * descriptor to a peer ({@link LocalSockets#send}), which asks {@link #check} before it maps it in turn.
- * {@link Sockets#close} closes a descriptor; the memory stays as long as anybody has it mapped or a descriptor of it.
+ * <p>Its owner makes it with {@link #create}, maps it with {@link #map}, fixes its size with {@link #seal} and sends
+ * the descriptor to a peer ({@link LocalSockets#send}), which asks {@link #check} before it maps it in turn.
+ * {@link Sockets#close} closes a descriptor; the memory stays as long as any process has it mapped or holds a
+ * descriptor of it.
  */
 public final class SharedMemory {
     static {
@@ -18,8 +19,9 @@ public final class SharedMemory {
      * Makes zeroed memory that has no name in any file system, may be sealed, and is closed on {@code exec}. It cannot
      * be made executable, where the kernel knows how to prevent that (Linux 6.3 and newer).
      *
-     * <p>With {@code prefault} memory that is short is an error here rather than the end of whoever touches it first.
-     * What the machine has available is asked for, and what the limits of the process's control groups leave.
+     * <p>With {@code prefault} a shortage of memory is an error here rather than the end of the process that touches it
+     * first. The call checks the memory that the machine has available, and that the limits of the process's control
+     * groups leave.
      *
      * @param name 0 to 200 printable ASCII bytes, which {@code /proc/PID/maps} shows; it need not be unique
      * @param bytes how many bytes, at least 1; with huge pages a multiple of {@link #hugePageSize}
@@ -36,7 +38,7 @@ public final class SharedMemory {
      * Fixes the size for ever, for every process, and forbids further seals.
      *
      * @param fd a descriptor of {@link #create}
-     * @param readOnly whether nobody may write from now on, but through mappings that exist already: those of the
+     * @param readOnly whether writing is forbidden from now on, except through existing mappings: those of the
      *     owner, if it has mapped the memory before
      * @return 0, or {@code -errno}: {@code -EPERM} if it has been sealed already or is not open for writing,
      *     {@code -EINVAL} if it is not a file that can be sealed, or if the kernel does not know the seal for
@@ -64,9 +66,9 @@ public final class SharedMemory {
      * Maps the memory of a descriptor, from its beginning, shared with all who have it mapped. The descriptor may be
      * closed afterwards. {@link #unmap} gives the mapping back.
      *
-     * <p>Right before and right behind its pages lies one that nobody may touch, so that an access which leaves the
-     * memory ends the process, or is refused by the kernel, rather than reach what else is mapped. Whoever touches what
-     * lies beyond the file's end crashes the process as well, so {@code bytes} must be its size, and the size must be
+     * <p>A page without access lies right before and right behind its pages, so that an access which leaves the
+     * memory ends the process, or is refused by the kernel, rather than reach other mappings. An access that
+     * goes beyond the file's end crashes the process as well, so {@code bytes} must be its size, and the size must be
      * sealed.
      *
      * @param fd the descriptor
@@ -81,7 +83,7 @@ public final class SharedMemory {
     public static native long map(int fd, long bytes, boolean writable, boolean prefault);
 
     /**
-     * Gives a mapping of {@link #map} back, and the pages around it. Whoever touches it afterwards crashes the process.
+     * Unmaps a mapping of {@link #map}, and the pages around it. A later access crashes the process.
      *
      * @param address the address that {@link #map} returned
      * @param bytes the same size

@@ -12,7 +12,7 @@ final class SignalNames {
 
     private SignalNames() {}
 
-    /** Those of a set, in which bit n is signal n. */
+    /** The names of a set, in which bit n is signal n. */
     static String of(int set) {
         List<String> names = new ArrayList<>();
         for (int signal = 1; signal <= NAMES.size(); signal++) {

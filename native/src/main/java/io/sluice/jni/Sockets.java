@@ -90,7 +90,7 @@ public final class Sockets {
      * Tells the address to which a socket is bound. An IPv6 socket gives 16 bytes even for an IPv4 peer (mapped).
      *
      * @param fd the socket
-     * @return 4 or 16 bytes of address, then 2 bytes of port in network byte order; {@code null} if it cannot be told
+     * @return 4 or 16 bytes of address, then 2 bytes of port in network byte order; {@code null} if it is unknown
      */
     public static native byte @Nullable [] localAddress(int fd);
 
@@ -112,10 +112,11 @@ public final class Sockets {
     public static native int setNoDelay(int fd, boolean on);
 
     /**
-     * Sends as soon as the windows allow, whatever the system's default: by the congestion control that every kernel has
-     * ({@code TCP_CONGESTION} of {@code reno}), which spaces nothing in time. Others, such as {@code bbr}, arm a timer for each
-     * burst, which within one host costs much and spares nobody. Set it before {@link #connect} or {@link #listen}, whose
-     * accepted sockets inherit it: a connection that was paced once stays so.
+     * Makes a socket send as soon as the windows allow, under any default of the system: by the congestion control that
+     * every kernel has ({@code TCP_CONGESTION} of {@code reno}), which spaces nothing in time. Others, such as
+     * {@code bbr}, arm a timer for each burst, which within one host costs much and saves nothing. Set it before
+     * {@link #connect} or {@link #listen}, whose accepted sockets inherit it: a connection that was paced once stays
+     * so.
      *
      * @param fd the socket
      * @return 0 or {@code -errno}
@@ -200,7 +201,7 @@ public final class Sockets {
      * @param length how many bytes there is room for, at least 1
      * @return how many bytes came, 0 at the end of the stream, or {@code -errno}: {@code -EAGAIN} if nothing is there,
      *     {@code -ECONNRESET}, {@code -EFAULT} for memory that is not mapped, {@code -EINVAL} for a length below 1
-     *     (which could not be told from the end of the stream)
+     *     (indistinguishable from the end of the stream)
      */
     public static native long receive(int fd, long address, long length);
 
@@ -221,7 +222,7 @@ public final class Sockets {
      *
      * @param fd the socket
      * @param vectorAddress an array of {@code struct iovec}, as for {@link #sendVector}; the lengths must not all be 0,
-     *     because the result 0 could not be told from the end of the stream
+     *     because the result 0 means the end of the stream
      * @param count how many pieces, 1 to 1024
      * @return how many bytes came altogether, 0 at the end of the stream, or {@code -errno} as {@link #receive};
      *     {@code -EMSGSIZE} for too many pieces, {@code -EINVAL} for a count below 1
@@ -229,7 +230,7 @@ public final class Sockets {
     public static native long receiveVector(int fd, long vectorAddress, int count);
 
     /**
-     * Ends both directions of a connection; whoever waits for the socket sees the end.
+     * Ends both directions of a connection; threads that wait for the socket see the end.
      *
      * @param fd the socket
      * @return 0 or {@code -errno}: {@code -ENOTCONN}
@@ -238,7 +239,7 @@ public final class Sockets {
 
     /**
      * Closes any file descriptor that this package made. It is released even when an error is returned, so never close
-     * twice: the number may already belong to somebody else.
+     * twice: the number may already denote another file.
      *
      * @param fd the file descriptor
      * @return 0 or {@code -errno}

@@ -1,14 +1,14 @@
 package io.sluice.jni;
 
-/** What the kernel's scheduler counts of a thread. */
+/** The kernel scheduler's times of a thread. */
 public final class ThreadSchedule {
     /** The size of a record. */
     public static final int RECORD_BYTES = 16;
 
-    /** Where a record has how long the thread has run on a processor: 8 bytes, nanoseconds. */
+    /** Offset of the time that the thread has run on a processor: 8 bytes, nanoseconds. */
     public static final int RECORD_RAN_OFFSET = 0;
 
-    /** Where a record has how long the thread could have run but had no processor: 8 bytes, nanoseconds. */
+    /** Offset of the time that the thread was runnable but had no processor: 8 bytes, nanoseconds. */
     public static final int RECORD_WAITED_OFFSET = 8;
 
     static {

@@ -1,8 +1,8 @@
 package io.sluice.jni;
 
 /**
- * Completion queues, and the channels that wake whoever waits for them. See {@link VerbsLibrary} for what all these classes
- * share.
+ * Completion queues, and the channels that wake threads that wait for them. See {@link VerbsLibrary} for what all these
+ * classes share.
  */
 public final class VerbsCompletionQueue {
     // The generated C header carries all these values, and the shim's compilation fails where libibverbs's differ.

@@ -325,7 +325,7 @@ public final class VerbsDevice {
     public static native int asyncDescriptor(long device);
 
     /**
-     * Takes the next asynchronous event and acknowledges it. Whoever destroys the object that an event is about waits
+     * Takes the next asynchronous event and acknowledges it. Destroying the object that an event is about waits
      * until it is acknowledged, so the handle in the record may be gone by the time it is looked at: compare it with those
      * that are known to live, before anything else is done with it.
      *

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  * The system's {@code libibverbs}, through which RDMA adapters are reached. Sluice is not linked to it: it is opened when
  * {@link #load} asks for it, so that one build serves machines with and without RDMA.
  *
- * <p>The classes {@code Verbs…} are what libibverbs offers, as it offers it. Its objects are handles: raw addresses as
- * positive {@code long}s, which no two living objects share. The handle 0 gives {@code -EINVAL}; a handle that is no
- * longer, or never was, an object of the kind that a method wants crashes the process. Whoever has a handle has loaded
- * the library, so nothing but {@link VerbsDevice#names} and {@link VerbsDevice#open} checks that. Records must be aligned
+ * <p>The classes {@code Verbs…} map libibverbs one to one. Its objects are handles: raw addresses as positive
+ * {@code long}s, which no two living objects share. The handle 0 gives {@code -EINVAL}; a handle that is no longer, or
+ * never was, an object of the kind that a method wants crashes the process. A caller that has a handle has loaded the
+ * library, so nothing but {@link VerbsDevice#names} and {@link VerbsDevice#open} checks that. Records must be aligned
  * to 8 bytes ({@code -EINVAL}) and are in native byte order.
  *
  * <p>All of it may be called by any thread, and by several at once, with what libibverbs itself allows: only not while
@@ -26,11 +26,11 @@ public final class VerbsLibrary {
 
     /**
      * Opens the library and finds all its functions. The first call decides: every later one gives the same answer,
-     * whatever it asks for. It is never unloaded. The first list of devices is taken here, too, as that loads the drivers;
-     * all of it runs on a thread of its own, and changes no handler of a signal (see {@link #claim}).
+     * also for another path. It is never unloaded. The first list of devices is taken here, too, as that loads the
+     * drivers; all of it runs on a thread of its own, and changes no handler of a signal (see {@link #claim}).
      *
      * <p>Before that the process's environment gets the variables {@code IPATH_NO_BACKTRACE}, {@code HFI_NO_BACKTRACE} and
-     * {@code UCX_HANDLE_ERRORS}, where it has them not, by which libraries that handle the signals of faults are told not to.
+     * {@code UCX_HANDLE_ERRORS}, unless it has them already, which keep libraries from handling the signals of faults.
      *
      * @param path the library's file; {@code null} or an empty text for {@code libibverbs.so.1}, which the dynamic linker
      *     looks for where it looks for all libraries

@@ -251,7 +251,7 @@ public final class VerbsQueuePair {
     public static native int toError(long queuePair);
 
     /**
-     * Brings a queue pair back to its beginning. What was under way, and what has completed but was not polled, may be
+     * Resets a queue pair. Requests in flight, and completions that were not polled, may be
      * lost.
      *
      * @param queuePair the queue pair
@@ -280,8 +280,8 @@ public final class VerbsQueuePair {
      * Posts work requests, possibly of several queue pairs; consecutive ones of one queue pair go to the adapter together.
      * Nothing is allocated.
      *
-     * <p>A length of 0 has no piece of memory. A list of pieces is read during the call. What makes no sense together, such as {@link #INLINE} with {@link #READ},
-     * is not checked here, and fails as the adapter has it.
+     * <p>A length of 0 has no piece of memory. A list of pieces is read during the call. Invalid combinations, such as
+     * {@link #INLINE} with {@link #READ}, are not checked here, and fail at the adapter.
      *
      * @param recordsAddress {@code count} records of {@link #RECORD_BYTES} bytes; see {@code RECORD_…_OFFSET}
      * @param count how many, at least 1

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a process may still use, by the files of a kernel that the test makes up. */
+/** The memory that a process may still use, from kernel files that the test makes up. */
 class AvailableMemoryTest {
     private static final long MIB = 1L << 20;
     private static final long MACHINE = 8192 * MIB;

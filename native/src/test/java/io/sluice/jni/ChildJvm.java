@@ -22,7 +22,7 @@ final class ChildJvm {
         return onClassPath(main, arguments);
     }
 
-    /** Runs on the class path of a virtual machine that lets nobody load native code. */
+    /** Runs on the class path of a virtual machine that allows no native access. */
     static Output runDenied(Class<?> main) throws IOException, InterruptedException {
         return onClassPath(main, List.of("--illegal-native-access=deny"));
     }

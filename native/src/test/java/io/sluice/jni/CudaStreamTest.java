@@ -109,7 +109,7 @@ class CudaStreamTest {
         gpu.execute();
         int descriptor = EventDescriptor.create();
         ok(CudaStream.signal(gpu.stream, descriptor));
-        Patience.until("the descriptor is told", () -> EventDescriptor.drain(descriptor) == 1);
+        Patience.until("the descriptor is signalled", () -> EventDescriptor.drain(descriptor) == 1);
         assertThat(Sockets.close(descriptor)).isZero();
         assertThat(CudaStream.handle(gpu.stream)).isPositive();
         ok(CudaStream.eventDestroy(gpu.device, event));

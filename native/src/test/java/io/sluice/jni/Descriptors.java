@@ -15,7 +15,7 @@ final class Descriptors {
 
     private Descriptors() {}
 
-    /** Those of files, sockets or memory whose name contains a text. */
+    /** The descriptors of files, sockets or memory whose name contains a text. */
     static List<Integer> named(String text) {
         List<Integer> result = new ArrayList<>();
         try (Stream<Path> entries = Files.list(TABLE)) {

@@ -27,7 +27,7 @@ class LocalSocketsTest {
     /** Never mapped: below the lowest address that the kernel gives to a process. */
     private static final long UNMAPPED = 16;
 
-    /** Of the memory whose descriptors are sent, so that those that leak can be counted. */
+    /** The name of the memory whose descriptors are sent, so that leaks can be counted. */
     private static final String NAME = "sluice local sockets test";
 
     private static final AtomicInteger NAMES = new AtomicInteger();

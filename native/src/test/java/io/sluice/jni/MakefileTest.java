@@ -31,7 +31,7 @@ class MakefileTest {
         assertThat(make(root, "HEADERS=" + headers, "CLASSES=" + root.resolve("classes"), OBJECT))
                 .isZero();
         assertThat(root.resolve(OBJECT)).exists();
-        // What tells whether the command has changed has it in full.
+        // The file that detects a changed command holds it in full.
         assertThat(root.resolve("target/native-objects/flags")).content().contains("it'\\''s \"here\"");
     }
 
@@ -65,7 +65,7 @@ class MakefileTest {
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("output.txt").toFile());
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-        // What the make that runs this build has told its own.
+        // The variables that the running make has set for its children.
         builder.environment().keySet().removeAll(List.of("MAKEFLAGS", "MFLAGS", "MAKELEVEL"));
         Process process = builder.start();
         try {

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class MemoryCopyTest {
-    /** As in the C code. */
+    /** The threshold of the C code. */
     private static final int STREAMED_FROM = 2560 << 10;
 
     private static final int LARGEST = (4 << 20) + 40_000;

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class NullCheckMain {
     /** The library to load. */
     static final String LIBRARY = "library";
-    /** The folder of the files by which the library is told to go on; without it nothing is caught while it loads. */
+    /** The folder of the files that make the library go on; without it nothing is caught while it loads. */
     static final String FOLDER = "folder";
     /** Whether the library is loaded as any other, and not by {@link VerbsLibrary}. */
     static final String PLAINLY = "plainly";
@@ -28,7 +28,7 @@ final class NullCheckMain {
         int value = 1;
     }
 
-    /** Counts what it catches until it is told to end. */
+    /** Counts the errors that it catches until it is stopped. */
     private static final class Second extends Thread {
         volatile long caught;
         volatile boolean isToEnd;

@@ -26,7 +26,7 @@ class PeerMemoryTest {
     /** Never mapped: below the lowest address that the kernel gives to a process. */
     private static final long UNMAPPED = 16;
 
-    /** Not a process's at all. */
+    /** An address that belongs to no process. */
     private static final long KERNEL = 0xffff_8000_0000_0000L;
 
     private static final int BYTES = 1 << 20;
@@ -121,7 +121,7 @@ class PeerMemoryTest {
         assertThat(asked(102)).isEqualTo(PeerMemoryMain.content(102));
         assertThat(asked(200_000)).isZero();
         assertThat(asked(200_001)).isEqualTo((byte) 98);
-        // What others read is as it was.
+        // The memory that was read is unchanged.
         for (long offset : new long[] {100, 101, 200_000, 200_001}) {
             local.set(ValueLayout.JAVA_BYTE, 0, PeerMemoryMain.content(offset));
             record(0, local.address(), address + offset, 1);

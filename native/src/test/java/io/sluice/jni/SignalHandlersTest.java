@@ -95,7 +95,7 @@ class SignalHandlersTest {
         assertKept(run(compiler, moment, List.of(listened.toString())));
     }
 
-    /** That such a library ends the process is what the other tests rest on. */
+    /** The precondition of the other tests: such a library ends the process. */
     @ParameterizedTest
     @EnumSource
     void a_library_that_is_loaded_plainly_ends_the_process(Compiler compiler) throws Exception {

@@ -127,7 +127,7 @@ class SocketsTest {
         int holder = check(Sockets.openStream(false));
         int client = check(Sockets.openStream(false));
         try {
-            // Bound but not listening: so nobody else can listen there meanwhile.
+            // Bound but not listening: so no other socket can listen there meanwhile.
             check(Sockets.bind(holder, LOOPBACK, 0, 0));
             int result = Sockets.connect(client, LOOPBACK, 0, check(Sockets.localPort(holder)));
             if (result == -Errno.EINPROGRESS) {

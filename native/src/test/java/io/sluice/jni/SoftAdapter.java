@@ -12,8 +12,8 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 
 /**
- * The adapter in software that takes libibverbs's place in this virtual machine, with what it has beyond libibverbs. A
- * library is loaded once in each virtual machine, so whoever wants another one needs another machine.
+ * The software adapter that takes libibverbs's place in this virtual machine, with its functions beyond libibverbs. A
+ * library is loaded once in each virtual machine, so a second adapter needs a second machine.
  */
 final class SoftAdapter {
     static final String FIRST_DEVICE = "soft0";
@@ -24,7 +24,7 @@ final class SoftAdapter {
 
     private SoftAdapter() {}
 
-    /** Where the build puts it. */
+    /** The file that the build makes. */
     static Path file() {
         return ChildJvm.classes().resolveSibling("native-objects").resolve("libsoftadapter.so");
     }

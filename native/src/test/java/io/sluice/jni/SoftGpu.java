@@ -36,7 +36,7 @@ final class SoftGpu implements AutoCloseable {
         pinnedAddress = ok(CudaMemory.registerHost(device, pinned.address(), PINNED_BYTES));
     }
 
-    /** Where the build puts it. */
+    /** The file that the build makes. */
     static Path file() {
         return ChildJvm.classes().resolveSibling("native-objects").resolve("libsoftgpu.so");
     }

@@ -72,7 +72,7 @@ class VerbsCompletionQueueTest {
         assertThat(here.completion().succeeded()).isTrue();
         postWrites(MANY, VerbsQueuePair.SIGNALED);
         MemorySegment records = here.arena.allocate((long) MANY * VerbsCompletionQueue.RECORD_BYTES, 8);
-        // What is written last arrives last.
+        // The last write arrives last.
         there.memory.set(ValueLayout.JAVA_INT, 512, 0);
         here.memory.set(ValueLayout.JAVA_INT, 512, 1);
         MemorySegment last = here.requests(1);
@@ -140,7 +140,7 @@ class VerbsCompletionQueueTest {
         postWrites(1, VerbsQueuePair.SIGNALED);
         SocketPair.awaitReady(VerbsCompletionQueue.channelDescriptor(here.channel), Epoll.READABLE);
         assertThat(VerbsCompletionQueue.takeEvents(here.channel, other)).isZero();
-        // Would wait for ever for an event that nobody acknowledged; so would that of the other in close().
+        // Would wait for ever for an event without acknowledgement; so would that of the other in close().
         ok(VerbsCompletionQueue.destroy(other));
     }
 

@@ -7,9 +7,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.IntStream;
 
 /**
- * Ports of loopback for what must be told one: a program, or a listener that goes and comes again. They lie below those that
- * kernels give to sockets that ask for none, so that no other socket gets one by chance while its owner is away, and a socket
- * that connects to one cannot be given the same.
+ * Loopback ports for a program, or for a listener that closes and listens again. They lie below the kernel's ephemeral
+ * ports, so that no other socket gets one by chance while its owner is away, and a socket that connects to one cannot be
+ * given the same.
  */
 public final class FreePort {
     private static final int FIRST = 12_000;

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Watches how long threads of this process could have run and had no processor, by what the scheduler counts of each. What the
- * kernel does not count is no wait.
+ * Watches how long threads of this process could have run and had no processor, by the scheduler's counts of each.
+ * Waits that the kernel does not count are ignored.
  */
 final class HeldUpThreads implements AutoCloseable {
     private static final Path THREADS = Path.of("/proc/self/task");
@@ -25,7 +25,7 @@ final class HeldUpThreads implements AutoCloseable {
     private volatile boolean closed;
     private volatile long longestNanos;
 
-    /** What one thread's counts say: the last ones, and since when it waits without having run. */
+    /** The counts of one thread: the last ones, and since when it waits without having run. */
     private static final class Wait {
         private long ran;
         private long waited;

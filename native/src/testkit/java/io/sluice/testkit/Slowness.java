@@ -9,7 +9,7 @@ import java.util.zip.CRC32C;
 final class Slowness {
     private static final double MOST = 5;
     private static final long MOMENT_NANOS = 30_000_000;
-    /** What one thread gets done on the machine that the bounds were chosen on. */
+    /** The work of one thread on the machine that the bounds were chosen on. */
     private static final double EXPECTED_PIECES = 45_000;
 
     /** From 1, as on an idle machine, to 5; {@code sluice.test.slowness} sets it. */
