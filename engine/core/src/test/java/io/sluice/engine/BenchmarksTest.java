@@ -13,7 +13,7 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Each of this module's benchmarks runs for a moment, so that none of them rots. What it measures here says nothing. The verbs
+ * Each of this module's benchmarks runs for a moment, so that none of them rots. Its figures here mean nothing. The verbs
  * transport's run with its own tests, as they load the software adapter.
  */
 class BenchmarksTest {

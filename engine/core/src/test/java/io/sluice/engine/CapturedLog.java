@@ -25,7 +25,7 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Au
         setContext(logger.getLoggerContext());
         start();
         logger.setLevel(from);
-        // What tests provoke is for them to look at, and would only alarm whoever reads the console.
+        // The tests provoke these lines and check them; on the console they would only alarm.
         logger.setAdditive(false);
         logger.addAppender(this);
     }
@@ -56,7 +56,7 @@ public final class CapturedLog extends AppenderBase<ILoggingEvent> implements Au
         return lines;
     }
 
-    /** What the thread has logged that made this; engines that other tests have closed may still log on theirs. */
+    /** The lines of the thread that created this; engines that other tests have closed may still log on theirs. */
     public List<String> ownLines() {
         return ownLines;
     }

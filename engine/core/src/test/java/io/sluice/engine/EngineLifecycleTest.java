@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What an engine opens, it closes. */
+/** An engine closes everything that it opens. */
 class EngineLifecycleTest {
     private static final int ENGINES = 200;
     private static final EngineOptions OPTIONS =
@@ -90,16 +90,16 @@ class EngineLifecycleTest {
 
     @Test
     void failedConnectsLeaveNothing() {
-        EngineAddress nobody;
+        EngineAddress closed;
         try (TransferEngine gone = TransferEngine.open(OPTIONS)) {
-            nobody = gone.address();
+            closed = gone.address();
         }
         EngineOptions impatient =
                 OPTIONS.toBuilder().connectTimeout(Patience.BOUND).build();
         try (TransferEngine engine = TransferEngine.open(impatient)) {
             int descriptors = OpenDescriptors.count();
             for (int i = 0; i < ENGINES; i++) {
-                Patience.failure(engine.connect(nobody), ConnectFailedException.class);
+                Patience.failure(engine.connect(closed), ConnectFailedException.class);
             }
             OpenDescriptors.assertSettleAt(descriptors);
         }

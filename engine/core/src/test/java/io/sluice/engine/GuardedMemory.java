@@ -9,8 +9,9 @@ import java.lang.invoke.MethodHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Memory between two pages that nobody may touch: the processor stops whoever leaves it, and the kernel refuses to. In turns it
- * stands right behind the page before it or, up to the alignment of words, right before the page after it.
+ * Memory between two pages without access: the processor stops code that leaves it, and the kernel refuses to.
+ * Instances alternate between standing right behind the page before and, up to the alignment of words, right before the
+ * page after.
  */
 public final class GuardedMemory {
     private static final long PAGE = 4096;

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GuardedMemoryTest {
-    /** Of two that follow each other one stands at the page before and one at the page after. */
+    /** Of two consecutive instances one stands at the page before and one at the page after. */
     @ParameterizedTest
     @ValueSource(longs = {8, 4088, 4096, 4104, 100_000})
     void whoLeavesItIsStopped(long bytes) throws IOException {

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** What tests ask of the kernel about sockets, or do to them, and the engine never does. */
+/** Kernel calls on sockets that tests need and the engine never makes. */
 public final class KernelSockets {
     private static final int LOCAL = 1;
     private static final int STREAM = 1;

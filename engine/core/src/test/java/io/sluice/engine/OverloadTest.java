@@ -260,7 +260,7 @@ class OverloadTest {
         }
     }
 
-    /** Who waits until nothing that has ended is posted is not kept waiting by what goes on ending. */
+    /** A close that waits until no ended transfer is posted is not delayed by transfers that go on ending. */
     @Test
     void quiescenceComesUnderSteadyCancels() throws Exception {
         try (TransferEngine target = TransferEngine.open(OPTIONS);

@@ -19,8 +19,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prints what lists of pages cost beside lists of elements of the same pages, as medians of seven turns: a program, to be run by hand
- * on a quiet machine. Its arguments are names of transports.
+ * Prints the cost of lists of pages, compared with lists of elements of the same pages, as medians of seven turns: a
+ * program, to be run by hand on a quiet machine. Its arguments are names of transports.
  */
 final class PageListFigures {
     private static final int TURNS = 7;
@@ -73,11 +73,11 @@ final class PageListFigures {
 
     /** Runs transfers one after the other. */
     private static final class Runs {
-        private final boolean anew;
+        private final boolean fresh;
         private final Making making;
 
-        Runs(boolean anew, Making making) {
-            this.anew = anew;
+        Runs(boolean fresh, Making making) {
+            this.fresh = fresh;
             this.making = making;
         }
 
@@ -86,7 +86,7 @@ final class PageListFigures {
             AtomicReference<Supplier<PreparedTransfer>> next = new AtomicReference<>();
             Chain chain = new Chain(runs, () -> next.get().get());
             PreparedTransfer first = making.make(chain);
-            next.set(anew ? () -> making.make(chain) : () -> first);
+            next.set(fresh ? () -> making.make(chain) : () -> first);
             long begin = System.nanoTime();
             first.start();
             Patience.await(chain.done);
@@ -138,7 +138,7 @@ final class PageListFigures {
         }
     }
 
-    /** Beside the same copies in C, in one call. */
+    /** Compared with the same copies in C, in one call. */
     private static void copies(String name, int runs, int pages, int pageBytes, int[] from, int[] to, Runs table) {
         try (Arena arena = Arena.ofShared()) {
             long bytes = (long) pages * pageBytes;

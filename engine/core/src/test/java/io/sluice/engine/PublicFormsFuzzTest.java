@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
-/** Addresses and descriptors come out of directories, files and messages that anybody may have written. */
+/** Addresses and descriptors come out of directories, files and messages of untrusted origin. */
 class PublicFormsFuzzTest {
     private static final EngineId ID = new EngineId(0x0123456789abcdefL, -7);
 

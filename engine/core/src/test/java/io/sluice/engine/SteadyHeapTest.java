@@ -21,7 +21,7 @@ class SteadyHeapTest {
     // A leak of a word for each transfer is more than this.
     private static final long TOLERANCE = 4 << 20;
 
-    /** Keeps the window full until it is told to stop. */
+    /** Keeps the window full until it is stopped. */
     private static final class Load implements TransferCallback {
         private final Connection connection;
         private final MemoryRegion local;
@@ -68,7 +68,7 @@ class SteadyHeapTest {
 
     private static long usedAfterCollection() {
         MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
-        // What is in flight at the moment differs from one collection to the next.
+        // The number of transfers in flight differs from one collection to the next.
         long least = Long.MAX_VALUE;
         for (int i = 0; i < 3; i++) {
             System.gc();

@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Conditions for ArchUnit's rules: packages form no cycle, and classes of one package form none that is large. What there is
- * already is named exactly, so that it can become less and never more: an exception that is not needed any more fails as well.
- * A cast, and a sealed class's list of those it permits, are no dependencies here, as they are none to ArchUnit.
+ * Conditions for ArchUnit's rules: packages form no cycle, and classes of one package form none that is large. Existing
+ * cycles are named exactly, so that their number can only go down: an exception that is not needed any more fails as
+ * well. A cast, and a sealed class's list of those it permits, are no dependencies here, as they are none to ArchUnit.
  */
 public final class CycleLimits {
     /** How many classes of one package may need each other in a circle. */

@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * Inputs that are kept: {@code /fuzz/TARGET.hex} among the tests' resources, one input a line in hexadecimal digits, {@code #}
- * before a remark. What once broke a parser is added there, so that it is tried at every run.
+ * before a remark. Add inputs that once broke a parser, so that every run tries them.
  */
 final class Corpus {
     private Corpus() {}

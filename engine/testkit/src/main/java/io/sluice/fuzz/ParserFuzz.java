@@ -30,7 +30,7 @@ public final class ParserFuzz {
     private static final int LONGEST_SHOWN = 4096;
     private static final int PLACE_FRAMES = 4;
 
-    // set where somebody else drives the parser
+    // set where other code drives the parser
     private static volatile @Nullable Consumer<ParserFuzz> driver;
 
     private final String target;
@@ -252,7 +252,7 @@ public final class ParserFuzz {
             pool.ended(input, place, random);
         }
 
-        /** Where it was refused; empty if it was read. */
+        /** The place where it was refused; empty if it was read. */
         private String parse(byte[] input) {
             try {
                 parser.parse(input);

@@ -36,7 +36,7 @@ import org.openjdk.jcstress.vm.VMSupport;
  * takes turns, and fails where one gave no result.
  */
 public final class StressRun {
-    /** How a line begins that tells of a forbidden outcome, or of a test that could not be run. */
+    /** The prefix of a line that reports a forbidden outcome, or a test that could not be run. */
     static final String FAULT = "FAULT ";
 
     /** Runs all tests in this process. */

@@ -73,7 +73,7 @@ public final class EveryOrder {
     /** A fresh start of what is looked at. */
     public interface Scenario {
         /**
-         * Who takes part.
+         * The actors that take part.
          *
          * @return always the same ones in the same order
          */
@@ -82,7 +82,7 @@ public final class EveryOrder {
         /** Throws unless what must always hold does; called after each step. */
         default void checkStep() {}
 
-        /** Throws unless what must hold at the end does; called when nobody can step any more. */
+        /** Throws unless the final invariant holds; called when no actor can step any more. */
         void checkEnd();
     }
 

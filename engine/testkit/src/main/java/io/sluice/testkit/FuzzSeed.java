@@ -3,7 +3,7 @@ package io.sluice.testkit;
 import java.util.Locale;
 import java.util.Random;
 
-/** The same damage at every run, its seed in the log, and as much of it as the profile wants. */
+/** The same damage at every run, with its seed in the log, and as much of it as the profile wants. */
 public final class FuzzSeed {
     private static final long DEFAULT = 20_240_229L;
 

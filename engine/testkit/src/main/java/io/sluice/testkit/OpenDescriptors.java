@@ -55,7 +55,7 @@ public final class OpenDescriptors {
     }
 
     /**
-     * What was opened since is closed soon: the last of it may still be under way on another thread.
+     * Waits until descriptors opened since are closed: the last close may still be running on another thread.
      *
      * @param before how many were open
      */

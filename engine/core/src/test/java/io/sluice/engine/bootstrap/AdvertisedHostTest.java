@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What an engine tells its peers that listens on all interfaces. */
+/** The host that an engine announces to its peers when it listens on all interfaces. */
 class AdvertisedHostTest {
     /** A machine whose name, routes and interfaces the test makes up. */
     private record Machine(@Nullable String name, List<String> routes, List<String> interfaces)

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Who does not know the token does not get in, and nobody learns the token from what is said about it. */
+/** A peer without the token is refused, and no message or log reveals the token. */
 class AuthenticationTest {
     private static final byte[] TOKEN = "correct horse battery staple".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] OTHER = "incorrect horse battery staple".getBytes(StandardCharsets.US_ASCII);
@@ -200,7 +200,7 @@ class AuthenticationTest {
 
     @Test
     void proofOfTheOtherSideIsRefused() {
-        // Who sends the acceptor's own proof back proves nothing.
+        // A peer that sends the acceptor's own proof back proves nothing.
         TransferEngine target = engine(TOKEN);
         try (RawPeer mirror = new RawPeer(target.address()).token(TOKEN)) {
             mirror.hello();

@@ -9,7 +9,7 @@ import io.sluice.fuzz.ParserFuzz;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** The bodies of the bootstrap's messages, which anybody may send who can reach the port. */
+/** The bodies of the bootstrap's messages, which any host that reaches the port may send. */
 class BootstrapFuzzTest {
     private static final EngineAddress FROM = EngineAddress.of("localhost", 1);
     private static final int HIGHEST_TAG = 64;

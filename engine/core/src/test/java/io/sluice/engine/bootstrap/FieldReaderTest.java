@@ -73,7 +73,7 @@ class FieldReaderTest {
         assertThatThrownBy(() -> read(many.put(64, new byte[0]).toBytes())).isInstanceOf(ProtocolException.class);
     }
 
-    /** Whatever comes, it is read or refused with the one typed error. */
+    /** Any input is read or refused with the one typed error. */
     @Test
     void randomBytesAreReadOrRefused() {
         long seed = Long.getLong("sluice.test.seed", 99);

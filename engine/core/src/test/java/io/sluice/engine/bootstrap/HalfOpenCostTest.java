@@ -89,7 +89,7 @@ class HalfOpenCostTest {
     }
 
     /**
-     * What sockets cost in a process of their own.
+     * Measures the cost of sockets in a process of their own.
      *
      * @param most that are held at once, fewer if the machine is too slow for that; a few show the direct memory alone
      */
@@ -159,7 +159,7 @@ class HalfOpenCostTest {
         }
     }
 
-    /** What each holds, and a few that the engine used for a moment. */
+    /** Each socket's buffers, and a few that the engine used for a moment. */
     private static void assertBuffers(List<Cost> costs, List<Stage> stages) {
         for (int i = 0; i < costs.size(); i++) {
             Cost cost = costs.get(i);

@@ -26,12 +26,12 @@ public final class HandWrittenPeer implements AutoCloseable {
     private final byte[] connectionId;
     private final List<Socket> lanes = new ArrayList<>();
 
-    /** As far as ACCEPT; there is no lane yet. */
+    /** Runs the bootstrap up to ACCEPT; there is no lane yet. */
     public HandWrittenPeer(int port, long livenessMillis) throws IOException {
         this(port, livenessMillis, 1);
     }
 
-    /** As far as ACCEPT, whatever number of lanes it offers. */
+    /** Runs the bootstrap up to ACCEPT, with any number of offered lanes. */
     HandWrittenPeer(int port, long livenessMillis, int offeredLanes) throws IOException {
         this.port = port;
         control = open(port);

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Whoever answers at an address may be anything: connect ends in time, with a typed error, and leaves nothing behind. */
+/** An acceptor may do anything: connect ends in time, with a typed error, and leaves nothing behind. */
 class HostileAcceptorTest {
     private final CapturedLog log = CapturedLog.warnings();
     private final TransferEngine engine = engine(Patience.scaled(Duration.ofSeconds(10)));
@@ -95,7 +95,7 @@ class HostileAcceptorTest {
         }
     }
 
-    /** It may be tried again later, as when the connection itself is refused for a limit. */
+    /** The connect can be tried again later, as when the connection itself is refused for a limit. */
     @Test
     void acceptorWhoseLimitsKeepTheLaneOut() {
         try (RawAcceptor acceptor = new RawAcceptor()) {

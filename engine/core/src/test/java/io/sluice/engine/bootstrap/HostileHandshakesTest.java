@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever a stranger says, or leaves unsaid, to a listening engine: it is ended and counted, and others are served. */
+/** A stranger that says anything, or nothing, to a listening engine is ended and counted, and others are served. */
 class HostileHandshakesTest {
     private static final byte[] TOKEN = "the token of this test".getBytes(StandardCharsets.UTF_8);
     private static final int HELD = 200;
@@ -185,7 +185,7 @@ class HostileHandshakesTest {
         assertNothingHalfOpen();
     }
 
-    /** All that a peer with the token has said, said once more by somebody who has listened. */
+    /** An attacker replays everything that a peer with the token has sent. */
     @Test
     void recordedHandshake() {
         List<byte[]> recording = new ArrayList<>();

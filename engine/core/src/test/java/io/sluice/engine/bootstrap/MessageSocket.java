@@ -26,7 +26,7 @@ public final class MessageSocket implements AutoCloseable {
         }
     }
 
-    /** What becomes of the bytes on their way out. */
+    /** Changes the bytes on their way out. */
     @FunctionalInterface
     public interface Delivery {
         Delivery AT_ONCE = (bytes, to) -> to.write(bytes);
@@ -128,7 +128,7 @@ public final class MessageSocket implements AutoCloseable {
         awaitEnd(socket);
     }
 
-    /** The same for any socket. What was said before the end does not matter. */
+    /** The same for any socket. Ignores bytes before the end. */
     public static void awaitEnd(Socket socket) {
         awaitEnd(socket, Patience.BOUND);
     }

@@ -10,7 +10,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What an accepting engine takes with peers of this version, which know of several paths, and with earlier ones, which do not. */
+/**
+ * An accepting engine's choice with peers of this version, which support several paths, and with earlier ones, which do
+ * not.
+ */
 class PathAgreementTest {
     private final TransferEngine engine = TransferEngine.open(
             PatientOptions.builder().transports(List.of("shm", "tcp")).build());
@@ -25,7 +28,7 @@ class PathAgreementTest {
         return new FieldReader(peer.control().receive(MessageType.WELCOME).buffer());
     }
 
-    /** Where the engine can be reached from, which its peers in this process can as well. */
+    /** The engine's reach, which its peers in this process share. */
     private String reach() {
         try (RawPeer peer = new RawPeer(engine.address())) {
             return welcome(peer, peer.helloFields()).text(Tag.TRANSPORTS_REACH);
@@ -55,7 +58,7 @@ class PathAgreementTest {
         }
     }
 
-    /** What a later version says beside what this one knows. */
+    /** Values of a later version in addition to those that this one knows. */
     @Test
     void fieldThatIsNotKnownIsPassedOver() {
         try (RawPeer peer = new RawPeer(engine.address())) {

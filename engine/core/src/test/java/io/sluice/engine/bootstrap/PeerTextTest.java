@@ -31,7 +31,7 @@ class PeerTextTest {
         assertThat(PeerText.readLines(new byte[100_000])).hasSize(512);
     }
 
-    /** Each transport has a line of its own, and must be found whatever stands in the others. */
+    /** Each transport has a line of its own, and must be found with any content of the others. */
     @Test
     void placesOfSeveralTransportsAreTold() {
         byte[] hello = new FieldWriter()

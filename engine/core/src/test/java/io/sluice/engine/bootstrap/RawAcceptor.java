@@ -61,7 +61,7 @@ final class RawAcceptor implements AutoCloseable {
         }
     }
 
-    /** What the last initiator has offered. */
+    /** The transports that the last initiator has offered. */
     List<String> offered() {
         return offered;
     }

@@ -156,7 +156,7 @@ public final class RawPeer implements AutoCloseable {
         return helloFields("tcp");
     }
 
-    /** With other transports to choose from. */
+    /** A HELLO with other transports to choose from. */
     FieldWriter helloFields(String transports) {
         byte[] nonce = new byte[NONCE_BYTES];
         new SecureRandom().nextBytes(nonce);
@@ -236,7 +236,7 @@ public final class RawPeer implements AutoCloseable {
 
     // ---- control channel ----
 
-    /** What the engine answered to an ATTACH of these descriptors, whole. */
+    /** The engine's whole answer to an ATTACH of these descriptors. */
     public ByteBuffer attach(byte[]... descriptors) {
         ByteBuffer body = ByteBuffer.allocate(8 + descriptors.length * RegionDescriptor.BYTES)
                 .putLong(nextRequest++);
@@ -291,7 +291,7 @@ public final class RawPeer implements AutoCloseable {
         control.send(MessageType.NOTIFY, payload);
     }
 
-    /** Keeps the control channel alive from now on, whatever else happens. */
+    /** Keeps the control channel alive from now on, in parallel with everything else. */
     public RawPeer beatEvery(Duration interval) {
         Thread.ofPlatform().daemon().name("heartbeats").start(() -> {
             while (!closed) {

@@ -44,7 +44,7 @@ class SecondAttemptTest {
         }
     }
 
-    /** It would take a path beside shm for part of its messages, and has none. */
+    /** It would need a second path for part of its messages, and has none. */
     @Test
     void earlierVersionTakesWhatNeedsNoOtherPath() {
         try (TransferEngine engine = engine("shm", "tcp");

@@ -33,11 +33,11 @@ final class StrangerCrowd implements AutoCloseable {
                     .put(Tag.OFFER, new byte[6])
                     .toBytes());
 
-    /** Who they are: from where, how many, and what they say. */
+    /** The plan of a crowd: source addresses, number and messages. */
     record Plan(
             List<String> helloFrom, int hellosASecond, Supplier<byte[]> hello, List<String> silentFrom, int silent) {}
 
-    /** What has become of the hellos, and how often a silent one came. */
+    /** The outcomes of the hellos, and how often a silent one came. */
     static final class Tally {
         long began;
         long authentication;
@@ -93,7 +93,7 @@ final class StrangerCrowd implements AutoCloseable {
         thread = Thread.ofPlatform().daemon().name("strangers").start(this::run);
     }
 
-    /** What they came to, once they are closed. */
+    /** The outcomes, once all are closed. */
     Tally tally() {
         return tally;
     }
@@ -262,7 +262,7 @@ final class StrangerCrowd implements AutoCloseable {
         }
     }
 
-    /** They leave. */
+    /** Closes all sockets. */
     @Override
     public void close() {
         stopping = true;

@@ -60,7 +60,7 @@ class StrangersLoadTest {
                 load.silent());
     }
 
-    /** What became of the honest peer's connects. */
+    /** The outcomes of the honest peer's connects. */
     private static final class Connects {
         private final List<Long> nanos = new ArrayList<>();
         private final List<SluiceException> refused = new ArrayList<>();
@@ -169,7 +169,7 @@ class StrangersLoadTest {
                             .isInstanceOf(LimitExceededException.class)
                             .hasMessageContaining("too many peers are connecting at once (maxHalfOpen)"));
             assertThat(same.tally().refused()).as("hellos that were answered").isPositive();
-            // the rest is for peers of other addresses, whatever comes from this one
+            // the rest is for peers of other addresses, under any load from this one
             assertThat(same.mostHalfOpen()).isLessThanOrEqualTo(MOST_OF_ONE_ADDRESS);
             assertCalm(honest, target);
 

@@ -70,7 +70,7 @@ final class StrangersTarget implements AutoCloseable {
         return new InetSocketAddress(address.host(), address.port());
     }
 
-    /** What it has logged, warnings and what is worse. */
+    /** The warnings and errors that it has logged. */
     List<String> log() {
         return otherOutput;
     }

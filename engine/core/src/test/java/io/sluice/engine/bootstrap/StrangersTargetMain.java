@@ -104,7 +104,7 @@ final class StrangersTargetMain {
                 .getMemoryUsed();
     }
 
-    /** What is reachable; what threads have taken since a collection is not counted. */
+    /** The reachable heap; allocations of threads since a collection are not counted. */
     private static long heap() {
         long least = Long.MAX_VALUE;
         for (int i = 0; i < COLLECTIONS; i++) {

@@ -26,7 +26,7 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** An engine that closes waits for nobody who may never answer, and leaves nobody waiting. */
+/** A closing engine waits for no peer that may never answer, and leaves no caller waiting. */
 class UnfinishedWorkTest {
     private final CapturedLog log = CapturedLog.warnings();
     private final int before = OpenDescriptors.count();
@@ -205,7 +205,7 @@ class UnfinishedWorkTest {
         try {
             return engine.connect(address);
         } catch (RuntimeException thrown) {
-            // A connect tells of its failure in its future, and in no other way.
+            // A connect reports its failure in its future, and in no other way.
             return CompletableFuture.failedFuture(new AssertionError("connect has thrown", thrown));
         }
     }

@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** No socket between two processes of one host is paced, whatever the system's default is. */
+/** No socket between two processes of one host is paced, under any default of the system. */
 class UnpacedLoopbackTest {
     private static final String UNPACED = "reno";
 

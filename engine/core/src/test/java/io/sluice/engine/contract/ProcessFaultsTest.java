@@ -35,9 +35,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A peer's process meets a fault at a random point of a load: whatever it is, each transfer of the survivor gives one signal,
- * no byte is another than it should be, and nothing of the connection stays. The system property
- * {@code sluice.test.fault-rounds} says how many rounds, over both transports together; {@code sluice.test.seed} says which.
+ * A peer's process meets a fault at a random point of a load: with every fault each transfer of the survivor gives one
+ * signal, no byte is another than it should be, and nothing of the connection stays. The system property
+ * {@code sluice.test.fault-rounds} says how many rounds, over both transports together; {@code sluice.test.seed} says
+ * which.
  */
 class ProcessFaultsTest {
     private static final ContractMemory MEMORY = HostMemory.allocated();
@@ -50,7 +51,7 @@ class ProcessFaultsTest {
     private static final Duration LIVENESS = Patience.scaled(Duration.ofSeconds(1));
     private static final long MOST_NANOS_OF_LOAD = 60_000_000;
 
-    /** What happens to the peer's process. */
+    /** The faults of the peer's process. */
     private enum Fault {
         KILL,
         FREEZE_FOR_EVER,
@@ -74,7 +75,7 @@ class ProcessFaultsTest {
         return Integer.getInteger("sluice.test.fault-rounds", 2 * (soak ? SOAK_ROUNDS : ROUNDS)) / 2;
     }
 
-    /** Transfers that start each other until one fails, or until it is told to stop. */
+    /** Transfers that start each other until one fails, or until the load is stopped. */
     private static final class Load {
         private final Connection connection;
         private final MemoryRegion own;
@@ -217,7 +218,7 @@ class ProcessFaultsTest {
             OpenDescriptors.assertSettleAt(descriptors);
             Patience.until("mappings are given back", () -> mappings() <= mappings);
             Patience.until("no thread is left", () -> threads() <= threads);
-            // a lease that nobody gives back would keep it open
+            // a lease that is never released would keep it open
             Patience.await(own.close());
         }
         System.out.println("ProcessFaultsTest " + transport + ": " + rounds + " rounds, " + tally + ", "

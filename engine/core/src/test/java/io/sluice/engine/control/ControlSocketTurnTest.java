@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A peer that sends without a pause gets a part of each cycle of its loop, and the loop's other connections theirs. */
 class ControlSocketTurnTest {
     private static final int MESSAGES = 400;
-    /** As long as a question for a thousand descriptors. */
+    /** The length of a query for a thousand descriptors. */
     private static final int BODY_BYTES = 62_000;
 
     /** Counts messages, by the cycles of the loop. */

@@ -44,7 +44,7 @@ class IdleStrategyTest {
         assertThat(new IdleStrategy(0, 1).parksAtOnce()).isFalse();
     }
 
-    /** With one processor it yields now and then, and parks after the same time. */
+    /** On a single processor it yields now and then, and parks after the same time. */
     @Test
     void patienceDoesNotDependOnTheNumberOfProcessors() {
         for (int processors : new int[] {1, 2}) {

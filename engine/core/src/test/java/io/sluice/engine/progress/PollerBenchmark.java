@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What it costs to hand a task to a poller that does not sleep, until the task has run there. */
+/** The cost of handing a task to a poller that does not sleep, until the task has run there. */
 @BenchmarkMode(Mode.AverageTime)
 @Fork(1)
 @Warmup(iterations = 3, time = 1)

@@ -178,7 +178,7 @@ class PollerTest {
         assertThat(Patience.await(poller.stop())).isNull();
     }
 
-    /** What is told of errors; on a busy machine the log tells of duty cycles that were held up as well. */
+    /** The logged errors; on a busy machine the log has warnings about long duty cycles as well. */
     private static List<String> thrown(CapturedLog log) {
         return log.lines().stream()
                 .filter(line -> line.contains("thrown on purpose"))
@@ -254,7 +254,7 @@ class PollerTest {
                     TransferEngine.atEndOfCycle(runs::incrementAndGet);
                 });
             }));
-            // What depends on the end may run on the poller's thread, after all its cycles.
+            // A dependent of the end may run on the poller's thread, after all its cycles.
             CompletableFuture<Void> stopped =
                     poller.stop().thenRun(() -> TransferEngine.atEndOfCycle(runs::incrementAndGet));
             Patience.await(stopped);
@@ -386,7 +386,7 @@ class PollerTest {
         Sockets.close(descriptor);
     }
 
-    /** A handler that counts its calls, and expects more when it is told to. */
+    /** A handler that counts its calls, and expects more on request. */
     private static final class HotHandler implements EventLoop.ReadinessHandler {
         private final int descriptor = EventDescriptor.create();
         private final AtomicInteger calls = new AtomicInteger();
@@ -442,7 +442,7 @@ class PollerTest {
         });
         int before = handler.calls.get();
         handler.signal();
-        Patience.until("the kernel tells of it again", () -> handler.calls.get() > before);
+        Patience.until("the kernel reports it again", () -> handler.calls.get() > before);
         Sockets.close(handler.descriptor);
     }
 
@@ -489,7 +489,7 @@ class PollerTest {
         Sockets.close(deaf.descriptor);
     }
 
-    /** What a callback begins leaves with the end of the cycle that called it. */
+    /** Work that a callback begins leaves with the end of the cycle that called it. */
     @Test
     void whatAHandlerHandsOverRunsBeforeTheEndOfItsCycle() {
         Poller poller = poller();
@@ -616,7 +616,7 @@ class PollerTest {
         }
     }
 
-    /** Its descriptor's number may be somebody else's by then. */
+    /** The number of its descriptor may denote another file by then. */
     @Test
     void afterTheStopNothingIsWatched() {
         Poller poller = poller();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** What a poller's long duty cycle is put down to, by counts that the test makes up. */
+/** The cause given for a poller's long duty cycle, by counts that the test makes up. */
 class StallCauseTest {
     private static final long MS = 1_000_000;
 

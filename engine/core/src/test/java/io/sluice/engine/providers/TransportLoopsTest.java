@@ -18,7 +18,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a transport has on a poller: opened when it is needed, flushed in each cycle, closed on the poller's thread. */
+/**
+ * The loop of a transport on a poller: opened when it is needed, flushed in each cycle, closed on the poller's thread.
+ */
 class TransportLoopsTest {
     private final Poller poller =
             new Poller("transport loops", 0, PatientOptions.builder().build(), failed -> {});
@@ -26,7 +28,7 @@ class TransportLoopsTest {
     private final RecordingTransport second = new RecordingTransport();
     private final TransportLoops loops = new TransportLoops(1, 2);
 
-    /** Of its loops it keeps what they are asked for; used on the poller alone until that has ended. */
+    /** Records the calls of its loops; used on the poller alone until that has ended. */
     private static final class RecordingTransport implements Transport {
         private final List<RecordingLoop> opened = new ArrayList<>();
 

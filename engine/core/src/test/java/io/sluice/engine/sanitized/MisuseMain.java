@@ -10,10 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Uses the library as nobody may, to see whether the sanitizers are really at work. */
+/** Misuses the library on purpose, to see whether the sanitizers are really at work. */
 final class MisuseMain {
-    /** Ends what is printed when nobody has stopped it. */
-    static final String UNNOTICED = "nobody noticed";
+    /** The last line of the output if no sanitizer has stopped the process. */
+    static final String UNNOTICED = "not noticed";
 
     private MisuseMain() {}
 

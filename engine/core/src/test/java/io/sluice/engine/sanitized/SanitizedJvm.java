@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /**
  * A virtual machine with the sanitized library. It and all that it starts find the library on the library path, so the processes
- * that tests start have it as well, and whatever the sanitizers report lies in one folder.
+ * that tests start have it as well, and all reports of the sanitizers lie in one folder.
  */
 final class SanitizedJvm {
     /**

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * undefined-behaviour sanitizers, and first makes sure that these would have their say.
  *
  * <p>{@code -Dsluice.test.sanitized=tcp,shm} runs some groups only, {@code -Dsluice.test.sanitized-profile=small} the contract
- * with less volume. What the tests printed lies in {@code target/sanitized}.
+ * with less volume. The output of the tests lies in {@code target/sanitized}.
  */
 @Tag("soak")
 class SanitizedShimTest {
@@ -48,10 +48,10 @@ class SanitizedShimTest {
 
     /** Tests that run in one virtual machine. */
     enum Group {
-        /** What the native module says of its own methods, but for the tests of which file is loaded. */
+        /** The native module's own tests, except those that check which file is loaded. */
         NATIVE("io.sluice.jni", 150, "--exclude-classname", ".*\\.(SanitizerTest|NativeLibraryTest)"),
         TCP("io.sluice.engine.transport.tcp", 500, "--exclude-tag", "soak"),
-        /** But for those that send bytes beyond a region on purpose. */
+        /** Without those that send bytes beyond a region on purpose. */
         SHM(
                 "io.sluice.engine.transport.shm",
                 500,
@@ -146,7 +146,7 @@ class SanitizedShimTest {
         assertThat(counts.get("successful")).as("see %s", end.log()).isGreaterThanOrEqualTo(group.atLeast);
     }
 
-    /** Of the contract on verbs the small profile runs by default, too. */
+    /** The profile of the contract; on verbs the small one by default. */
     private static String profile(Group group) {
         return "-Dsluice.test.profile="
                 + System.getProperty("sluice.test.sanitized-profile", group == Group.VERBS ? "small" : "standard");

@@ -20,7 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** Whatever becomes of a connect, nothing of it stays open. */
+/** A connect with any outcome leaves no descriptor open. */
 class DescriptorsComeBackTest {
     @Test
     void engineThatClosesWhileItConnects() throws Exception {

@@ -365,7 +365,7 @@ class EngineLoopTest {
         assertThatThrownBy(() -> loop.addSource(idle, 1)).isInstanceOf(ConnectionClosedException.class);
     }
 
-    /** Whatever is added while the engine closes is refused, or told that it is removed. */
+    /** A source added while the engine closes is refused, or its removal is called. */
     @Test
     void noSourceIsForgottenWhileTheEngineCloses() {
         List<Units> added = new CopyOnWriteArrayList<>();

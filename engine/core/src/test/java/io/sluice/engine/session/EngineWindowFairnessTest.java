@@ -21,7 +21,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Who needs much of the engine's window gets its turn, though others, who need little, take whatever comes back. */
+/**
+ * A connection that needs much of the engine's window gets its turn, though others that need little take the credits
+ * that return.
+ */
 class EngineWindowFairnessTest {
     private static final TransferOptions OPTIONS = TransferOptions.defaults();
     private static final int WINDOW_BYTES = 1 << 20;

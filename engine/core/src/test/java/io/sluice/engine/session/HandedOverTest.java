@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** A caller that gives up its future leaves no connection and no attachment behind. */
 class HandedOverTest {
-    /** Of a try that was given up before it had ended. */
+    /** Checks an attempt that was cancelled before it had ended. */
     private static void cancelled(Supplier<CompletableFuture<?>> attempt) {
         Patience.until("a future is cancelled in time", () -> {
             CompletableFuture<?> given = attempt.get();

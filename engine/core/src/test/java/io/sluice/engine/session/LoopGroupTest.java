@@ -155,7 +155,7 @@ class LoopGroupTest {
         assertThat(Ends.loops(accepted)).hasSize(POLLERS);
     }
 
-    /** As in a ring: each has one connection to the next and one from the last. */
+    /** A ring: each engine has one connection to the next and one from the last. */
     @Test
     void whatAnEngineMakesAndWhatItAcceptsShareALoop() {
         List<TransferEngine> ring = List.of(engine(), engine(), engine());

@@ -97,7 +97,7 @@ class NotificationCreditsTest {
         try (LinkedEngines engines = new LinkedEngines(
                 options -> options.maxPending(maxPending), options -> options.notificationCredits(1))) {
             Connection connection = engines.connection();
-            // nobody takes them, so the first uses the credit up and the second waits
+            // the listener takes none, so the first uses the credit up and the second waits
             connection.notify(new byte[1], OPTIONS, IGNORED);
             connection.notify(new byte[1], OPTIONS, IGNORED);
             int refused = 0;

@@ -79,7 +79,7 @@ class NotificationInboxTest {
         }
         assertThat(receive(9)).isFalse();
         assertThat(inbox.takeAcknowledged()).isEqualTo(CREDITS);
-        assertThat(inbox.takeGranted()).as("nobody has taken one").isZero();
+        assertThat(inbox.takeGranted()).as("no listener has taken one").isZero();
         inbox.listen(recorder);
         inbox.request(recorder, Long.MAX_VALUE);
         assertThat(recorder.heard).containsExactly(0, 1, 2);
@@ -92,7 +92,7 @@ class NotificationInboxTest {
         receive(1);
         receive(2);
         receive(3);
-        assertThat(receive(4)).as("granted is what the peer was told").isFalse();
+        assertThat(receive(4)).as("the peer has used all credits granted to it").isFalse();
         assertThat(inbox.takeGranted()).isEqualTo(2);
         assertThat(inbox.takeGranted()).isZero();
         assertThat(receive(4)).isTrue();
@@ -200,7 +200,7 @@ class NotificationInboxTest {
         assertThat(recorder.heard).containsExactly(1, 2);
     }
 
-    /** As where the connection is found to be broken when a credit is to be given back. */
+    /** The connection is found to be broken when a credit is to be given back. */
     @Test
     void endWithinADeliveryComesAfterItAndWhatWaits() {
         AtomicReference<Runnable> atNextProgress = new AtomicReference<>(() -> {});
@@ -242,7 +242,7 @@ class NotificationInboxTest {
         assertThat(deepest).hasValue(1);
     }
 
-    /** It has left on its own thread, and the poller will hear of that later. */
+    /** The listener has left on its own thread; the poller learns of it later. */
     @Test
     void whoIsNotActiveAnyMoreHearsNothing() {
         recorder.reaction = number -> recorder.active = false;
@@ -281,7 +281,7 @@ class NotificationInboxTest {
     @Test
     void listenerThatHasLeftIsNotToldOfTheEnd() {
         inbox.listen(recorder);
-        // on its own thread: the poller has not been told yet
+        // on its own thread, before the poller learns of it
         recorder.active = false;
         inbox.end(null);
         assertThat(recorder.ends).isEmpty();

@@ -50,7 +50,7 @@ public final class TestAuthority {
         certificate = sign(name, keys, now.minus(VALID), now.plus(VALID), List.of(), true);
     }
 
-    /** Who a certificate is for, and when it counts. */
+    /** The subject of a certificate, and its validity. */
     public record Request(String subject, List<GeneralName> names, Instant from, Instant to, String algorithm) {
         /** For a process of this host. */
         public static Request local(String subject) {

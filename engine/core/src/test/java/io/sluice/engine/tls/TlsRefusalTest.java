@@ -128,11 +128,11 @@ class TlsRefusalTest {
     void onesThatHoldTheirSocketsOpen() {
         TransferEngine accepting = engine(target, options -> options.maxHalfOpen(4));
         // the first of them were silent while others waited, unless all took so long to come that their time was over
-        Patience.until("one is told", () -> firstOfSilent(accepting).length > 0);
+        Patience.until("one gets an answer", () -> firstOfSilent(accepting).length > 0);
         Patience.until("it is counted", () -> accepting.metrics().handshakesRefused(RefusalReason.HALF_OPEN) > 0);
     }
 
-    /** What the first of some silent sockets reads until its end. */
+    /** Reads the input of the first of some silent sockets until its end. */
     private byte[] firstOfSilent(TransferEngine accepting) {
         try {
             closeSockets();

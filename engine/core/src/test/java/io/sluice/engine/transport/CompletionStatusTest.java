@@ -45,7 +45,7 @@ class CompletionStatusTest {
         assertThat(CompletionStatus.refusal(status.code())).isEqualTo(status);
     }
 
-    /** A peer can neither tell of this side's own faults nor make a refusal a success. */
+    /** A peer can neither report this side's own faults nor make a refusal a success. */
     @ParameterizedTest
     @ValueSource(ints = {-1, 0, 11, 12, 13, 14, 15, 255})
     void otherCodesAreRefusalsAllTheSame(int code) {

@@ -148,7 +148,7 @@ interface AtomicContract extends Contract {
         }
     }
 
-    /** The same region over several connections. */
+    /** Attaches one region over several connections. */
     private static List<RemoteRegion> attachments(EnginePair pair, MemoryRegion served, int connections) {
         List<RemoteRegion> remotes = new ArrayList<>();
         for (int i = 0; i < connections; i++) {

@@ -346,7 +346,9 @@ public interface BatchContract extends Contract {
         }
     }
 
-    /** Where the target takes no part, only the one credit that it keeps holds elements up. */
+    /**
+     * The number of elements held up; if the target takes no part, only the one credit that it keeps holds elements up.
+     */
     private int windowHeldUp(int whereTheTargetTakesPart) {
         return transport().needsTargetToRun() ? whereTheTargetTakesPart : 1;
     }
@@ -598,7 +600,7 @@ public interface BatchContract extends Contract {
         }
     }
 
-    /** Whoever tries again from the callback must find itself neither inside its own call nor ever deeper in the stack. */
+    /** A retry from the callback must neither run inside its own call nor deepen the stack. */
     @Test
     default void batchToAConnectionThatHasEndedCallsBackOnAPollerWithoutRecursion() {
         int retries = 20_000;
@@ -635,7 +637,7 @@ public interface BatchContract extends Contract {
         }
     }
 
-    /** At the speed of memory more elements are needed, so that some are left when something happens to them. */
+    /** The number of elements, more at the speed of memory, so that some are left when the fault happens. */
     private int countThatLasts(int count) {
         return transport().carriesOutInTheCall() ? 20 * count : count;
     }

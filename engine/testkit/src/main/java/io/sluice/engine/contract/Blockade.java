@@ -18,7 +18,7 @@ final class Blockade implements AutoCloseable {
     Blockade(Connection side, TransferEngine other) {
         RemoteRegion remote =
                 await(side.attach(other.allocate(8, RegionOptions.readWrite()).descriptor()));
-        // an atomic operation ends on the poller, on whatever transport
+        // an atomic operation ends on the poller, on every transport
         side.fetchAdd(remote, 0, 0, TransferOptions.defaults(), (transfer, previous, error) -> {
             held.countDown();
             await(release);

@@ -142,7 +142,7 @@ interface BoundsContract extends Contract {
             Arrays.fill(expected, CANARY);
             MemoryRegion source = filled(pair.local(bytes), 8);
             RemoteRegion[] remotes = new RemoteRegion[slices];
-            // Every second slice belongs to somebody else.
+            // Every second slice belongs to another party.
             for (int i = 0; i < slices; i += 2) {
                 remotes[i] = await(pair.connection()
                         .attach(region.slice((long) i * bytes, bytes).descriptor()));

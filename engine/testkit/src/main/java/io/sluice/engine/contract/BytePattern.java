@@ -126,7 +126,7 @@ final class BytePattern {
         return (int) checksum.getValue();
     }
 
-    /** What the piece that begins at an offset holds now. */
+    /** The present content of the piece at an offset. */
     private static MemorySegment contents(ContractBytes bytes, long at) {
         return bytes.slice(at, Math.min(ContractBytes.PIECE_BYTES, bytes.length() - at))
                 .contents();

@@ -15,7 +15,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What success means, seen from another process. */
+/** The meaning of success, seen from another process. */
 interface CompletionContract extends Contract {
     @Test
     @Tag(DRIVER)

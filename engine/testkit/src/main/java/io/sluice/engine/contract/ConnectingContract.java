@@ -91,8 +91,8 @@ interface ConnectingContract extends Contract {
     default void addressWithoutIdentityConnectsToWhicheverEngineAnswers() {
         try (EnginePair pair = EnginePair.open(transport())) {
             EngineAddress address = pair.target().address();
-            EngineAddress anybody = EngineAddress.of(address.host(), address.port());
-            assertThat(await(pair.initiator().connect(anybody)).peer())
+            EngineAddress withoutId = EngineAddress.of(address.host(), address.port());
+            assertThat(await(pair.initiator().connect(withoutId)).peer())
                     .isEqualTo(pair.target().id());
         }
     }

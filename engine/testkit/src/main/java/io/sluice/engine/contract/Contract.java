@@ -6,7 +6,7 @@ import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.TransferEngine;
 
-/** One group of promises, tested on whatever transport the implementing class names. */
+/** One group of promises, tested on the transport that the implementing class names. */
 interface Contract {
     /**
      * Tag of the tests of the short run on the kernel's RDMA driver, in a guest that is emulated: what only it can show, and
@@ -31,7 +31,7 @@ interface Contract {
     TransportUnderTest transport();
 
     /**
-     * What a region holds: the way to it for every test that is not about {@link MemoryRegion#segment()}.
+     * The content of a region: the access for every test that is not about {@link MemoryRegion#segment()}.
      *
      * @param region a region or slice
      * @return its bytes, not a copy

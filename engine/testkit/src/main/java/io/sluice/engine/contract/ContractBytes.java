@@ -58,8 +58,8 @@ public interface ContractBytes {
     }
 
     /**
-     * What they hold now: on the host the bytes themselves, elsewhere a copy, so that it is of use for one look. It is
-     * asked for no more than {@link #PIECE_BYTES} at a time.
+     * The present content: on the host the bytes themselves, elsewhere a copy, good for one look. Callers ask for no
+     * more than {@link #PIECE_BYTES} at a time.
      *
      * @return read-only
      */

@@ -45,7 +45,7 @@ public interface ContractMemory {
     OwnMemory own(long bytes, long alignment);
 
     /**
-     * What a region holds.
+     * The content of a region.
      *
      * @param region a region, or a slice, over memory of this kind
      * @return its bytes, not a copy

@@ -29,11 +29,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /**
  * The program of a peer in a process of its own. Arguments: the sizes of the regions to allocate, each readable and
  * writable. It prints {@code @READY address descriptor…}, then obeys one command a line and answers each with one line
- * that begins with {@code @}; whatever else comes out of it is the virtual machine's. It ends when its input does, so it
+ * that begins with {@code @}; all other output is the virtual machine's. It ends when its input does, so it
  * never outlives the test that started it.
  */
 final class ContractPeer {
-    /** What answers begin with. */
+    /** The first character of answers. */
     static final char ANSWER = '@';
 
     /** Registered where the test asks for it: the words of such memory the peer's processors change, on every transport. */

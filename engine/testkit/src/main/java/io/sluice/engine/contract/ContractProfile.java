@@ -97,7 +97,7 @@ enum ContractProfile {
         return Math.min(40, orderRounds / 5);
     }
 
-    /** The same numbers at every run, and the seed in the log, so that a failure can be had again. */
+    /** The same numbers at every run, with the seed in the log, so that a failure is reproducible. */
     static Random random(String test) {
         long seed = Long.getLong("sluice.test.seed", DEFAULT_SEED);
         System.out.println(test + ": -Dsluice.test.seed=" + seed);

@@ -103,7 +103,7 @@ interface DeadlineContract extends Contract {
             RemoteRegion remote = await(connection.attach(peer.region(0)));
             MemoryRegion local = allocate(engine, 4096, RegionOptions.local());
             peer.freeze();
-            // the target's processors have to carry it out, on whatever transport
+            // the target's processors have to carry it out, on every transport
             FetchOutcome holder = new FetchOutcome();
             connection.fetchAdd(remote, 0, 1, TransferOptions.defaults(), holder);
             until("it holds the only credit", () -> connection.window().operations() == 1);

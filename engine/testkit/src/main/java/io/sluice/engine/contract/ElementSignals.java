@@ -68,7 +68,7 @@ class ElementSignals implements VectoredTransferCallback {
         return Optional.ofNullable(errors.get(index));
     }
 
-    /** What holds of every vectored transfer once it has ended. */
+    /** Checks the invariants of every vectored transfer that has ended. */
     void assertSerialAndTerminalLast() {
         assertThat(terminal.count()).as("terminal signals").isEqualTo(1);
         assertThat(afterTerminal).as("elements after the terminal signal").hasValue(0);

@@ -3,7 +3,7 @@ package io.sluice.engine.contract;
 import io.sluice.engine.EngineOptions;
 import java.util.function.Consumer;
 
-/** Who stands at the two ends of a connection. */
+/** The processes at the two ends of a connection. */
 enum Ends {
     /** Two engines of this process. */
     TWO_ENGINES,

@@ -91,12 +91,12 @@ final class EnginePair implements AutoCloseable {
         return target;
     }
 
-    /** As the initiator sees it. */
+    /** The connection as the initiator sees it. */
     Connection connection() {
         return connection;
     }
 
-    /** The same connection as the target sees it. */
+    /** The connection as the target sees it. */
     Connection accepted() {
         return accepted;
     }
@@ -111,7 +111,7 @@ final class EnginePair implements AutoCloseable {
         return transport.memory().region(target, bytes, RegionOptions.readWrite());
     }
 
-    /** Words of the target that its own processors' threads change, whatever the transport. */
+    /** Words of the target that its own processors' threads change, on every transport. */
     MemoryRegion servedByTheTarget(long bytes) {
         return target.register(Arena.ofAuto().allocate(bytes, Long.BYTES), RegionOptions.readWrite());
     }

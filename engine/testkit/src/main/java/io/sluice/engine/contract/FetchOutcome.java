@@ -22,7 +22,7 @@ final class FetchOutcome implements FetchCallback {
         return terminal;
     }
 
-    /** What the callback was given; of use after the end. */
+    /** The callback's result; valid after the end. */
     long previous() {
         return previous;
     }

@@ -335,7 +335,7 @@ interface FlushAndQuietContract extends Contract {
             MemoryRegion source = filled(pair.local(64), 8);
             MemoryRegion served = pair.served(64);
             RemoteRegion remote = pair.attach(served);
-            // Nobody asks for them.
+            // No listener requests them.
             List<TerminalSignal> notified = new ArrayList<>();
             for (int i = 0; i < 5; i++) {
                 notified.add(pair.notify(new byte[] {1}));

@@ -73,7 +73,7 @@ interface InFlightWindowContract extends Contract {
         }
     }
 
-    /** Where this side carries transfers out by itself, some may be done before the next is posted. */
+    /** If this side executes transfers inline, some may be done before the next is posted. */
     private void assertFilled(int most, int limit) {
         if (transport().carriesOutInTheCall()) {
             assertThat(most).isBetween(1, limit);
@@ -290,7 +290,7 @@ interface InFlightWindowContract extends Contract {
     @Test
     default void tooManyPendingIsATypedErrorAndLosesNothing() {
         int limit = 64;
-        // more than a calling thread carries out by itself, on whatever transport
+        // more than a calling thread executes inline, on every transport
         int bytes = 256 << 10;
         try (EnginePair pair = EnginePair.open(transport(), initiator -> initiator.maxPending(limit), target -> {})) {
             MemoryRegion local = pair.local(bytes);

@@ -27,7 +27,7 @@ final class ManyTransfers {
         return (transfer, error) -> leave(error);
     }
 
-    /** The same for an atomic operation. */
+    /** The callback of an atomic operation. */
     FetchCallback oneFetch() {
         enter();
         return (transfer, previous, error) -> leave(error);

@@ -246,7 +246,7 @@ interface MetricsContract extends Contract {
             for (int i = 0; i < 3; i++) {
                 pair.notify(new byte[7]).awaitSuccess();
             }
-            // nobody at the target takes them
+            // no listener at the target takes them
             TerminalSignal waiting = pair.notify(new byte[7]);
             until("one waits for a credit", () -> figures.notificationsWaiting() == 1);
             assertThat(figures.notificationCredits()).isZero();

@@ -61,7 +61,10 @@ interface MutualWaitContract extends Contract {
         }
     }
 
-    /** Who holds the engine's only operation credit needs bytes, and the other waits for that very credit. */
+    /**
+     * The holder of the engine's only operation credit needs bytes, and the other connection waits for that very
+     * credit.
+     */
     @Test
     default void connectionsShareOneOperationCreditOfTheEngine() {
         int size = 1 << 20;

@@ -254,7 +254,7 @@ interface NotificationContract extends Contract {
             }
             until("two came", () -> first.count() == 2);
             subscription.cancel();
-            // At once: whoever cancels need not wait for a poller.
+            // At once: a caller that cancels need not wait for a poller.
             pair.accepted().subscribe(second).request(Long.MAX_VALUE);
             until("the rest came", () -> second.count() == 3);
             assertThat(numbers(first)).containsExactly(0, 1);

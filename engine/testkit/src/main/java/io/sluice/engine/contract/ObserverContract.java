@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What happens seldom is told once each, to all who listen, and what these throw does no harm. */
+/** Each rare event is reported once, to all observers, and their exceptions do no harm. */
 interface ObserverContract extends Contract {
     private static List<String> of(RecordingObserver observer, String kind) {
         return observer.events().stream()
@@ -37,7 +37,7 @@ interface ObserverContract extends Contract {
             await(pair.connection().close());
             for (RecordingObserver observer : List.of(first, second)) {
                 until(
-                        "all is told",
+                        "all events are reported",
                         () -> of(observer, "connection").equals(List.of("connection OPEN", "connection CLOSED")));
                 assertThat(of(observer, "opened")).containsExactly("opened 4321");
                 assertThat(of(observer, "closed")).containsExactly("closed 4321");
@@ -81,7 +81,7 @@ interface ObserverContract extends Contract {
                 initiator -> initiator.observer(observer).stallThreshold(Duration.ofMillis(50)),
                 target -> {})) {
             RemoteRegion remote = pair.attach(pair.served(64));
-            // an atomic operation ends on the poller, on whatever transport
+            // an atomic operation ends on the poller, on every transport
             pair.connection()
                     .fetchAdd(
                             remote,
@@ -89,7 +89,7 @@ interface ObserverContract extends Contract {
                             1,
                             TransferOptions.defaults(),
                             (transfer, previous, error) -> Patience.pause(Duration.ofMillis(150)));
-            until("the stall is told", () -> of(observer, "stalled").contains("stalled 0"));
+            until("the stall is reported", () -> of(observer, "stalled").contains("stalled 0"));
         }
     }
 }

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A notification comes after all earlier writes of its connection are visible. */
 interface OrderContract extends Contract {
-    /** Where a round writes its number; the last place is the last word of a large write. */
+    /** The places of a round's number; the last one is the last word of a large write. */
     int PLACES = 4;
 
     int SMALL_BYTES = 64;

@@ -7,7 +7,7 @@ import io.sluice.engine.TransferEngine;
 /** Memory of a test's own, which outlives the regions over it: what a closed region left there can be looked at. */
 public interface OwnMemory extends AutoCloseable {
     /**
-     * What it holds, with a region over it or without.
+     * The content, with or without a region over it.
      *
      * @return its bytes, not a copy
      */

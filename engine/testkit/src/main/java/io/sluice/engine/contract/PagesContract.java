@@ -454,7 +454,7 @@ public interface PagesContract extends Contract {
     private void assertNoneLandsAfterQuiescence(EnginePair pair, MemoryRegion local, Transfer transfer, PageEnds ends) {
         await(transfer.quiesced());
         bytesOf(local).fill((byte) 0);
-        // What was still posted would have been done by the end of this.
+        // Pages still posted would have been written by the end of this transfer.
         MemoryRegion other = pair.local(64);
         pair.write(other, 0, pair.attach(pair.served(64)), 0, 64).awaitSuccess();
         await(pair.connection().quiet());

@@ -168,7 +168,7 @@ final class PeerProcess implements AutoCloseable {
         return Integer.parseUnsignedInt(command("checksum " + region + " " + offset + " " + length), 16);
     }
 
-    /** What came out of it that was no answer: the virtual machine's complaints, among others. */
+    /** The output that was no answer: warnings of the virtual machine, among others. */
     List<String> otherOutput() {
         return otherOutput;
     }

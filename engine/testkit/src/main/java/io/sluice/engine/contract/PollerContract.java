@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What callbacks may do to a poller, and what they cannot. */
+/** The effects of callbacks on a poller, and their limits. */
 interface PollerContract extends Contract {
     /** Each write starts the next from its callback. */
     final class Chain implements TransferCallback {
@@ -256,7 +256,7 @@ interface PollerContract extends Contract {
             MemoryRegion local = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));
             long before = EngineSums.ofPollers(pair.initiator(), PollerMetrics::stalls);
-            // an atomic operation ends on the poller, on whatever transport
+            // an atomic operation ends on the poller, on every transport
             pair.connection()
                     .fetchAdd(
                             remote,

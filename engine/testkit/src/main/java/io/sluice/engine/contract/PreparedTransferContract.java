@@ -438,7 +438,7 @@ public interface PreparedTransferContract extends Contract {
             PreparedTransfer prepared = pair.connection()
                     .prepared()
                     .signal(new RemoteSignal(remote, 0).weak(), DEFAULTS.withDeadline(deadline), runs);
-            // the target's processors have to carry it out, on whatever transport
+            // the target's processors have to carry it out, on every transport
             try (Blockade blockade = Blockade.ofTarget(pair)) {
                 long started = System.nanoTime();
                 prepared.start();

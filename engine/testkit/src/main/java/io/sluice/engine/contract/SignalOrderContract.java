@@ -278,7 +278,7 @@ interface SignalOrderContract extends Contract {
         BytePattern.assertSame(bytesOf(served).slice(128, 64), bytesOf(source));
     }
 
-    /** What a word of the host holds once a value was put there, the lowest byte first. */
+    /** The host's word after a value was stored in little-endian order. */
     private static long littleEndian(long value) {
         return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? value : Long.reverseBytes(value);
     }

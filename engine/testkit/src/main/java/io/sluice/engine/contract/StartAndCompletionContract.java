@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Transfers that start after an event of somebody else, and complete into another. */
+/** Transfers that start after an event of another party, and complete into another event. */
 public interface StartAndCompletionContract extends Contract {
     Duration LONG_ENOUGH_TO_SEE = Duration.ofMillis(30);
 
@@ -96,7 +96,7 @@ public interface StartAndCompletionContract extends Contract {
             thread = Thread.currentThread();
         }
 
-        /** To be given to the same transfer as a callback. */
+        /** The callback for the same transfer. */
         TerminalSignal signal() {
             return signal;
         }
@@ -288,7 +288,7 @@ public interface StartAndCompletionContract extends Contract {
         }
     }
 
-    /** What an event does not start any more. */
+    /** Checks transfers that an event must not start any more. */
     private void assertStaysUndone(
             EnginePair pair, TransferKind kind, MemoryRegion local, MemoryRegion served, TerminalSignal signal) {
         pair.notify(new byte[0]).awaitSuccess();
@@ -372,7 +372,7 @@ public interface StartAndCompletionContract extends Contract {
             }
             assertNothingIsHeld(pair);
             pair.notify(new byte[0]).awaitSuccess();
-            // Either the call told of it, or the callback, not both.
+            // Either the call reported it, or the callback, not both.
             assertThat(signal.count()).isEqualTo(thrown ? 0 : 1);
             BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
         }
@@ -485,7 +485,7 @@ public interface StartAndCompletionContract extends Contract {
             bytesOf(source).fill((byte) 1);
             Switch event = new Switch();
             TerminalSignal signal = pair.write(source, 0, remote, 0, 64, event.options());
-            // What was not posted does not hold it up.
+            // A transfer that was not posted does not hold it up.
             await(source.close());
             event.happen();
             signal.awaitFailure(RegionClosedException.class);
@@ -600,7 +600,7 @@ public interface StartAndCompletionContract extends Contract {
             Completion success = new Completion(transport());
             pair.connection().notify(new byte[0], success.options(), success.signal());
             success.assertOnceBeforeTheCallback();
-            // The only credit is used, and nobody takes what was sent.
+            // The only credit is used, and no listener takes the notification.
             Completion timedOut = new Completion(transport());
             pair.connection()
                     .notify(new byte[0], timedOut.options().withDeadline(Duration.ofMillis(50)), timedOut.signal());

@@ -11,7 +11,7 @@ import io.sluice.engine.TransferOptions;
 
 /**
  * A connection with a window of one operation, taken by an atomic operation that the target does not carry out until this is
- * closed: whatever is submitted meanwhile waits. On every transport its processors have to do it.
+ * closed: transfers submitted meanwhile wait. On every transport its processors have to do it.
  */
 final class TakenWindow implements AutoCloseable {
     private final EnginePair pair;

@@ -51,7 +51,7 @@ final class TerminalSignal implements TransferCallback {
         return thread;
     }
 
-    /** By {@link System#nanoTime()}. */
+    /** The time of the end, by {@link System#nanoTime()}. */
     long endedAt() {
         return endedAt;
     }

@@ -33,7 +33,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Every transfer ends exactly once, with success or a typed error, whatever becomes of the peer. */
+/** Every transfer ends exactly once, with success or a typed error, even if the peer fails. */
 interface TerminalSignalContract extends Contract {
     int MOST_BYTES = 1 << 20;
     /** For tests in which a peer falls silent; until then it must be heard of within this time. */
@@ -202,7 +202,7 @@ interface TerminalSignalContract extends Contract {
             if (transport().needsTargetToRun()) {
                 crowd.assertAllEndedOnce();
                 assertThat(crowd.signals().subList(before, before + 50))
-                        .as("what nobody served")
+                        .as("transfers that the peer never served")
                         .allSatisfy(signal -> assertThat(signal.await()).isPresent());
             }
             failure(crowd.connection().ended(), ConnectionLostException.class);
@@ -365,7 +365,7 @@ interface TerminalSignalContract extends Contract {
             List<SluiceException> errors = TerminalSignal.awaitAllOnce(signals);
             assertThat(errors).isNotEmpty().hasOnlyElementsOfType(TransferCancelledException.class);
             transfers.forEach(transfer -> await(transfer.quiesced()));
-            // A cancel costs nobody else anything: the connection goes on.
+            // A cancel does not affect others: the connection goes on.
             assertThat(pair.connection().state()).isEqualTo(ConnectionState.OPEN);
             pair.write(local, 0, remote, 0, MOST_BYTES).awaitSuccess();
             until(

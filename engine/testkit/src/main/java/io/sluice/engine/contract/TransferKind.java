@@ -32,7 +32,7 @@ enum TransferKind {
     /** How long both regions are. */
     static final int BYTES = 64;
 
-    /** What the local region is filled with; the remote one is zeroed. */
+    /** The filling of the local region; the remote one is zeroed. */
     static final byte LOCAL = 1;
 
     private static final int HALF = 24;

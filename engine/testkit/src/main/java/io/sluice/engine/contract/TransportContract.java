@@ -1,8 +1,8 @@
 package io.sluice.engine.contract;
 
 /**
- * What every transport keeps. A transport joins by a class of one method in its own package; the tests, and their names,
- * are the same for all:
+ * The promises of every transport. A transport joins by a class of one method in its own package; the tests, and their
+ * names, are the same for all:
  *
  * <pre>{@code
  * class TcpContractTest extends TransportContract {

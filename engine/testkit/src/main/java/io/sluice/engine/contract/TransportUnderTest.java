@@ -4,7 +4,7 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.testkit.PatientOptions;
 import java.util.Map;
 
-/** What the contract must know of a transport to test it. What differs by transport is said here and nowhere else. */
+/** The contract's view of a transport. All differences between transports are declared here. */
 @FunctionalInterface
 public interface TransportUnderTest {
     /**
@@ -62,8 +62,8 @@ public interface TransportUnderTest {
     }
 
     /**
-     * Whether an access to memory that was freed while it is registered is refused. Where an adapter keeps the pages, it goes
-     * on with them, and they are nobody else's.
+     * Whether an access to memory that was freed while it is registered is refused. An adapter that pins the pages goes
+     * on accessing them, and no other memory reuses them.
      *
      * @return false where the pages stay
      */

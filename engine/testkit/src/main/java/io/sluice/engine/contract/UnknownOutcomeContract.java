@@ -30,9 +30,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What happens to operations that are under way when a connection ends: nothing is sent a second time. */
+/** The outcomes of operations in flight when a connection ends: nothing is sent a second time. */
 interface UnknownOutcomeContract extends Contract {
-    /** Who ends the connection. */
+    /** The side that ends the connection. */
     enum Cut {
         INITIATOR,
         TARGET,
@@ -152,11 +152,11 @@ interface UnknownOutcomeContract extends Contract {
             peer.thaw();
             // A new connection carries nothing of the old one.
             Connection again = await(engine.connect(peer.address()));
-            RemoteRegion anew = await(again.attach(peer.region(0)));
+            RemoteRegion attachedAgain = await(again.attach(peer.region(0)));
             Patience.pause(Duration.ofMillis(50));
             MemoryRegion sink = allocate(engine, 8L * words, RegionOptions.local());
             TerminalSignal read = new TerminalSignal();
-            again.read(sink, 0, anew, 0, 8L * words, TransferOptions.defaults(), read);
+            again.read(sink, 0, attachedAgain, 0, 8L * words, TransferOptions.defaults(), read);
             read.awaitSuccess();
             int unknown = 0;
             for (int word = 0; word < words; word++) {

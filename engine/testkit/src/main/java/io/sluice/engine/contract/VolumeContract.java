@@ -150,14 +150,15 @@ interface VolumeContract extends Contract {
         }
     }
 
-    /** What the profile asks for, or less, loudly, where there is not the memory for it. */
+    /** The profile's size, or less, loudly, where memory is short. */
     private static long hugeBytes(TransportUnderTest transport) {
         ContractProfile profile = ContractProfile.current();
         long wanted = profile == ContractProfile.LARGE
                 ? profile.hugeTransferBytes()
                 : Math.min(profile.hugeTransferBytes(), transport.mostBytesInShortRuns());
         long available = availableMemory();
-        // The sink wholly, the source's marked pages, and as much again so that nobody else is driven out.
+        // The whole sink, the source's marked pages, and as much again so that other processes are not pushed out of
+        // memory.
         long affordable = available / 2;
         if (wanted <= affordable) {
             return wanted;

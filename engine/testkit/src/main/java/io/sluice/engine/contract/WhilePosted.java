@@ -14,7 +14,7 @@ final class WhilePosted {
     /** More than a poller copies in two turns, so that it has heard of the action before the last. */
     static final long BYTES = 48 << 20;
 
-    /** Where an adapter may be the faster one: in so many attempts it is not always. */
+    /** The most rounds: an adapter may be faster, but not in so many rounds. */
     static final int MOST_ROUNDS = 50;
 
     // the write may have come and gone while this thread had no processor

@@ -28,8 +28,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection within the process. What is attached is entered in a table that both ends know; the initiator looks it up
- * when it attaches, has the region check each request, and copies.
+ * One end of a connection within the process. Attachments are entered in a table that both ends know; the initiator
+ * looks it up when it attaches, has the region check each request, and copies.
  */
 final class DeviceEndpoint implements Endpoint, RegionAttachments {
     /** The name of an engine whose device does not work, which shows only when it is to be used. */

@@ -32,7 +32,7 @@ final class DeviceMemory implements ContractMemory {
         MADE.remove(memory.address(), memory);
     }
 
-    /** What a region of either kind of memory, or a slice of it, holds. */
+    /** The content of a region, or of a slice, of either kind of memory. */
     static MemorySegment contents(MemoryRegion region) {
         if (region.memory().isHost()) {
             return region.segment();

@@ -249,7 +249,7 @@ class PathsTest {
         assertCarriedBy("shm", initiator, initiator.allocate(BYTES, RegionOptions.local()), registered, remote);
     }
 
-    /** What the processors of the initiator do to mapped words is not atomic towards an adapter. */
+    /** Operations of the initiator's processors on mapped words are not atomic towards an adapter. */
     @Test
     void shmLeavesTheWordsOfAnAdapterToOtherPaths() {
         TransferEngine initiator = all();
@@ -364,7 +364,7 @@ class PathsTest {
         }
     }
 
-    /** It broke before the connection was open, while other paths were still being set up. */
+    /** The path broke before the connection was open, while other paths were still being set up. */
     @Test
     void pathThatBreaksWhileOthersAreSetUpIsDoneWithout() {
         TransferEngine initiator =

@@ -33,7 +33,7 @@ class BreakingPathTest {
     private static final int BYTES = 1 << 20;
     private static final int PIECE = BYTES / TRANSFERS;
 
-    /** What a transfer ended with, and how often. */
+    /** The outcome of a transfer, and the number of its ends. */
     private static final class End {
         private final AtomicInteger signals = new AtomicInteger();
         private final CompletableFuture<@Nullable SluiceException> first = new CompletableFuture<>();

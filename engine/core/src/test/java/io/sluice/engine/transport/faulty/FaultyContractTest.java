@@ -6,7 +6,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 
-/** The same promises where requests are refused for a while, and completions come late and in another order. */
+/** The contract where requests are refused for a while, and completions come late and in another order. */
 @Tag("soak")
 class FaultyContractTest extends TransportContract {
     @BeforeEach

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInfo;
 
-/** The same promises where nothing arrives in order, and a write carries its signal. */
+/** The contract where nothing arrives in order, and a write carries its signal. */
 @Tag("variant")
 class ReorderingContractTest extends DataPathContract
         implements StartAndCompletionContract, PreparedTransferContract, BatchContract {

@@ -16,7 +16,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What the endpoints let through of the disorder, and what they hide. */
+/** The disorder that the endpoints let through, and the disorder that they hide. */
 class ReorderingEndpointTest {
     private static final int SEEDS = 10;
 

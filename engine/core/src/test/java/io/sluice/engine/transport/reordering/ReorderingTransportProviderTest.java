@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The transport is there for those who ask for it, and for nobody else. */
+/** The transport is available to engines that name it, and to no others. */
 class ReorderingTransportProviderTest {
     private static String transportOfAConnection(EngineOptions options) {
         try (TransferEngine engine = TransferEngine.open(options)) {

@@ -13,7 +13,7 @@ class WireTest {
     private static final int PACKETS = 500;
     private static final long START = Long.MAX_VALUE - 1_000_000;
 
-    /** What comes out, and when, if some packets come in each microsecond; deliveries at the same step are in order. */
+    /** The packets delivered, and when, if some enter in each microsecond; deliveries at the same step are in order. */
     private record Run(List<Long> sequences, List<Long> times) {
         static Run of(long seed, int packetsAStep) {
             Wire wire = new Wire(new Disorder(seed));

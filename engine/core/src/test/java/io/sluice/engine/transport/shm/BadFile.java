@@ -73,7 +73,7 @@ enum BadFile {
             case PIPE -> pipe(what);
             case EVENT -> closing(EventDescriptor.create(), what);
             case SOCKET ->
-                closing(LocalSockets.listen("\0sluice-test-nobody".getBytes(StandardCharsets.US_ASCII)), what);
+                closing(LocalSockets.listen("\0sluice-test-no-peer".getBytes(StandardCharsets.US_ASCII)), what);
         }
     }
 

@@ -235,7 +235,7 @@ class CallerThreadTest {
                                     + metrics.operations(Operation.WRITE, Outcome.CANCELLED)
                             == runs);
             assertThat(metrics.operations(Operation.WRITE, Outcome.CANCELLED))
-                    .as("as their callbacks were told")
+                    .as("as their callbacks reported")
                     .isEqualTo(cancelled.get());
             pair.assertNothingInFlight();
         }

@@ -31,7 +31,7 @@ class CallerThreadWindowTest {
     private static final long SMALL = 256;
     private static final long LARGE = 1 << 20;
 
-    /** What all threads together do in a round. */
+    /** The work of all threads together in a round. */
     private static final class Load {
         private final ShmPair pair;
         private final AtomicInteger ended = new AtomicInteger();
@@ -102,7 +102,7 @@ class CallerThreadWindowTest {
         }
     }
 
-    /** What the engine's window grants goes to two connections, of which one's callers carry out their own. */
+    /** The engine's window is shared by two connections, of which one's callers execute transfers inline. */
     @Test
     void windowOfTheEngine() {
         try (ShmPair pair =

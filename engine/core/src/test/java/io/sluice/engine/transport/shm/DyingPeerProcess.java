@@ -28,7 +28,7 @@ final class DyingPeerProcess implements AutoCloseable {
         this.complaints = complaints;
     }
 
-    /** Starts one, which then waits to be told whom to connect to. */
+    /** Starts a process, which then waits for the address to connect to. */
     static DyingPeerProcess start(Map<String, String> environment) {
         return start(environment, List.of());
     }

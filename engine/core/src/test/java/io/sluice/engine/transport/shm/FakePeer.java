@@ -28,7 +28,7 @@ final class FakePeer implements AutoCloseable {
         this.theirs = endpoint.offer();
     }
 
-    /** What has come over the link; the descriptors are the taker's. */
+    /** A message from the link; its reader closes the descriptors. */
     record Received(byte[] bytes, int[] descriptors) {}
 
     /** One that has not come to the accepting endpoint's meeting point yet. */

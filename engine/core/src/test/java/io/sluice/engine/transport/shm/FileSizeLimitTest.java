@@ -44,7 +44,7 @@ class FileSizeLimitTest {
         assertThat(run(64)).contains("connected: tcp");
     }
 
-    /** What a process prints whose files may have so many KiB. */
+    /** The output of a process whose files are limited to so many KiB. */
     private String run(int limit) throws IOException, InterruptedException {
         Path output = folder.resolve("output.txt");
         // the process could not unpack it: it is larger than its files may be

@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens the shm transport with every region right at a guard page, which its mappings have on both sides: in turns a region stands
- * at the beginning of its file and, up to the alignment of words, at the end, for its owner as for whoever attaches it. A region
- * that no peer reaches has no file, and is as ever. An engine prefers any other.
+ * Opens the shm transport with every region right at a guard page, which its mappings have on both sides: in turns a
+ * region stands at the beginning of its file and, up to the alignment of words, at the end, for its owner as for the
+ * peers that attach it. A region that no peer reaches has no file, and is as ever. An engine prefers any other.
  */
 public final class GuardedShmTransportProvider implements TransportProvider {
     static final String NAME = "guardedshm";

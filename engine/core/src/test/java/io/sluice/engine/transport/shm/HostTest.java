@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who can meet whom. */
+/** The processes that can reach each other. */
 class HostTest {
     private static final Host HERE = new Host("boot", "net:[1]", "-");
 

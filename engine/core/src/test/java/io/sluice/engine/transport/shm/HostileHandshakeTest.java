@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whoever comes to the meeting point, or waits there, is checked before anything of theirs is mapped. */
+/** A process that connects to the meeting point, or waits there, is checked before anything of it is mapped. */
 class HostileHandshakeTest {
     private static final int SEGMENT_BYTES = 4096 + 2 * ControlSegment.RING_BYTES;
     private static final int OFFERS = 3000;
@@ -115,7 +115,7 @@ class HostileHandshakeTest {
         assertThat(failure).isInstanceOf(ProtocolException.class);
     }
 
-    /** With descriptors, so that a message that is refused does not leave them open. */
+    /** Sent with descriptors, so that a refused message must not leave them open. */
     @ParameterizedTest
     @ValueSource(bytes = {ShmMessage.WELCOME, ShmMessage.FILES, ShmMessage.STOPPED, 0, 99, -1})
     void messagesOutOfTurnAreRefused(byte type) throws InterruptedException {
@@ -204,7 +204,7 @@ class HostileHandshakeTest {
                 refused += endpoint.hasFailed() ? 1 : 0;
             }
         }
-        // the initiators at least, since nobody waits for them
+        // the initiators at least, since no acceptor waits for them
         assertThat(refused).isPositive();
     }
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a peer asks of the regions of this engine, over the control channel. */
+/** A peer's requests for regions of this engine, over the control channel. */
 class HostileMessagesTest {
     private static final long BYTES = 8192;
     private static final long HANDLE = 5;
@@ -122,7 +122,7 @@ class HostileMessagesTest {
         assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class);
     }
 
-    /** Files that nobody takes must not pile up. */
+    /** Files that the peer never takes must not pile up. */
     @Test
     void wishesOfAPeerThatTakesNothingAreRefusedInTheEnd() throws InterruptedException {
         long[] many =

@@ -142,7 +142,7 @@ class HostileRegionsTest {
                 .hasMessageContaining("cannot be written");
     }
 
-    /** The descriptor gives the right to write, but the peer's endpoint says that nobody may. */
+    /** The descriptor gives the right to write, but the peer's endpoint says that the region is read-only. */
     @Test
     void callersThreadLeavesWritesToWhatCannotBeWritten() throws InterruptedException {
         ShmRemoteKey key = key(false);

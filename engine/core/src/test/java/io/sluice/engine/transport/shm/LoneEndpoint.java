@@ -89,7 +89,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         return transport;
     }
 
-    /** As in an engine that waits for the peer's goodbye, a failure does not close it. */
+    /** A failure does not close it, as in an engine that waits for the peer's goodbye. */
     void keepWhenFailed() {
         keptWhenFailed = true;
     }
@@ -118,7 +118,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         doOnLoop(() -> endpoint.begin(peer));
     }
 
-    /** As if it came over the control channel; an error of the endpoint is one of the connection. */
+    /** Delivers a message as the control channel does; an error of the endpoint is one of the connection. */
     void received(byte[] message) {
         doOnLoop(() -> {
             try {

@@ -11,9 +11,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A network namespace of this host beside the own one, with a cable between them. It takes root and iproute2. */
+/** A second network namespace of this host, with a cable to the own one. It takes root and iproute2. */
 final class NetworkNamespace implements AutoCloseable {
-    /** This side's address on the cable. */
+    /** The address of this side of the cable. */
     static final String ADDRESS = "198.18.77.1";
 
     private static final String NETWORK = "/30";

@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What this process holds of the things that a shm connection takes from the system.
+ * This process's share of the system resources that a shm connection takes.
  *
  * @param descriptors sockets, epolls, event and process descriptors, and anonymous files
  * @param regionMappings mappings of regions' files
@@ -60,7 +60,7 @@ record ProcessResources(
         return count(Path.of("/proc/self/maps"), line -> line.contains(name));
     }
 
-    /** What the descriptors of this process are. */
+    /** The targets of this process's descriptors. */
     static List<String> openFiles() {
         try (Stream<Path> all = Files.list(DESCRIPTORS)) {
             return all.map(ProcessResources::target)
@@ -117,7 +117,7 @@ record ProcessResources(
         }
     }
 
-    /** What was opened since is given back soon: the last of it may still be under way on another thread. */
+    /** Resources taken since are released soon: the last release may still be running on another thread. */
     void assertRegained() {
         try {
             Patience.until("everything is given back", () -> now().isWithin(this));

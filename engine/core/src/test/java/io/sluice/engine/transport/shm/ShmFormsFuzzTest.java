@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What another process on the host tells: its offer, how its regions are reached, and what stands in the ring. */
+/** Input of another process on the host: its offer, the keys of its regions, and the content of the ring. */
 class ShmFormsFuzzTest {
     private static final long SLICE_BYTES = 4096;
     private static final int MOST_BYTES = 20_000;

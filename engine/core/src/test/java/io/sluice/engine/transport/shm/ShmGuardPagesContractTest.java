@@ -4,7 +4,7 @@ import io.sluice.engine.contract.TransportContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.Tag;
 
-/** The same promises with every region, and every mapping of it by a peer, right at a page that nobody may touch. */
+/** The contract with every region, and every mapping of it by a peer, right at a page without access. */
 @Tag("soak")
 class ShmGuardPagesContractTest extends TransportContract {
     @Override

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whoever leaves a region's file by one byte is stopped, at its owner and at whoever has attached it: the kernel, asked to send
+ * An access one byte beyond a region's file is stopped, at its owner and at its peers: the kernel, asked to send
  * that byte, refuses.
  */
 class ShmGuardPagesTest {
@@ -49,7 +49,7 @@ class ShmGuardPagesTest {
         }
     }
 
-    /** Of two regions that follow each other one stands at the page before, and one at the page after. */
+    /** Of two consecutive regions one stands at the page before, and one at the page after. */
     @ParameterizedTest
     @ValueSource(longs = {8, 4088, 4096, 100_000})
     void guardedTransportPutsRegionsAtTheGuards(long bytes) throws IOException {
@@ -86,7 +86,7 @@ class ShmGuardPagesTest {
         }
     }
 
-    /** Where regions' files are mapped in this process. */
+    /** The addresses of this process's mappings of regions' files. */
     private static List<Long> mappings() throws IOException {
         return Files.readAllLines(Path.of("/proc/self/maps")).stream()
                 .filter(line -> line.contains("sluice-region"))

@@ -30,7 +30,7 @@ final class ShmUnderTest implements TransportUnderTest {
         return registeredByWire().with("SLUICE_SHM_CROSS_MEMORY_ATTACH", "true");
     }
 
-    /** Regions over the user's memory, by the tcp endpoint beside. */
+    /** Regions over the user's memory, by the connection's tcp path. */
     static ShmUnderTest registeredByWire() {
         return new ShmUnderTest(true, SPARSE).with("CONTRACT_REGISTERS_MEMORY", "true");
     }
@@ -40,7 +40,7 @@ final class ShmUnderTest implements TransportUnderTest {
         return allocated().with("SLUICE_TRANSPORTS", GuardedShmTransportProvider.NAME);
     }
 
-    /** The same with a further setting on both sides. */
+    /** The same transport with a further setting on both sides. */
     ShmUnderTest with(String variable, String value) {
         Map<String, String> sum = new TreeMap<>(environment);
         sum.put(variable, value);

@@ -23,7 +23,7 @@ final class SleepersAndWakers {
     private static final int FAR_WORDS = 4 << 20;
     private static final int FAR_WRITES = 8;
 
-    /** Who meets whom; each part says whether it has seen the other. */
+    /** The pairs of threads that meet; each says whether it has seen the other. */
     enum Meeting {
         /** The consumer falls asleep, and the producer has a message. */
         MESSAGE {

@@ -110,7 +110,7 @@ class StaleSocketsTest {
                 .build());
     }
 
-    /** As a process that is killed does. */
+    /** Leaves a socket behind, as a killed process does. */
     private Path leave(String name) throws IOException {
         Path socket = folder.resolve(name);
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {

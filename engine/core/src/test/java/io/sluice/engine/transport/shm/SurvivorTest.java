@@ -44,7 +44,7 @@ class SurvivorTest {
         return Integer.getInteger("sluice.test.survivor-cycles", otherwise);
     }
 
-    /** What the survivor does to one peer until its end. */
+    /** The survivor's load on one peer until its end. */
     private static final class Load {
         private final MemoryRegion own;
         private final RemoteRegion remote;

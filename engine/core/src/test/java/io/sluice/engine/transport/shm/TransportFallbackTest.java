@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What shm takes where it cannot have the best: another way, and the transfers work all the same. */
+/** The fallbacks of shm where the best way is unavailable: transfers work all the same. */
 class TransportFallbackTest {
     private static final TransferOptions NO_DEADLINE = TransferOptions.defaults();
     private static final long BYTES = 1 << 20;
@@ -194,7 +194,7 @@ class TransportFallbackTest {
         }
     }
 
-    /** Whoever writes the descriptor itself can give it any right; the region's own rights count. */
+    /** A peer that forges the descriptor can claim any right; the region's own rights count. */
     @ParameterizedTest
     @CsvSource({"64, true", "64, false", "1048576, true", "1048576, false"})
     void regionThatMayOnlyBeReadIsNotWritten(long bytes, boolean forged) {
@@ -231,7 +231,7 @@ class TransportFallbackTest {
         }
     }
 
-    /** The kernel itself keeps peers from writing, whatever they do with the file. */
+    /** The kernel itself keeps peers from writing, by any use of the file. */
     @Test
     void regionThatMayOnlyBeReadIsMappedByThePeerForReading() throws IOException {
         try (ShmPair pair = ShmPair.open(BYTES)) {

@@ -95,7 +95,7 @@ final class HostStream implements AutoCloseable {
             return deviceSets.get();
         }
 
-        /** What the host has set it with. */
+        /** The outcomes with which the host has set the event. */
         List<Optional<SluiceException>> hostSets() {
             return hostSets;
         }

@@ -76,7 +76,7 @@ class StreamCompletionTest {
         return Patience.take("the end of a run", ends);
     }
 
-    /** What moves all bytes of the region. */
+    /** The operation that moves all bytes of the region. */
     enum Kind {
         READ,
         WRITE,

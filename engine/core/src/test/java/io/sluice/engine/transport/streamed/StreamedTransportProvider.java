@@ -110,7 +110,7 @@ public final class StreamedTransportProvider implements TransportProvider {
             }
         }
 
-        /** What is under way of a run that completes into a stream. */
+        /** The requests in flight of a run that completes into a stream. */
         private static final class Completion {
             private int outstanding;
             private boolean complete;

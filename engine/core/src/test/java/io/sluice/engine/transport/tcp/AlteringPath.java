@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class AlteringPath implements AutoCloseable {
     private static final int READ_BYTES = 64 * 1024;
 
-    /** What becomes of the bytes of one direction of one socket. */
+    /** Changes the bytes of one direction of one socket. */
     interface Alteration {
         void pass(byte[] bytes, int count, OutputStream to) throws IOException;
     }

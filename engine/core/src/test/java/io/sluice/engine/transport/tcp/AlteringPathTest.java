@@ -141,7 +141,7 @@ class AlteringPathTest {
         };
     }
 
-    /** One transfer's range. Gaps between them show what is written beside its place. */
+    /** The range of one transfer. Gaps between ranges reveal writes outside them. */
     private record Range(long offset, int bytes, boolean written) {}
 
     @Test
@@ -182,7 +182,7 @@ class AlteringPathTest {
         }
     }
 
-    /** The same ranges once more, those that are written in one transfer: what arrives is the same. */
+    /** The same ranges once more, the written ones in one transfer: the same bytes arrive. */
     private static CompletableFuture<Void> vectored(Setting setting, List<Range> ranges) {
         CompletableFuture<Void> end = new CompletableFuture<>();
         List<TransferElement> elements = ranges.stream()

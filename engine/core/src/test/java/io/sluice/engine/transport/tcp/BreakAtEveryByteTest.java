@@ -222,7 +222,7 @@ class BreakAtEveryByteTest {
         }
     }
 
-    /** What is slow is no fault: a path with latency and little bandwidth carries everything. */
+    /** A slow path is no fault: one with latency and little bandwidth carries everything. */
     @Test
     void slowPathLosesNothing() {
         try (FaultyPath path = path()) {

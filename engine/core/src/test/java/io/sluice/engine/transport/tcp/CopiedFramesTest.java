@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The same frames where they are copied before they leave, as those are that are encrypted. */
+/** The same frames where they are copied before they leave, as encrypted ones are. */
 class CopiedFramesTest extends OutboundFramesTest {
     private static final int ROOM = 70_000;
 

@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * Thousands of sessions that are right up to a point: whatever is wrong with the rest, the engine loses no byte outside the
- * slice, no descriptor and no other connection, and meets nothing that its code did not expect.
+ * Thousands of sessions that are right up to a point: with any damage to the rest the engine loses no byte outside the
+ * slice, no descriptor and no other connection, and throws no unexpected exception.
  */
 class DamagedTrafficTest {
     // most of a session is waiting, so that many go on at once
@@ -71,7 +71,7 @@ class DamagedTrafficTest {
 
     // ---- recorded ----
 
-    /** What a peer says on both sockets of a session that is in order. */
+    /** Records both sockets of a peer in a session without faults. */
     private static List<byte[]> record(GuardedTarget target) {
         List<byte[]> said = Collections.synchronizedList(new ArrayList<>());
         try (RawPeer peer = new RawPeer(target.engine().address(), (bytes, to) -> {

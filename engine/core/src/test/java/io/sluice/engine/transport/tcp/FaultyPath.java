@@ -16,8 +16,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between two engines and forwards each socket's bytes until it is told to stall, slow down or cut it, at once or after a
- * number of bytes.
+ * Stands between two engines and forwards each socket's bytes until a test has it stall, slow down or cut it, at once
+ * or after a number of bytes.
  */
 final class FaultyPath implements AutoCloseable {
     private static final int PIECE_BYTES = 64 << 10;
@@ -28,11 +28,11 @@ final class FaultyPath implements AutoCloseable {
     private final Map<Integer, Fault> faults = new ConcurrentHashMap<>();
     private volatile int targetPort;
 
-    /** What becomes of a socket. */
+    /** The fault of a socket. */
     enum Break {
         /** Both ends get a reset. */
         RESET,
-        /** What comes later in this direction is swallowed; the sockets stay open. */
+        /** Later bytes of this direction are swallowed; the sockets stay open. */
         BLACK_HOLE,
         /** This direction ends in order, and the other goes on. */
         HALF_CLOSE
@@ -105,7 +105,7 @@ final class FaultyPath implements AutoCloseable {
                     return false;
                 }
                 case BLACK_HOLE -> {
-                    // the target must not hear of the end either
+                    // the target must not see the end either
                     swallows = true;
                     return false;
                 }
@@ -198,7 +198,10 @@ final class FaultyPath implements AutoCloseable {
         targetPort = port;
     }
 
-    /** In the order in which they were opened: the bootstrap's, which becomes the control channel, then the lanes. */
+    /**
+     * The links in the order in which they were opened: the bootstrap's, which becomes the control channel, then the
+     * lanes.
+     */
     List<Link> links() {
         return links;
     }

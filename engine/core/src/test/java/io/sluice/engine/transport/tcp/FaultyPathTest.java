@@ -114,7 +114,7 @@ class FaultyPathTest {
             Patience.until("the target has let go", () -> target.connections().isEmpty());
         }
 
-        /** The other lanes have taken over: nobody notices. */
+        /** The other lanes have taken over: every transfer succeeds. */
         void assertGoesOn() {
             for (CompletableFuture<Optional<SluiceException>> end : ends) {
                 assertThat(Patience.await(end)).isEmpty();

@@ -12,7 +12,7 @@ final class FlippedBits implements AlteringPath.Alterations {
     private final AtomicInteger flipped = new AtomicInteger();
     private volatile boolean armed;
 
-    /** So many bytes lie between two flips on average. */
+    /** Flips a bit after so many bytes on average. */
     FlippedBits(long seed, int meanGap) {
         this.seed = seed;
         this.meanGap = meanGap;

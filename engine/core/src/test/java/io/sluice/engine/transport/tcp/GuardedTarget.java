@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An engine with a region of which strangers are given the middle only, and an honest engine that is connected to it from the
- * beginning. Whatever strangers do, the margins stay what they are and the honest engine is served.
+ * beginning. The margins stay unchanged and the honest engine is served under any attack.
  */
 final class GuardedTarget implements AutoCloseable {
     static final int MARGIN = 4096;
@@ -82,7 +82,7 @@ final class GuardedTarget implements AutoCloseable {
         return region;
     }
 
-    /** What strangers are given. */
+    /** The slice that strangers get. */
     RegionDescriptor slice() {
         return region.slice(MARGIN, SLICE).descriptor();
     }
@@ -96,7 +96,7 @@ final class GuardedTarget implements AutoCloseable {
         return new RawLane.Claim(handle, descriptor.key(), descriptor.epoch(), 0, 0);
     }
 
-    /** What the slice held at first. */
+    /** The slice's first content. */
     static byte[] old(int from, int count) {
         return Filling.bytes(OLD, MARGIN + from, count);
     }
@@ -116,7 +116,7 @@ final class GuardedTarget implements AutoCloseable {
         Filling.assertFilled(region.segment(), OLD, 0, region.length());
     }
 
-    /** The old connection still works, the pollers accept a new one, and nothing was logged that nobody expected. */
+    /** The old connection still works, the pollers accept a new one, and the log has no unexpected lines. */
     void assertHonestIsServed() {
         round++;
         Filling.fill(honestSource.segment(), round);

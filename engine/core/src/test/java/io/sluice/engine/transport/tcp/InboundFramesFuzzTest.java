@@ -44,7 +44,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Any bytes on a lane are frames, or a protocol's error, or the end; none of them lands beside the slice. The system property
+ * Any bytes on a lane are frames, or a protocol's error, or the end; no byte lands outside the slice. The system property
  * {@code sluice.fuzz.streams} says how many streams of one to eight frames are tried.
  */
 class InboundFramesFuzzTest {
@@ -144,7 +144,7 @@ class InboundFramesFuzzTest {
         }
     }
 
-    /** What stands behind a lane, as far as reading needs it. */
+    /** The part of a connection that reading a lane needs. */
     private final class Context implements EndpointContext {
         private final Slice slice = new Slice();
 
@@ -469,7 +469,7 @@ class InboundFramesFuzzTest {
             frames.close();
             Sockets.close(descriptor);
         }
-        assertThat(context.slice.leases).as("leases that nobody ends").isZero();
+        assertThat(context.slice.leases).as("leases never released").isZero();
     }
 
     /** True at the end, of one kind or the other; anything but the typed errors fails the test. */

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A peer that breaks the rules of a lane loses its connection; nobody else notices. */
+/** A peer that breaks the rules of a lane loses its connection; other connections are unaffected. */
 class LaneAbuseTest {
     private static final int PIECE = 64;
 
@@ -38,7 +38,7 @@ class LaneAbuseTest {
         target.close();
     }
 
-    /** What is wrong with a header. */
+    /** The damage to a header. */
     private enum Damage {
         MAGIC(header -> header.put(0, (byte) 0)),
         MAGIC_OF_THE_BOOTSTRAP(header -> header.putShort(0, (short) 0x534C).put(2, (byte) 1)),

@@ -121,7 +121,7 @@ class LaneFailoverTest {
                 });
     }
 
-    /** What the target refuses stays refused, whichever way it learns of it. */
+    /** A refused transfer stays refused, whichever way the initiator learns of it. */
     private void refused(Traffic traffic) {
         traffic.connection().put(traffic.remote(), 0, 1, 8, TransferOptions.defaults(), (transfer, error) -> {
             if (error instanceof RemoteAccessException) {

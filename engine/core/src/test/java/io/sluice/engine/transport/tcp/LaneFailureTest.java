@@ -24,7 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.RepeatedTest;
 
-/** When all lanes fail, every transfer ends, and whoever reads the error learns which lane was the last. */
+/** When all lanes fail, every transfer ends, and the error names the last lane. */
 class LaneFailureTest {
     private static final int LANES = 3;
     private static final int BYTES = 1 << 20;

@@ -45,7 +45,7 @@ class LaneSilenceTest {
         target.close();
     }
 
-    /** With a target that ends who keeps silent, and a peer that only gives signs of life. */
+    /** Runs a round with a target that ends silent peers, and with a peer that only gives signs of life. */
     private void rounds(Runnable round) {
         SteadyRounds.run(GuardedTarget.LIVENESS, liveness -> {
             open(liveness);

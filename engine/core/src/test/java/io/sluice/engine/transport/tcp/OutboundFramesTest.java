@@ -116,7 +116,7 @@ class OutboundFramesTest {
         return take(frames, room, wire);
     }
 
-    /** What the kernel would take: as many of the described bytes as it has room for. */
+    /** Acts as the kernel: takes as many of the described bytes as it has room for. */
     long take(OutboundFrames from, long room, ByteArrayOutputStream to) {
         int entries = from.fill(scratch);
         assertThat(entries).isBetween(1, LoopScratch.VECTOR_ENTRIES);
@@ -133,7 +133,7 @@ class OutboundFramesTest {
         return taken;
     }
 
-    /** As a lane does it. */
+    /** Removes sent bytes as a lane does. */
     private void takeOff(long sent) {
         long rest = sent;
         while (rest >= 0 && !frames.isEmpty()) {
@@ -191,7 +191,7 @@ class OutboundFramesTest {
         assertThat(wire.toByteArray()).isEqualTo(expected.toByteArray());
     }
 
-    /** What is described at once is limited, so that no peer, however fast it reads, keeps the poller in one call. */
+    /** The number of bytes described at once is limited, so that a fast peer cannot keep the poller in one call. */
     @Test
     void aCallTakesALimitedNumberOfBytesAndTheNextGoesOnBehindThem() {
         int more = 100;

@@ -47,7 +47,7 @@ final class RawLane {
         }
     }
 
-    /** What a peer presents with a request. */
+    /** The key that a peer presents with a request. */
     record Claim(long handle, long key, long epoch, long offset, long length) {
         Claim handle(long other) {
             return new Claim(other, key, epoch, offset, length);

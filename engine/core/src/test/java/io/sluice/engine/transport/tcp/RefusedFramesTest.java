@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A peer that asks for what it was not given is told so, gets none of it, and keeps its connection. */
+/** A peer that exceeds its rights gets a refusal and no bytes, and keeps its connection. */
 class RefusedFramesTest {
     private static final int PIECE = 64;
     private static final int SLICE = GuardedTarget.SLICE;
@@ -37,7 +37,7 @@ class RefusedFramesTest {
         target.close();
     }
 
-    /** What is wrong with a request. */
+    /** The fault of a request. */
     private enum Wrong {
         KEY(CompletionStatus.BAD_KEY, claim -> claim.key(claim.key() ^ 1)),
         KEY_OF_ZERO(CompletionStatus.BAD_KEY, claim -> claim.key(0)),
@@ -206,7 +206,7 @@ class RefusedFramesTest {
     void handleOfADetachedRegion() {
         peer.detach(right.handle());
         assertUnknown(right);
-        // What takes the place in the table is not reached by the old handle, nor with the old key.
+        // The next attachment in the place of the table is not reached by the old handle, nor with the old key.
         RegionDescriptor margin = target.region().slice(0, GuardedTarget.MARGIN).descriptor();
         long handle = peer.attach(margin);
         assertThat(handle).isNotEqualTo(right.handle());

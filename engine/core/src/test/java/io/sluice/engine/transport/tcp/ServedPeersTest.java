@@ -40,7 +40,7 @@ class ServedPeersTest {
         return RawLane.join(frames);
     }
 
-    /** It asks without end and takes nothing: it is not heard any more, and ended as it makes no progress. */
+    /** A peer that asks without end and takes nothing is not read from any more, and ended as it makes no progress. */
     @Test
     void slowReaderIsNotReadFromAndIsEnded() {
         SteadyRounds.run(GuardedTarget.LIVENESS, liveness -> {
@@ -70,7 +70,9 @@ class ServedPeersTest {
         });
     }
 
-    /** It asks for far more than its window before it takes anything, then takes all: every answer comes, in order. */
+    /**
+     * A peer asks for far more than its window before it takes anything, then takes all: every answer comes, in order.
+     */
     @Test
     void greedyReaderIsServedAsItTakesItsAnswers() {
         // an honest one is served first, and until then it takes nothing

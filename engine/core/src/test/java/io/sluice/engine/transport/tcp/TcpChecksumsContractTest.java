@@ -5,7 +5,7 @@ import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 
-/** The same promises where each frame carries checksums. */
+/** The contract where each frame carries checksums. */
 @Tag("variant")
 @Tag("soak")
 class TcpChecksumsContractTest extends DataPathContract {

@@ -6,7 +6,7 @@ import io.sluice.engine.contract.TransportContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.Tag;
 
-/** The same promises where no test sees a region's bytes but by a copy: so the suite can run on a device's memory. */
+/** The contract where no test sees a region's bytes except by a copy: so the suite can run on a device's memory. */
 @Tag("soak")
 class TcpCopiedMemoryContractTest extends TransportContract {
     @Override

@@ -7,7 +7,7 @@ import io.sluice.engine.contract.TransportContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.Tag;
 
-/** The same promises with every region between two pages that nobody may touch. */
+/** The contract with every region between two pages without access. */
 @Tag("soak")
 class TcpGuardPagesContractTest extends TransportContract {
     @Override

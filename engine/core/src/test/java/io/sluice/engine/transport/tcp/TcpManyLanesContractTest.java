@@ -5,7 +5,7 @@ import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 
-/** The same promises where a connection has several lanes and an engine several pollers. */
+/** The contract where a connection has several lanes and an engine several pollers. */
 @Tag("variant")
 class TcpManyLanesContractTest extends DataPathContract {
     @Override

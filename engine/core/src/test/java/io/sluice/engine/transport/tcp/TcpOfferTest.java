@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a peer offers for its lanes is checked before a lane is opened. */
+/** A peer's offer for its lanes is checked before a lane is opened. */
 class TcpOfferTest {
     private final GuardedTarget target = new GuardedTarget();
 

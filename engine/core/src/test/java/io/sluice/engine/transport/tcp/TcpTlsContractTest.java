@@ -5,7 +5,7 @@ import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 
-/** The same promises with TLS on the control channel. */
+/** The contract with TLS on the control channel. */
 @Tag("soak")
 class TcpTlsContractTest extends TransportContract {
     @Override

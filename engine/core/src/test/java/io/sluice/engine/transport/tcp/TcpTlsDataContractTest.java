@@ -5,7 +5,7 @@ import io.sluice.engine.contract.TransportUnderTest;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 
-/** The same promises with TLS on the control channel and on the lanes. */
+/** The contract with TLS on the control channel and on the lanes. */
 @Tag("variant")
 class TcpTlsDataContractTest extends DataPathContract {
     @Override

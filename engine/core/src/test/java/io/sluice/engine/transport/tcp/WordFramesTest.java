@@ -35,7 +35,7 @@ class WordFramesTest {
         target.close();
     }
 
-    /** What is wrong with a request. */
+    /** The fault of a request. */
     private enum Wrong {
         KEY(CompletionStatus.BAD_KEY, claim -> claim.key(claim.key() ^ 1)),
         EPOCH(CompletionStatus.STALE_EPOCH, claim -> claim.epoch(claim.epoch() + 1)),
@@ -91,7 +91,7 @@ class WordFramesTest {
         target.assertRegionUnchanged();
     }
 
-    /** Where a part of a region begins does not move the region's words. */
+    /** The offset of a slice does not move the region's words. */
     @Test
     void wordsOfAPartThatBeginsWithinAWord() {
         MemoryRegion region = target.region();

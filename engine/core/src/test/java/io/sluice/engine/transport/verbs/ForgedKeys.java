@@ -5,24 +5,24 @@ import io.sluice.engine.memory.ForgedRegions;
 import io.sluice.engine.transport.RemoteKey;
 import java.nio.ByteBuffer;
 
-/** What an adapter refuses: remote keys that it did not give, and addresses beyond a region. */
+/** Keys that an adapter refuses: remote keys that it did not give, and addresses beyond a region. */
 final class ForgedKeys {
     // the low byte of a key tells the uses of its place apart: with another one it is no region's
     private static final int LOW_BITS = 0x3c;
 
     private ForgedKeys() {}
 
-    /** The same region of a peer with one rail, with a remote key that is nobody's. */
+    /** The same region of a peer with one rail, with a remote key that no region has. */
     static RemoteRegion withBadKey(RemoteRegion genuine) {
         return withBadKeys(genuine, 1);
     }
 
-    /** The same for a peer with so many rails. */
+    /** The same region of a peer with several rails. */
     static RemoteRegion withBadKeys(RemoteRegion genuine, int rails) {
         return forged(genuine, rails, LOW_BITS, 0);
     }
 
-    /** The same region of a peer with one rail, but the adapter is asked for another address. */
+    /** The same region of a peer with one rail, at a shifted address. */
     static RemoteRegion shifted(RemoteRegion genuine, long bytes) {
         return forged(genuine, 1, 0, bytes);
     }

@@ -16,7 +16,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a peer's endpoint says, over the control channel or on a lane, is checked: damage ends the connection, and no more. */
+/**
+ * Messages of a peer's endpoint, over the control channel or on a lane, are checked: damage ends the connection, and no
+ * more.
+ */
 @Tag("verbs")
 class HostileEndpointTest {
     private static final int PEERS = 60;
@@ -107,7 +110,7 @@ class HostileEndpointTest {
         }
     }
 
-    /** What is said of an incarnation that has not begun, or has ended long ago, would be taken for word of this one. */
+    /** A message about an incarnation that has not begun, or has ended, could be mistaken for one about the present. */
     @Test
     void fenceOfAnotherIncarnationIsRefused() {
         try (LoneEndpoint one = new LoneEndpoint(on(0), 4096);
@@ -199,7 +202,7 @@ class HostileEndpointTest {
         }
     }
 
-    /** As those of a peer that acknowledges a message now and then, and so gets credits for ever more requests. */
+    /** Requests of a peer that acknowledges a message now and then, and so gets credits for ever more requests. */
     @Test
     void answersThatThePeerDoesNotTakeAreBounded() {
         try (LoneEndpoint one = new LoneEndpoint(on(0), 4096);

@@ -41,7 +41,7 @@ class LargeRegionTest {
                     .as("the word at %d", mark)
                     .isEqualTo(mark ^ seed);
         }
-        // what lies beside a mark has not got it as well
+        // the bytes around a mark are unchanged
         for (long mark : MARKS) {
             if (mark + 4096 < BYTES) {
                 assertThat(region.segment().get(ValueLayout.JAVA_LONG, mark + 2048))

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A verbs endpoint without an engine: with a loop and a region of its own, and a peer that the test makes out. */
 final class LoneEndpoint implements EndpointContext, AutoCloseable {
-    /** What its region is attached as. */
+    /** The handle of its attached region. */
     static final long HANDLE = 77;
 
     private static final Set<Access> RIGHTS = EnumSet.allOf(Access.class);
@@ -56,7 +56,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     private final VerbsEndpoint endpoint;
     private final BlockingQueue<byte[]> notifications = new LinkedBlockingQueue<>();
     private final BlockingQueue<SluiceException> failures = new LinkedBlockingQueue<>();
-    private final List<LoneEndpoint> beside = new ArrayList<>();
+    private final List<LoneEndpoint> companions = new ArrayList<>();
     private final BlockingQueue<byte[]> sent = new LinkedBlockingQueue<>();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean established;
@@ -94,9 +94,9 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     }
 
     /** Another on the same loop, with the same region; it is closed with this one. */
-    LoneEndpoint beside() {
+    LoneEndpoint companion() {
         LoneEndpoint made = new LoneEndpoint(this);
-        beside.add(made);
+        companions.add(made);
         return made;
     }
 
@@ -148,7 +148,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         other.begin(mine);
     }
 
-    /** As if it came over the control channel. */
+    /** Delivers a message as the control channel does. */
     void received(ByteBuffer message) {
         onLoop(() -> {
             endpoint.received(message);
@@ -191,7 +191,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
         return shared.posts();
     }
 
-    /** On the loop. */
+    /** Closes the endpoint. On the loop. */
     void closeEndpoint() {
         endpoint.close();
     }
@@ -226,7 +226,7 @@ final class LoneEndpoint implements EndpointContext, AutoCloseable {
     @Override
     public void close() {
         doOnLoop(() -> {
-            beside.forEach(LoneEndpoint::closeEndpoint);
+            companions.forEach(LoneEndpoint::closeEndpoint);
             endpoint.close();
             poller.remove(shared);
             shared.close();

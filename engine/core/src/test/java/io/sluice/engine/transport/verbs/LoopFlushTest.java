@@ -37,9 +37,9 @@ class LoopFlushTest {
             List<LoneEndpoint> ends = new ArrayList<>(List.of(one));
             List<RemoteKey> keys = new ArrayList<>(List.of(connect(one, other)));
             for (int i = 1; i < CONNECTIONS; i++) {
-                LoneEndpoint end = one.beside();
+                LoneEndpoint end = one.companion();
                 ends.add(end);
-                keys.add(connect(end, other.beside()));
+                keys.add(connect(end, other.companion()));
             }
             long crossings = one.crossings();
             long doorbells = adapter.counter("doorbells");
@@ -108,8 +108,8 @@ class LoopFlushTest {
         try (LoneEndpoint one = on(0, 1);
                 LoneEndpoint other = on(1, 1)) {
             RemoteKey key = connect(one, other);
-            LoneEndpoint closing = one.beside();
-            RemoteKey keyOfClosing = connect(closing, other.beside());
+            LoneEndpoint closing = one.companion();
+            RemoteKey keyOfClosing = connect(closing, other.companion());
             List<CompletableFuture<CompletionStatus>> posted = new ArrayList<>();
             one.doOnLoop(() -> {
                 posted.add(one.post(Opcode.WRITE, key));

@@ -15,7 +15,7 @@ final class LossyLink implements AutoCloseable {
         this.network = network;
     }
 
-    /** With a delay and a loss as {@code tc} takes them. */
+    /** Opens a link with a delay and a loss as {@code tc} takes them. */
     static LossyLink of(String device, String delay, String loss) {
         LossyLink link = new LossyLink(SoftRoceInterface.below(device));
         SoftRoceInterface.run(

@@ -107,7 +107,7 @@ final class MixedLoad {
         return new MixedLoad(pair.initiator(), pair.connection(), pair.target(), pair.accepted());
     }
 
-    /** The same without notifications, of which a connection has one listener. */
+    /** The same load without notifications, of which a connection has one listener. */
     static MixedLoad silent(VerbsPair pair) {
         return new MixedLoad(pair.initiator(), pair.connection(), pair.target(), pair.accepted(), false);
     }
@@ -354,7 +354,7 @@ final class MixedLoad {
         }
     }
 
-    /** Atomic operations on a word that nobody else changes. */
+    /** Atomic operations on a word with one writer. */
     private final class Fetching extends Chain {
         private final boolean swaps;
 

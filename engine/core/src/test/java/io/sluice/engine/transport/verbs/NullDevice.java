@@ -33,7 +33,7 @@ final class NullDevice {
         }
     }
 
-    /** Where the build of the native module puts the adapter: beside its classes, and beside its jar. */
+    /** The adapter that the native module's build has made: next to its classes, or next to its jar. */
     private static String builtAdapter() {
         try {
             return Path.of(NativeLibrary.class

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The data path is what libibverbs has, and nothing beside it: a program in C that shares no code takes part. */
+/** The data path is plain libibverbs: a program in C that shares no code takes part. */
 @Tag("verbs")
 @Tag("softroce")
 class PlainPeerTest {
@@ -74,7 +74,7 @@ class PlainPeerTest {
         assertThat(endpoint.refusals()).isZero();
     }
 
-    /** As the C peer's. */
+    /** The byte that the C peer writes at a place. */
     private static byte pattern(long seed, long at) {
         return (byte) (seed * 31 + at * 7 + (at >> 8));
     }

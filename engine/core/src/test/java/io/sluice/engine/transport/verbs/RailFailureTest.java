@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** With two rails between two engines, one may fail: the other takes over what it had not done, and nothing is done twice. */
+/**
+ * With two rails between two engines, one may fail: the other takes over its unfinished work, and nothing is done
+ * twice.
+ */
 @Tag("verbs")
 @Tag("softroce-links")
 class RailFailureTest {

@@ -31,7 +31,10 @@ class RegistrationCyclesTest {
         return VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1)).options();
     }
 
-    /** What the kernel counts as locked for this process, in KiB; softRoCE's drivers pin pages that it counts elsewhere. */
+    /**
+     * The kernel's count of this process's locked memory, in KiB; softRoCE's drivers pin pages that it counts
+     * elsewhere.
+     */
     private static long lockedKibibytes() {
         try {
             return Files.readAllLines(Path.of("/proc/self/status")).stream()
@@ -43,7 +46,7 @@ class RegistrationCyclesTest {
         }
     }
 
-    /** What it takes where nothing else disturbs: a busy machine makes many of them slower, and none faster. */
+    /** The time without disturbance: a busy machine makes many of them slower, and none faster. */
     private static long undisturbed(List<Long> nanos) {
         List<Long> sorted = new ArrayList<>(nanos);
         Collections.sort(sorted);

@@ -6,7 +6,7 @@ import io.sluice.testkit.OpenDescriptors;
 import io.sluice.testkit.Patience;
 import java.util.List;
 
-/** What a process holds of its devices: descriptors, and with the software adapter its objects one by one. */
+/** The objects that a process holds on its devices: descriptors, and with the software adapter each kind of object. */
 final class Resources {
     private static final List<String> OBJECTS = List.of(
             "contexts",

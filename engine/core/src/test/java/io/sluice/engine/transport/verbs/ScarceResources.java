@@ -19,8 +19,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The program of a process that is short of something: it asks for more than there is, and prints what it is told, one outcome a
- * line, each after {@code @}. Arguments: what is scarce, and two devices.
+ * The program of a process that is short of something: it asks for more than there is, and prints the errors, one
+ * outcome a line, each after {@code @}. Arguments: the scarce resource, and two devices.
  */
 final class ScarceResources {
     static final char OUTCOME = '@';

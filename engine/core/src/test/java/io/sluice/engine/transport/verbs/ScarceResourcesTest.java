@@ -7,7 +7,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a process is told whose limits are too low: which limit, and what to do. */
+/** The error of a process whose limits are too low: it names the limit, and what to do. */
 class ScarceResourcesTest {
     private static final String LIMIT_BYTES = "65536";
 

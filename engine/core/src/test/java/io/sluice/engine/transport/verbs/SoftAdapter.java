@@ -96,7 +96,7 @@ final class SoftAdapter {
     }
 
     /**
-     * Breaks any one of the queue pairs that were made after a mark; waits while all of them are being made anew.
+     * Breaks any one of the queue pairs that were made after a mark; waits while all of them are being set up again.
      *
      * @param random chooses it
      * @param from what {@link #mark} gave
@@ -119,7 +119,7 @@ final class SoftAdapter {
     }
 
     /**
-     * Breaks the queue pairs that were made after a mark; waits while all of them are being made anew.
+     * Breaks the queue pairs that were made after a mark; waits while all of them are being set up again.
      *
      * @param from what {@link #mark} gave
      */

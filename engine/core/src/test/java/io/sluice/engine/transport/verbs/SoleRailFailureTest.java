@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where the only rail fails for good, every transfer ends with a typed error; where it comes back in time, none fails. */
+/** If the only rail fails for good, every transfer ends with a typed error; if it comes back in time, none fails. */
 @Tag("verbs")
 class SoleRailFailureTest {
     // what stays away is given up after this

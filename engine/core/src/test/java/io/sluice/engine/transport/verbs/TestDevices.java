@@ -8,7 +8,7 @@ import org.opentest4j.TestAbortedException;
 final class TestDevices {
     private TestDevices() {}
 
-    /** A device by its place among all; each reaches the one beside it. */
+    /** A device by its index; each reaches the one next to it. */
     static String get(int index) {
         String unavailable = Native.unavailable();
         if (unavailable != null) {
@@ -27,7 +27,7 @@ final class TestDevices {
         return areInThisProcess() ? onTheSoftwareAdapter : Math.max(1, onTheSoftwareAdapter / 5);
     }
 
-    /** Whether they are the software adapter's, which reaches nobody beyond this process. */
+    /** Whether they are the software adapter's, which reaches no other process. */
     static boolean areInThisProcess() {
         return System.getProperty(Native.LIBRARY_PROPERTY) != null;
     }

@@ -64,7 +64,7 @@ final class TestProcess {
         command.addAll(List.of(arguments));
         Path output = null;
         try {
-            // a pipe that nobody reads could fill up
+            // a pipe without a reader could fill up
             output = Files.createTempFile("sluice-test-process", ".txt");
             ProcessBuilder builder =
                     new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());

@@ -50,14 +50,14 @@ final class TransferEnd implements TransferCallback, FetchCallback {
         awaitSuccess(Patience.BOUND);
     }
 
-    /** As {@link #awaitSuccess()}, for what may take longer. */
+    /** Waits as {@link #awaitSuccess()}, up to a given time. */
     void awaitSuccess(Duration bound) {
         await(bound).ifPresent(failure -> {
             throw new AssertionError("expected success", failure);
         });
     }
 
-    /** What the word held before. */
+    /** The word before the operation. */
     long awaitFetched() {
         awaitSuccess();
         return fetched;

@@ -17,14 +17,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where one side has no RDMA, the connection takes what both have, and the log says why. */
+/** If one side has no RDMA, the connection takes a transport that both have, and the log says why. */
 @Tag("verbs")
 class TransportFallbackTest {
     private static EngineOptions.Builder options(String transports) {
         return PatientOptions.builder().transports(List.of(transports.split(",")));
     }
 
-    /** Those that say that a connection takes a lesser transport. */
+    /** The lines that say that a connection takes a lesser transport. */
     private static List<String> explanations(CapturedLog log) {
         return log.lines().stream()
                 .filter(line -> line.startsWith("INFO") && line.contains(" takes tcp"))
@@ -140,7 +140,7 @@ class TransportFallbackTest {
                 .contains("soft0, soft1");
     }
 
-    /** Without the software adapter: whatever this machine has, a word about it. */
+    /** Without the software adapter: the log has a line about it on every machine. */
     @Test
     void machineWithoutRdmaSaysSo() {
         assertThat(TestProcess.without(Map.of()).run(OpenedTransports.OUTCOME, OpenedTransports.class, "verbs"))

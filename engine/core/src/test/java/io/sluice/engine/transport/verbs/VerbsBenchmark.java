@@ -22,8 +22,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What it costs to hand a batch of work requests to an RDMA adapter and to take its completions, on this side of the adapter:
- * the one here does nothing but count.
+ * The cost of handing a batch of work requests to an RDMA adapter and taking its completions, on this side of the
+ * adapter: the one here does nothing but count.
  */
 @BenchmarkMode(Mode.AverageTime)
 @Fork(1)

@@ -13,7 +13,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** The benchmarks of the shim run for a moment, so that none of them rots. What they measure here says nothing. */
+/** The benchmarks of the shim run for a moment, so that none of them rots. Their figures here mean nothing. */
 @Tag("verbs")
 class VerbsBenchmarkTest {
     @Test

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a peer's verbs endpoint tells over the control channel. */
+/** Messages of a peer's verbs endpoint over the control channel. */
 class VerbsFormsFuzzTest {
     private static final int RAILS = 2;
     private static final RegionDescriptor DESCRIPTOR =

@@ -4,7 +4,7 @@ import io.sluice.engine.contract.TransportContract;
 import io.sluice.engine.contract.TransportUnderTest;
 import org.junit.jupiter.api.Tag;
 
-/** The promises between two devices with every region between two pages that nobody may touch. */
+/** The contract between two devices with every region between two pages without access. */
 @Tag("verbs")
 @Tag("softroce")
 @Tag("soak")

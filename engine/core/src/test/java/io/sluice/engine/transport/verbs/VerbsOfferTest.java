@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What a peer offers comes from outside: damage is a protocol error, and nothing else. */
+/** A peer's offer comes from outside: damage is a protocol error, and nothing else. */
 class VerbsOfferTest {
     private static final byte[] GID = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     private static final VerbsOffer OFFER = new VerbsOffer(

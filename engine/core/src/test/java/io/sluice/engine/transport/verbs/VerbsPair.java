@@ -33,7 +33,7 @@ final class VerbsPair implements AutoCloseable {
         return open(VerbsUnderTest.between(TestDevices.get(0), TestDevices.get(1)), both);
     }
 
-    /** With two rails on each side. */
+    /** Opens a pair with two rails on each side. */
     static VerbsPair openRails(Consumer<EngineOptions.Builder> both) {
         return open(
                 VerbsUnderTest.between(
@@ -73,12 +73,12 @@ final class VerbsPair implements AutoCloseable {
         return target;
     }
 
-    /** As the initiator sees it. */
+    /** The connection as the initiator sees it. */
     Connection connection() {
         return connection;
     }
 
-    /** The same as the target sees it. */
+    /** The connection as the target sees it. */
     Connection accepted() {
         return accepted;
     }
@@ -138,7 +138,7 @@ final class VerbsPair implements AutoCloseable {
         return target.allocate(bytes, RegionOptions.local());
     }
 
-    /** As the target reaches it. */
+    /** Attaches a region of the initiator for the target. */
     RemoteRegion attachBack(MemoryRegion region) {
         return Patience.await(accepted.attach(region.descriptor()));
     }

@@ -20,7 +20,7 @@ final class VerbsUnderTest implements TransportUnderTest {
         this.guarded = guarded;
     }
 
-    /** On these devices. */
+    /** The transport on these devices. */
     static VerbsUnderTest between(String initiator, String target) {
         return new VerbsUnderTest(devices(initiator), devices(target), false);
     }
@@ -30,18 +30,18 @@ final class VerbsUnderTest implements TransportUnderTest {
         return TestDevices.areInThisProcess() ? environment : patient(environment);
     }
 
-    /** Where the whole machine is emulated, what is alive may be silent for long. */
+    /** Settings for a machine that is emulated as a whole, where live peers may be silent for long. */
     static Map<String, String> patient(Map<String, String> environment) {
         return added(added(environment, "SLUICE_CONNECT_TIMEOUT", "40s"), "SLUICE_LIVENESS_TIMEOUT", "20s");
     }
 
-    /** The same with a further setting on both sides. */
+    /** The same transport with a further setting on both sides. */
     VerbsUnderTest with(String variable, String value) {
         return new VerbsUnderTest(
                 added(environment, variable, value), added(targetEnvironment, variable, value), guarded);
     }
 
-    /** The same with each region of the contract between two pages that nobody may touch. */
+    /** The same transport with each region of the contract between two pages without access. */
     VerbsUnderTest betweenGuardPages() {
         return new VerbsUnderTest(environment, targetEnvironment, true);
     }

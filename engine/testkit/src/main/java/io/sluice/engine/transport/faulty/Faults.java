@@ -2,7 +2,7 @@ package io.sluice.engine.transport.faulty;
 
 import java.util.SplittableRandom;
 
-/** What goes wrong on one side of a connection, in the order of asking: by the seed alone. */
+/** The faults of one side of a connection, in the order of the calls: decided by the seed alone. */
 final class Faults {
     private static final int REFUSED_IN = 6;
     private static final int HELD_IN = 4;

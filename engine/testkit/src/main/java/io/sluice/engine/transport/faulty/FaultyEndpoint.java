@@ -83,7 +83,7 @@ final class FaultyEndpoint implements Endpoint, SocketLanes, TransportMessages, 
     @Override
     public void completed(WorkRequest request, CompletionStatus status) {
         if (broken && !closed) {
-            // nobody tells any more how it ended
+            // its outcome is not reported any more
             held.add(new Held(request, CompletionStatus.FLUSHED));
             return;
         }

@@ -24,7 +24,7 @@ public class FaultyTransportProvider implements TransportProvider {
         this.breaks = breaks;
     }
 
-    /** The same, whose paths break after some requests. */
+    /** The same transport, whose paths break after some requests. */
     public static final class Breaking extends FaultyTransportProvider {
         /** For the service loader. */
         public Breaking() {

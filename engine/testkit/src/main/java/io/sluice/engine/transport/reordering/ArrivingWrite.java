@@ -69,7 +69,7 @@ final class ArrivingWrite {
         return status;
     }
 
-    /** What has not landed in a region that is closing never does. */
+    /** Packets that have not landed in a closing region never do. */
     void regionClosing() {
         if (holdsClosedLease()) {
             refuse(CompletionStatus.UNKNOWN_REGION);

@@ -74,7 +74,7 @@ final class Disorder {
                 : 0;
     }
 
-    /** Where a copy stands among those whose time comes at once: the least is delivered first. */
+    /** The rank of a copy among those due at once: the least is delivered first. */
     long place(long sequence, int copy) {
         return answer(Question.PLACE, sequence, copy);
     }

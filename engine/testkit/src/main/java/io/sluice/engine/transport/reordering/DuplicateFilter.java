@@ -2,7 +2,7 @@ package io.sluice.engine.transport.reordering;
 
 import java.util.BitSet;
 
-/** Tells the first delivery of a packet from those that follow, in whatever order they come. Its memory is fixed. */
+/** Distinguishes the first delivery of a packet from later ones, in any order of arrival. Its memory is fixed. */
 final class DuplicateFilter {
     /** How far a packet may be ahead of the first one that is missing. */
     static final int SPAN = 16 * 1024;

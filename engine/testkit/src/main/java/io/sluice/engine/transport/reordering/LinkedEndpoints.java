@@ -103,7 +103,7 @@ final class LinkedEndpoints implements AutoCloseable {
         });
     }
 
-    /** The same, until the initiator finds a lane broken. */
+    /** Runs until the initiator finds a lane broken. */
     void runUntilBroken() {
         run("a broken lane is noticed", STEP_NANOS, STEP_NANOS, () -> !initiator.failures.isEmpty());
     }
@@ -113,7 +113,7 @@ final class LinkedEndpoints implements AutoCloseable {
         runUntilNoMoreComesThrough(0);
     }
 
-    /** The same, but the time of the target alone stands still. */
+    /** Runs while the target's clock stands still. */
     void runWithoutTimeAtTarget() {
         runUntilNoMoreComesThrough(STEP_NANOS);
     }
@@ -187,7 +187,7 @@ final class LinkedEndpoints implements AutoCloseable {
             return endpoint;
         }
 
-        /** In the order of completing. */
+        /** The completed requests, in the order of completion. */
         List<OwnedRequest> completions() {
             return completions;
         }

@@ -40,7 +40,7 @@ final class ManualLoop implements EventLoop {
         now += nanos;
     }
 
-    /** Whether anybody wants to hear of data. */
+    /** Whether a handler asks to be called for data. */
     boolean isReading() {
         return watches.stream().anyMatch(watch -> watch.readable);
     }

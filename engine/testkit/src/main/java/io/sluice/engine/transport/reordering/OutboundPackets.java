@@ -8,8 +8,8 @@ import java.util.ArrayDeque;
 import java.util.function.LongConsumer;
 
 /**
- * What a lane has to send. The sources take turns, a packet each, so that packets of different requests are mixed before
- * the wire gets them. Payloads are copied, so that nothing is sent from a region's own memory.
+ * The packets that a lane sends. The sources take turns, a packet each, so that packets of different requests are mixed
+ * before the wire gets them. Payloads are copied, so that nothing is sent from a region's own memory.
  */
 final class OutboundPackets {
     private static final long STAGING_BYTES = 2L * Packet.MOST_BYTES;
@@ -20,7 +20,7 @@ final class OutboundPackets {
     private long to;
     private long sequence;
 
-    /** What became of {@link #send}. */
+    /** The result of {@link #send}. */
     enum Sent {
         /** Everything has left. */
         ALL,

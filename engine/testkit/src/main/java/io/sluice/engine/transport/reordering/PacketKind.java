@@ -3,7 +3,7 @@ package io.sluice.engine.transport.reordering;
 import io.sluice.engine.ProtocolException;
 import io.sluice.engine.transport.WorkRequest;
 
-/** What a packet is about: a request of the initiator's, of the same name as its operation, or the target's answer. */
+/** The kind of a packet: a request of the initiator's, of the same name as its operation, or the target's answer. */
 enum PacketKind {
     /** A part of a write's bytes. */
     WRITE,
@@ -37,7 +37,7 @@ enum PacketKind {
         return VALUES[code];
     }
 
-    /** What a request wants; not for answers. */
+    /** The operation of a request; not for answers. */
     WorkRequest.Opcode operation() {
         return switch (this) {
             case WRITE -> WorkRequest.Opcode.WRITE;

@@ -2,7 +2,7 @@ package io.sluice.engine.transport.reordering;
 
 import java.lang.foreign.MemorySegment;
 
-/** What still has packets to send: a request, or the answer to one. */
+/** A source of packets: a request, or the answer to one. */
 interface PacketSource {
     /**
      * Makes the next packet.

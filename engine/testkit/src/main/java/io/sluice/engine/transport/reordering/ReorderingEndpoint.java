@@ -130,7 +130,7 @@ final class ReorderingEndpoint implements Endpoint, SocketLanes {
         }
     }
 
-    /** What the wires of all lanes hold. */
+    /** The bytes that the wires of all lanes hold. */
     long heldBytes() {
         long sum = 0;
         for (ReorderingLane lane : lanes) {

@@ -81,7 +81,7 @@ final class ReorderingLane {
         return index;
     }
 
-    /** What its wire holds. */
+    /** The bytes that its wire holds. */
     long heldBytes() {
         return wire.heldBytes();
     }

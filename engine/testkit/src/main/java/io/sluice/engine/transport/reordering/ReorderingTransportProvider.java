@@ -40,7 +40,7 @@ public class ReorderingTransportProvider implements TransportProvider {
         return new ReorderingTransport(writeWithSignal);
     }
 
-    /** The same, whose writes carry no signal, so that the engine must send each signal by itself. */
+    /** The same transport, whose writes carry no signal, so that the engine must send each signal by itself. */
     public static final class WithoutSignals extends ReorderingTransportProvider {
         /** For the service loader. */
         public WithoutSignals() {

@@ -91,7 +91,7 @@ final class Target {
         };
     }
 
-    /** What is done to a word of a leased region. */
+    /** An operation on a word of a leased region. */
     @FunctionalInterface
     private interface WordEffect {
         void on(ExportedRegion region);

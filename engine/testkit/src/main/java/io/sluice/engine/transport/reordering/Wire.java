@@ -57,7 +57,7 @@ final class Wire {
         return held.element().due;
     }
 
-    /** What it holds, each copy counted. */
+    /** The bytes that it holds, each copy counted. */
     long heldBytes() {
         return heldBytes;
     }
