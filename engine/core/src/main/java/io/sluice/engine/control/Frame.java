@@ -75,7 +75,7 @@ public final class Frame {
         try {
             return stream.send(frame) == HEADER;
         } catch (IOException e) {
-            LOG.debug("a lane broke before it was accepted", e);
+            LOG.debug("a lane of {} broke before it was accepted", SocketAddresses.peer(descriptor), e);
             return false;
         }
     }

@@ -262,7 +262,7 @@ public final class FramedSocket implements SocketStream.Owner {
                 stream.end();
             }
         } catch (RuntimeException | Error e) {
-            LOG.debug("the last words to a peer could not be sent", e);
+            LOG.debug("cannot send the last messages to {} before closing", SocketAddresses.peer(descriptor), e);
         } finally {
             // the descriptor must not outlive it, also where a step fails
             discard();
@@ -281,7 +281,7 @@ public final class FramedSocket implements SocketStream.Owner {
         try {
             Frame.sendLast(descriptor, RefusedBeforeTlsException.sign(), in.get());
         } catch (OutOfMemoryError e) {
-            LOG.debug("a peer is refused without a word", e);
+            LOG.debug("out of memory: a peer is refused without the TLS alert that says so", e);
         }
         giveBack();
     }
@@ -402,7 +402,7 @@ public final class FramedSocket implements SocketStream.Owner {
                 breakOff(SocketStream.shortOfMemory(e), e);
             } catch (RuntimeException | Error e) {
                 // the buffer may be half read, so nothing that follows could be understood
-                LOG.error("an unexpected error in the conversation with a peer", e);
+                LOG.error("unexpected error while handling messages of {}", peerAddress(), e);
                 breakOff("an unexpected error: " + e, e);
             } finally {
                 receiving = false;

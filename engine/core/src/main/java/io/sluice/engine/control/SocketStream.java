@@ -153,7 +153,7 @@ final class SocketStream {
         try {
             return stream.send(staging);
         } catch (IOException e) {
-            LOG.debug("TLS is broken", e);
+            LOG.debug("TLS with {} is broken", SocketAddresses.peer(descriptor), e);
             return -Errno.EPIPE;
         }
     }

@@ -38,7 +38,7 @@ public final class Observers implements EngineObserver {
             try {
                 event.accept(observer);
             } catch (Throwable e) {
-                LOG.error("an engine's observer has thrown", e);
+                LOG.error("engine observer {} threw an exception", observer, e);
             }
         }
     }

@@ -113,7 +113,7 @@ final class PolledSource implements EngineLoop.SourceHandle, Runnable {
         try {
             source.removed(cause);
         } catch (Throwable e) {
-            LOG.error("{} has thrown when it was removed", this, e);
+            LOG.error("{} threw an exception when it was removed", this, e);
         }
     }
 

@@ -177,6 +177,6 @@ public final class PollerLoop implements EngineLoop, EventLoop.Source {
     }
 
     void failed(PolledSource source, Throwable error) {
-        LOG.error("{} has thrown, and is removed", source, error);
+        LOG.error("{} threw an exception, and is removed", source, error);
     }
 }

@@ -306,6 +306,12 @@ final class DefaultConnection extends CheckedOperations<Transfer> implements Con
             this.listener = listener;
         }
 
+        /** The connection, for the log. */
+        @Override
+        public String toString() {
+            return DefaultConnection.this.toString();
+        }
+
         @Override
         public void request(long count) {
             if (count < 1) {

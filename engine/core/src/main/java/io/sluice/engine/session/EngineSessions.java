@@ -214,7 +214,7 @@ final class EngineSessions implements SessionRegistry {
         try {
             to.accepted(connection);
         } catch (Throwable e) {
-            LOG.error("a connection listener has thrown", e);
+            LOG.error("a connection listener threw an exception for {}", connection, e);
         }
     }
 }

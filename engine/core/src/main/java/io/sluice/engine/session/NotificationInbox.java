@@ -111,7 +111,7 @@ final class NotificationInbox {
                 try {
                     to.notification(payload);
                 } catch (Throwable e) {
-                    LOG.error("a notification listener has thrown", e);
+                    LOG.error("the notification listener of {} threw an exception", to, e);
                 }
             }
             if (to != null && to.isActive() && ended && waiting.isEmpty()) {
@@ -119,7 +119,7 @@ final class NotificationInbox {
                 try {
                     to.ended(error);
                 } catch (Throwable e) {
-                    LOG.error("a notification listener has thrown", e);
+                    LOG.error("the notification listener of {} threw an exception", to, e);
                 }
             }
         } finally {

@@ -235,11 +235,11 @@ final class SpanningTransfer implements Transfer {
         return first == null ? null : new ElementsFailedException(failed, elements, first);
     }
 
-    private static void call(Runnable callback) {
+    private void call(Runnable callback) {
         try {
             callback.run();
         } catch (Throwable e) {
-            LOG.error("a transfer's callback has thrown", e);
+            LOG.error("the callback of a vectored transfer over {} connections threw an exception", parts.size(), e);
         }
     }
 

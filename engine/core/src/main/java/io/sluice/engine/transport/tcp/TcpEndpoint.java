@@ -251,7 +251,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
             return;
         }
         if (failover && opened == lanes.length && openLanes() > 1) {
-            LOG.info("{}; the other lanes take over", error.getMessage());
+            LOG.info("{}: {}; the other lanes take over", context, error.getMessage());
             fence(lane);
         } else {
             lane.fail(error);
@@ -345,7 +345,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
                 if (!failover || openLanes() < 2) {
                     return reason;
                 }
-                LOG.info("{}; the other lanes take over", reason);
+                LOG.info("{}: {}; the other lanes take over", context, reason);
                 fence(lane);
             }
         }
