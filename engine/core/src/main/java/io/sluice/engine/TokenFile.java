@@ -37,7 +37,7 @@ final class TokenFile implements TokenSource {
             int hidden =
                     line.codePoints().filter(TokenFile::isHidden).findFirst().orElse(-1);
             if (hidden >= 0) {
-                throw new IOException("%s, line %d: it has the character U+%04X, which cannot be seen; take it out"
+                throw new IOException("%s, line %d: the token contains the invisible character U+%04X; remove it"
                         .formatted(path, number, hidden));
             }
             if (found.size() == MAX_TOKENS) {

@@ -58,7 +58,7 @@ final class AcceptedPeer implements PendingSocket, FramedSocket.Handler {
             socket = FramedSocket.moved(home, descriptor, this, stream, security);
         } catch (SluiceException | OutOfMemoryError e) {
             // it has been closed
-            noteRefusal(Level.WARN, "a peer that has been accepted could not be taken over: " + e.getMessage());
+            noteRefusal(Level.WARN, "cannot open a session for an accepted peer: " + e.getMessage());
             return;
         }
         try {

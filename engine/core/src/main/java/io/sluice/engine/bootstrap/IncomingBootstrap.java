@@ -146,7 +146,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     private void hello(ByteBuffer body) {
         if (greeted) {
-            throw new ProtocolException("the peer says hello twice");
+            throw new ProtocolException("unexpected second HELLO");
         }
         greeted = true;
         if (engine.credentials().tls() != null && socket.security() == null) {
@@ -332,7 +332,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         PeerTerms agreed = terms;
         TransportFallback found = fallBack;
         if (derived == null || agreed == null || found == null) {
-            throw new ProtocolException("the peer authenticates before it says hello");
+            throw new ProtocolException("unexpected AUTHENTICATE before HELLO");
         }
         FieldReader fields = new FieldReader(body);
         byte[] proof = fields.bytes(Tag.PROOF, SessionSecret.PROOF_BYTES);

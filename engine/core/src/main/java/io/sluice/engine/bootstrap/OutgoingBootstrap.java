@@ -96,7 +96,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
             loop.execute(() -> fail(new ConnectFailedException("the host name of " + target + " is not known", e)));
         } catch (RuntimeException e) {
             loop.execute(() -> fail(new AuthenticationException(
-                    "this engine has nothing now to prove itself with to " + target + ": " + e.getMessage(), e)));
+                    "cannot load the credentials for " + target + ": " + e.getMessage(), e)));
         }
     }
 
@@ -212,7 +212,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         EngineId expected = target.engineId();
         if (expected != null && !expected.equals(peer)) {
             throw new ConnectFailedException("engine " + peer + " answers at " + target
-                    + ": the address is of an engine that is not there any more");
+                    + ": the address names an engine that has been closed");
         }
         boolean peerAuthenticates = fields.number(Tag.AUTHENTICATION, 0, 1) == 1;
         if (peerAuthenticates != (token != null)) {

@@ -35,7 +35,7 @@ final class RefusalLog {
             if (cause != null) {
                 event = event.setCause(cause);
             }
-            event.log(before == 0 ? message : message + " (" + before + " more such lines before it were left out)");
+            event.log(before == 0 ? message : message + " (" + before + " more such lines were suppressed)");
         }
     }
 

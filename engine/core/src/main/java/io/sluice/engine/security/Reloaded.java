@@ -94,7 +94,7 @@ public final class Reloaded<T> {
         try {
             T loaded = loader.load();
             if (current != null) {
-                LOG.info("{} has changed, and counts from now on: {}", what, files);
+                LOG.info("{} reloaded from changed files: {}", what, files);
             }
             made = loaded;
             versions = found;
@@ -108,7 +108,7 @@ public final class Reloaded<T> {
             if (!found.equals(unusable)) {
                 unusable = found;
                 LOG.warn(
-                        "{} has changed but cannot be used; what was read before still counts: {}", what, e.toString());
+                        "{} has changed but cannot be used; the earlier content stays in force: {}", what, e.toString());
             }
             return current;
         }

@@ -353,7 +353,7 @@ public final class TlsStream implements SecureStream {
                     }
                     if (result.bytesConsumed() > 0) {
                         if (result.bytesProduced() == 0 && ++empty > MAX_EMPTY_RECORDS) {
-                            throw new SSLException("the peer sends records with nothing in them");
+                            throw new SSLException("the peer sends empty TLS records");
                         }
                         continue;
                     }
@@ -463,7 +463,7 @@ public final class TlsStream implements SecureStream {
         try {
             answered = true;
             if (unsent.remaining() < RECORD_BYTES) {
-                throw new SSLException("the peer asks for answers and does not read them");
+                throw new SSLException("the peer requests TLS key updates without reading the answers");
             }
             tls.wrap(NOTHING, unsent);
         } finally {

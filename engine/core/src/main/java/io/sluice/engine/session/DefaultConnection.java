@@ -214,7 +214,7 @@ final class DefaultConnection extends CheckedOperations<Transfer> implements Con
         Objects.checkFromIndexSize(offset, length, region.length());
         if (!terms.knowsChecksums()) {
             return CompletableFuture.failedFuture(
-                    new SluiceException("the peer's engine is of an earlier version, which makes no checksums"));
+                    new SluiceException("the peer's engine is of an earlier version, which supports no checksums"));
         }
         return ask(result -> session.askedChecksums()
                 .ask(attached.key(), offset, length, session.poller().now(), result));
@@ -362,7 +362,7 @@ final class DefaultConnection extends CheckedOperations<Transfer> implements Con
     @Override
     public CompletableFuture<Void> shutdown(Duration patience) {
         if (patience.isNegative()) {
-            throw new IllegalArgumentException("nothing is waited for during " + patience);
+            throw new IllegalArgumentException("patience must not be negative: " + patience);
         }
         session.poller().execute(() -> session.shutdown(boundedNanos(patience)));
         return session.quiescent().copy();

@@ -373,7 +373,7 @@ public final class DefaultTransferEngine implements TransferEngine {
     @Override
     public CompletableFuture<Void> shutdown(Duration patience) {
         if (patience.isNegative()) {
-            throw new IllegalArgumentException("nothing is waited for during " + patience);
+            throw new IllegalArgumentException("patience must not be negative: " + patience);
         }
         shuttingDown = true;
         stopListening();

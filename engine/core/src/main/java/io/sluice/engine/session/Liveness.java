@@ -105,7 +105,7 @@ final class Liveness extends Deadline {
         long silence = now - control.lastReceived();
         countMissedHeartbeats(silence);
         if (silence > livenessNanos) {
-            lost.accept("nothing was heard of the peer for " + silence / 1_000_000 + " ms");
+            lost.accept("no message from the peer for " + silence / 1_000_000 + " ms");
             return;
         }
         if (isOverdue(regions.oldest(), now)
@@ -120,7 +120,7 @@ final class Liveness extends Deadline {
             return;
         }
         if (flow.isQuiescenceOverdue(now, livenessNanos) || isClosingOverdue(now)) {
-            lost.accept("what was posted before a transfer or region ended did not end within the liveness time-out,"
+            lost.accept("requests posted before a transfer or region ended did not complete within the liveness time-out,"
                     + " and only closing the connection stops it");
             return;
         }

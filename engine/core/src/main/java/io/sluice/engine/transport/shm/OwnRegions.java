@@ -132,10 +132,10 @@ final class OwnRegions {
         }
         int count = handles.remaining() / Long.BYTES;
         if (count < 1 || count > ShmMessage.MOST_FILES || handles.remaining() != count * Long.BYTES) {
-            throw new ProtocolException("the peer wants files in a damaged message");
+            throw new ProtocolException("malformed request for region files");
         }
         if (!unanswered.isEmpty()) {
-            throw new ProtocolException("the peer wants files before it has got those that it wanted");
+            throw new ProtocolException("the peer requests region files while an earlier request is unanswered");
         }
         long[] wanted = new long[count];
         for (int i = 0; i < count; i++) {

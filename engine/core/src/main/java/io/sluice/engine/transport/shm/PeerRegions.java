@@ -156,7 +156,7 @@ final class PeerRegions {
         for (ShmRemoteKey key : expected) {
             boolean sent = message.getLong() == key.handle() && message.get() == 1;
             if (sent && next == descriptors.length) {
-                throw new ProtocolException("the peer sends fewer files than it says");
+                throw new ProtocolException("the peer sent fewer files than it announced");
             }
             if (sent) {
                 int descriptor = descriptors[next++];

@@ -32,7 +32,8 @@ final class RemoteFile {
         }
         long address = SharedMemory.map(descriptor, keys.fileBytes(), keys.writable(), false);
         if (address == -Errno.EPERM || address == -Errno.EACCES) {
-            throw new ProtocolException("the peer's region cannot be written, though its descriptor says so");
+            throw new ProtocolException(
+                    "the file of the peer's region is read-only, though its descriptor grants writing");
         }
         if (address < 0) {
             throw new RegistrationException("cannot map a region of the peer's of " + keys.fileBytes() + " bytes: "

@@ -98,7 +98,7 @@ final class ShmHandshake implements AutoCloseable {
                     .put(acceptor.secret())
                     .flip();
             if (!made.send(hello, control.descriptor())) {
-                throw new TransportUnavailableException("the peer's Unix socket takes nothing");
+                throw new TransportUnavailableException("the peer does not read from its Unix socket");
             }
         } finally {
             Sockets.close(control.descriptor());
@@ -156,7 +156,7 @@ final class ShmHandshake implements AutoCloseable {
         }
         shared.answer(word(initiator.secret()));
         if (!current.send(ByteBuffer.wrap(new byte[] {ShmMessage.WELCOME, 0}))) {
-            throw new TransportUnavailableException("the peer's Unix socket takes nothing");
+            throw new TransportUnavailableException("the peer does not read from its Unix socket");
         }
         meet(shared);
     }

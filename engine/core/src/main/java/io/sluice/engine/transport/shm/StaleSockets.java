@@ -58,7 +58,7 @@ final class StaleSockets {
                     && attributes.lastModifiedTime().toInstant().isBefore(young)
                     && isStale(file)
                     && Files.deleteIfExists(file)) {
-                LOG.info("removed the socket {}, which a process that has gone had left", file);
+                LOG.info("removed the stale socket {} of a process that has ended", file);
             }
         } catch (IOException e) {
             LOG.debug("the socket {} may be no longer in use, and stays", file, e);

@@ -111,7 +111,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         int flags = offer.hasRemaining() ? offer.get() : 0;
         if ((flags & CHECKSUMS) != (flags() & CHECKSUMS)) {
             context.failed(new ProtocolException(
-                    "the peer's tcp offer is not what was agreed on: integrity " + context.integrity()));
+                    "the peer's tcp offer contradicts the bootstrap: integrity " + context.integrity()));
             return;
         }
         // a lane may be lost without the connection
@@ -148,7 +148,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         if (secured != (stream != null)) {
             Sockets.close(descriptor);
             context.failed(new ProtocolException(
-                    secured ? "a lane is plain, and TLS was agreed on" : "a lane has TLS, which was not agreed on"));
+                    secured ? "a lane is plain, and TLS was agreed on" : "unexpected TLS on a lane"));
             return;
         }
         try {
@@ -339,7 +339,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
             String reason = "lane " + lane.index() + " made no progress for " + timeoutNanos / 1_000_000
                     + " ms, though the peer is alive";
             if (lane.isFenceOverdue(now, timeoutNanos)) {
-                return reason + ": it does not say what has arrived";
+                return reason + ": its fence report is missing";
             }
             if (lane.isStuck(now, timeoutNanos)) {
                 if (!failover || openLanes() < 2) {

@@ -375,7 +375,7 @@ final class VerbsEndpoint
                     + " ms, though the peer is alive";
         }
         if (!again.isEmpty() && now - againSince > timeoutNanos) {
-            return "no lane took over what a broken one left for " + timeoutNanos / 1_000_000 + " ms";
+            return "no lane took over the requests of a broken one for " + timeoutNanos / 1_000_000 + " ms";
         }
         return null;
     }
