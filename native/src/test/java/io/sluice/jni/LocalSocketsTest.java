@@ -186,7 +186,7 @@ class LocalSocketsTest {
     }
 
     @Test
-    void a_message_that_nobody_receives_leaks_nothing() {
+    void an_unreceived_message_leaks_nothing() {
         assertThat(send("unseen", 100)).isEqualTo(6);
         check(Sockets.close(server));
         server = -1;

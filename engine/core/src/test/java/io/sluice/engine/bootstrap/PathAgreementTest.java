@@ -69,7 +69,7 @@ class PathAgreementTest {
     }
 
     @Test
-    void thisVersionHasTcpBesideShmIfItOffersThat() {
+    void thisVersionHasTcpAsSecondPathOfShmIfItOffersThat() {
         String reach = reach();
         for (String offered : List.of("shm,tcp", "shm")) {
             try (RawPeer peer = new RawPeer(engine.address())) {

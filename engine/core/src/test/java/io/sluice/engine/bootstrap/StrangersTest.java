@@ -116,7 +116,7 @@ class StrangersTest {
     }
 
     @Test
-    void silentOnesFromElsewhereKeepNobodyWaiting() throws IOException {
+    void silentOnesFromElsewhereKeepNoPeerWaiting() throws IOException {
         SteadyRounds.run(SILENCE, unused -> {
             reopen();
             for (int i = 0; i < SILENT; i++) {

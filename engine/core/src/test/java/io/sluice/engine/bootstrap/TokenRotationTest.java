@@ -110,7 +110,7 @@ class TokenRotationTest {
     }
 
     @Test
-    void sourceThatFailsLetsNobodyIn() {
+    void sourceThatFailsLetsNoPeerIn() {
         Vault vault = new Vault(OLD);
         TransferEngine target = engine(options -> options.tokens(vault));
         TransferEngine initiator = engine(options -> options.tokens(TokenSource.of(OLD)));

@@ -25,7 +25,7 @@ class IdleStrategyTest {
 
     @ParameterizedTest
     @ValueSource(longs = {0, Long.MAX_VALUE - 100})
-    void workBeginsItAnew(long start) {
+    void workRestartsIt(long start) {
         IdleStrategy strategy = new IdleStrategy(SPIN, YIELD);
         strategy.idle(start);
         assertThat(strategy.idle(start + PARK)).isTrue();
@@ -57,7 +57,7 @@ class IdleStrategyTest {
     }
 
     @Test
-    void onTheOnlyProcessorWhoeverWasGivenSomethingToDoRunsAtOnce() {
+    void onTheOnlyProcessorItYieldsAtOnceAfterAHandOver() {
         AtomicInteger yields = new AtomicInteger();
         IdleStrategy strategy = new IdleStrategy(SPIN, YIELD, 1, yields::incrementAndGet);
         strategy.handedOver();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /** A listener of the user that fails is the user's affair, and no connection's. */
 class FaultyConnectionListenerTest {
     @Test
-    void errorOutOfAListenerHarmsNobody() throws Exception {
+    void errorOutOfAListenerHarmsNoConnection() throws Exception {
         TransferEngine target = LinkedEngines.open(options -> {});
         TransferEngine initiator = LinkedEngines.open(options -> {});
         try {

@@ -254,7 +254,7 @@ interface ConnectingContract extends Contract {
     }
 
     @Test
-    default void nobodyListens() {
+    default void noEngineListens() {
         int port = FreePort.any();
         try (TransferEngine engine = TransferEngine.open(
                 // longer than any wait: it is not what ends these

@@ -293,7 +293,7 @@ interface FlushAndQuietContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void laterTransfersHoldNobodyUp(Fence fence) {
+    default void laterTransfersDoNotDelayTheFence(Fence fence) {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));
@@ -315,7 +315,7 @@ interface FlushAndQuietContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void readsHoldNobodyUp(Fence fence) {
+    default void readsDoNotDelayTheFence(Fence fence) {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion sink = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));
@@ -330,7 +330,7 @@ interface FlushAndQuietContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void notificationsWithoutACreditHoldNobodyUp(Fence fence) {
+    default void notificationsWithoutACreditDoNotDelayTheFence(Fence fence) {
         try (EnginePair pair = EnginePair.open(transport(), both -> both.notificationCredits(1))) {
             MemoryRegion source = filled(pair.local(64), 8);
             MemoryRegion served = pair.served(64);
@@ -350,7 +350,7 @@ interface FlushAndQuietContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void failedTransfersHoldNobodyUp(Fence fence) {
+    default void failedTransfersDoNotDelayTheFence(Fence fence) {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(1 << 20);
             MemoryRegion closing = pair.served(1 << 20);

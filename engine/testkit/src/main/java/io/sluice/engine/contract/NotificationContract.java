@@ -321,7 +321,7 @@ interface NotificationContract extends Contract {
     @Test
     @Tag(DRIVER)
     @Tag(PROCESS)
-    default void peerProcessNotifiesAndHearsOfItsLoss() {
+    default void peerProcessNotifiesAndItsLossIsReported() {
         assumeTrue(transport().crossesProcesses(), ONE_PROCESS);
         try (PeerProcess peer = PeerProcess.start(transport(), Map.of("SLUICE_NOTIFICATION_CREDITS", "100"), 4096);
                 TransferEngine engine =

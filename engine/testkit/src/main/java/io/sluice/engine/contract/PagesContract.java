@@ -166,9 +166,9 @@ public interface PagesContract extends Contract {
 
     @ParameterizedTest
     @EnumSource
-    default void pagesMoveWhoeverIsAtTheOtherEnd(Ends ends) {
+    default void pagesMoveBetweenAllEnds(Ends ends) {
         int pages = 600;
-        Random random = ContractProfile.random("pagesMoveWhoeverIsAtTheOtherEnd");
+        Random random = ContractProfile.random("pagesMoveBetweenAllEnds");
         try (EnginePair pair = ends.open(transport())) {
             byte[] sent = new byte[pages * 512];
             byte[] expected = new byte[sent.length];

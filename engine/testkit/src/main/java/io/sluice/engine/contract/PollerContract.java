@@ -167,7 +167,7 @@ interface PollerContract extends Contract {
     }
 
     @Test
-    default void callbackThatThrowsHarmsNobodyElse() {
+    default void callbackThatThrowsHarmsNoOtherTransfer() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));
@@ -240,7 +240,7 @@ interface PollerContract extends Contract {
     }
 
     @Test
-    default void futureDependentsThatThrowHarmNobodyElse() {
+    default void futureDependentsThatThrowHarmNoOtherTransfer() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion served = pair.served(64);
             pair.connection().attach(served.descriptor()).thenAccept(remote -> {

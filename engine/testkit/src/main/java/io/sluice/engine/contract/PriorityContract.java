@@ -257,7 +257,7 @@ interface PriorityContract extends Contract {
 
     @ParameterizedTest
     @EnumSource(names = {"LOW", "NORMAL"})
-    default void streamOfUrgentOnesStarvesNobody(TransferPriority priority) {
+    default void streamOfUrgentOnesStarvesNoOther(TransferPriority priority) {
         try (EnginePair pair = EnginePair.open(
                 transport(),
                 both -> both.windowOperations(1).windowBytes(256 << 10).priorityAging(Duration.ofMillis(20)))) {

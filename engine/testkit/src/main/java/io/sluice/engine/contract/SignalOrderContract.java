@@ -385,7 +385,7 @@ interface SignalOrderContract extends Contract {
     }
 
     @Test
-    default void strongSignalOfACancelledWriteHoldsNobodyUp() {
+    default void strongSignalOfACancelledWriteDelaysNoOther() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion source = pair.local(64);
             MemoryRegion served = pair.served(64);

@@ -629,7 +629,7 @@ public interface StartAndCompletionContract extends Contract {
     }
 
     @Test
-    default void completionThatThrowsCostsNobodyItsCallback() {
+    default void callbackFollowsACompletionThatThrows() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));
@@ -648,7 +648,7 @@ public interface StartAndCompletionContract extends Contract {
     }
 
     @Test
-    default void callbackThatThrowsCostsNobodyItsCompletion() {
+    default void completionFollowsACallbackThatThrows() {
         try (EnginePair pair = EnginePair.open(transport())) {
             MemoryRegion local = pair.local(64);
             RemoteRegion remote = pair.attach(pair.served(64));

@@ -309,7 +309,7 @@ class PathsTest {
     }
 
     @Test
-    void oneThatReachesEverythingHasNoOtherBeside() {
+    void transportThatReachesEverythingHasNoSecondPath() {
         TransferEngine initiator = engine("tcp", "shm");
         TransferEngine target = engine("tcp", "shm");
         Connection connection = Patience.await(initiator.connect(target.address()));
@@ -317,7 +317,7 @@ class PathsTest {
     }
 
     @Test
-    void whatCannotBeSetUpBesideIsDoneWithout() {
+    void pathThatCannotBeSetUpIsLeftOut() {
         try (CapturedLog log = CapturedLog.everything()) {
             TransferEngine initiator =
                     engine(List.of("shm", "tcp", "device"), options -> options.name(DeviceEndpoint.WITHOUT_DEVICE));

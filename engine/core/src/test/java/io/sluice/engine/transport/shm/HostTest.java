@@ -32,7 +32,7 @@ class HostTest {
     }
 
     @Test
-    void otherHostIsOutOfReachWhateverElseIsEqual() {
+    void otherHostIsOutOfReachEvenIfAllElseIsEqual() {
         assertThat(new Host("boot", "net:[1]", "9:9").whyOutOfReach(new Host("other", "net:[1]", "9:9")))
                 .contains("another host");
     }

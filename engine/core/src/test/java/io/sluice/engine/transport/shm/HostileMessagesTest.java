@@ -34,10 +34,10 @@ class HostileMessagesTest {
     void meet() {
         LoneEndpoint.accepting().close();
         before = ProcessResources.now();
-        meetAnew();
+        meetAgain();
     }
 
-    private void meetAnew() {
+    private void meetAgain() {
         endpoint = LoneEndpoint.accepting();
         peer = FakePeer.metBy(endpoint);
         region = endpoint.region(BYTES, EnumSet.of(Access.REMOTE_READ));
@@ -206,7 +206,7 @@ class HostileMessagesTest {
         int failures = 0;
         for (int i = 0; i < seed.scaled(FUZZED_PEERS); i++) {
             part();
-            meetAnew();
+            meetAgain();
             Random random = seed.random(i);
             for (int message = 0; message < MESSAGES && !endpoint.hasFailed(); message++) {
                 if (random.nextInt(10) == 0) {

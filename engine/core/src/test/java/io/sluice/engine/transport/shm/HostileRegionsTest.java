@@ -45,10 +45,10 @@ class HostileRegionsTest {
     void meet() {
         LoneEndpoint.accepting().close();
         before = ProcessResources.now();
-        meetAnew();
+        meetAgain();
     }
 
-    private void meetAnew() {
+    private void meetAgain() {
         endpoint = LoneEndpoint.accepting();
         peer = FakePeer.metBy(endpoint);
     }
@@ -317,7 +317,7 @@ class HostileRegionsTest {
         int failures = 0;
         for (int i = 0; i < seed.scaled(FUZZED_PEERS); i++) {
             part();
-            meetAnew();
+            meetAgain();
             failures += damage(seed.random(i));
         }
         assertThat(failures).isPositive();

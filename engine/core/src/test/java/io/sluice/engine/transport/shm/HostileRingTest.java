@@ -32,10 +32,10 @@ class HostileRingTest {
     void meet() {
         LoneEndpoint.accepting().close();
         before = ProcessResources.now();
-        meetAnew();
+        meetAgain();
     }
 
-    private void meetAnew() {
+    private void meetAgain() {
         endpoint = LoneEndpoint.accepting();
         peer = FakePeer.metBy(endpoint);
         toEndpoint = peer.segment().direction(true);
@@ -165,7 +165,7 @@ class HostileRingTest {
         int failures = 0;
         for (int i = 0; i < seed.scaled(FUZZED_PEERS); i++) {
             part();
-            meetAnew();
+            meetAgain();
             Random random = seed.random(i);
             for (int change = 0; change < CHANGES && !endpoint.hasFailed(); change++) {
                 change(random);

@@ -140,7 +140,7 @@ class TransportFallbackTest {
 
     @ParameterizedTest
     @CsvSource({"false, false", "true, false", "false, true", "true, true"})
-    void memoryOfTheUsersIsReachedWhoeverAllowsCrossMemoryAttach(boolean initiatorAllows, boolean targetAllows) {
+    void memoryOfTheUsersIsReachedWithAndWithoutCrossMemoryAttach(boolean initiatorAllows, boolean targetAllows) {
         try (CapturedLog log = CapturedLog.everything();
                 Arena arena = Arena.ofShared();
                 TransferEngine initiator =

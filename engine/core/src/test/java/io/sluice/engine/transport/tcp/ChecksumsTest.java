@@ -259,7 +259,7 @@ class ChecksumsTest {
     }
 
     @Test
-    void whateverBitsAreHitNoTransferSucceedsWithOtherBytes() {
+    void noTransferSucceedsWithChangedBytes() {
         FuzzSeed seed = FuzzSeed.of("ChecksumsTest");
         int succeeded = 0;
         int damaged = 0;

@@ -61,7 +61,7 @@ class FrameHeaderTest {
     }
 
     @Test
-    void nothingBesideTheHeaderIsTouched() {
+    void nothingOutsideTheHeaderIsTouched() {
         segment.fill((byte) 0x55);
         write(FrameHeader.WRITE, 0, new Claim(0, 0, 0, 0, 0));
         for (int i = 0; i < AT; i++) {

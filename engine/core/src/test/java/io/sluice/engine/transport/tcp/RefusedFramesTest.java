@@ -219,7 +219,7 @@ class RefusedFramesTest {
     }
 
     @Test
-    void detachingTwiceOrWhatWasNeverAttachedHarmsNobody() {
+    void detachingTwiceOrAnUnknownHandleHarmsNoPeer() {
         RegionDescriptor margin = target.region().slice(0, GuardedTarget.MARGIN).descriptor();
         peer.detach(right.handle());
         Claim next = GuardedTarget.claim(peer.attach(margin), margin);

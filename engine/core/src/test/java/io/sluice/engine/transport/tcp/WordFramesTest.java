@@ -193,7 +193,7 @@ class WordFramesTest {
     }
 
     @Test
-    void answerThatNobodyAskedFor() {
+    void unexpectedAnswer() {
         lane.send(RawLane.word(RawLane.FETCHED, right.at(0, 8), 1, 0));
         target.assertEnded(peer);
     }

@@ -48,7 +48,7 @@ class DeviceChoiceTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"mlx5_99", "mlx5_99:1", "", "all,all"})
-    void unknownDeviceIsNamedBesideThoseThatThereAre(String name) {
+    void unknownDeviceIsNamedWithTheExistingOnes(String name) {
         assertThatExceptionOfType(TransportUnavailableException.class)
                 .isThrownBy(() -> chosen(name))
                 .withMessageContaining("'" + (name.indexOf(':') < 0 ? name : "mlx5_99") + "'")
@@ -69,7 +69,7 @@ class DeviceChoiceTest {
     }
 
     @Test
-    void gidThatIsNotThereIsNamedBesideThoseThatAre() {
+    void missingGidIsNamedWithTheExistingOnes() {
         assertThatThrownBy(() -> TransferEngine.open(with("GID_INDEX", "200")))
                 .hasMessageContaining("GID 200")
                 .hasMessageContaining("SLUICE_VERBS_GID_INDEX")

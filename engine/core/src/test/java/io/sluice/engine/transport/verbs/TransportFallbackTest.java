@@ -72,7 +72,7 @@ class TransportFallbackTest {
     }
 
     @Test
-    void bothTakeVerbsWhereBothHaveItAndNobodyComplains() {
+    void bothTakeVerbsWhereBothHaveItWithoutAWarning() {
         try (CapturedLog log = CapturedLog.everything();
                 TransferEngine initiator =
                         TransferEngine.open(options("verbs,tcp").build());
