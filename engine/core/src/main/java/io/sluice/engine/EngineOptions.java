@@ -871,7 +871,7 @@ public final class EngineOptions {
 
         /**
          * The threshold for slow transfers: {@link EngineObserver#slowTransfer} is called when such a transfer ends,
-         * whatever its outcome. A transfer that the calling thread executes itself, on shm, is reported only if it is
+         * with any outcome. A transfer that the calling thread executes itself, on shm, is reported only if it is
          * timed ({@link TransportMetrics#duration}). Default 1 s; {@code SLUICE_SLOW_TRANSFER}.
          *
          * @param time more than zero, up to a day

@@ -1,7 +1,7 @@
 package io.sluice.engine.flow;
 
 /**
- * Somebody wants a run of a transfer to end.
+ * Asks for the end of a run of a transfer.
  *
  * @param transfer which
  * @param run which of its runs

@@ -234,8 +234,8 @@ public final class ConnectionFlow extends OwningFlow {
             throw new TooManyPendingException(maxPending + " transfers are pending on this connection, the most that"
                     + " maxPending allows; wait for some to end, or raise it");
         }
-        // whoever begins to refuse looks afterwards for what is pending: either it finds this one, or this one is
-        // refused here
+        // the thread that begins to refuse looks for pending transfers afterwards: either it finds this one, or this
+        // one is refused here
         ConnectionEnd meanwhile = refusal;
         if (meanwhile != null) {
             mailbox.removePending();
@@ -293,7 +293,7 @@ public final class ConnectionFlow extends OwningFlow {
         for (int i = 0; i < MAX_HANDED_OVER_A_RUN; i++) {
             FlowTask mail = mailbox.poll();
             if (mail == null) {
-                // an offer under way has its place but is not visible yet, and whoever made it may have seen this run
+                // an offer under way has its place but is not visible yet, and its thread may have seen this run
                 // still scheduled: only the indices tell that the mailbox is empty
                 return !mailbox.isEmpty();
             }
@@ -518,7 +518,7 @@ public final class ConnectionFlow extends OwningFlow {
      * Takes nothing new from here on; what was submitted goes on. What is being submitted at this moment is refused, or is
      * among the {@link #pending()} ones when this returns.
      *
-     * @param why what is said to whoever submits
+     * @param why the error of later submissions
      */
     public void refuse(ConnectionEnd why) {
         if (refusal == null) {
@@ -563,7 +563,7 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     private void endBlocked(ConnectionEnd why) {
-        // first the signals that wait for others: when those have ended nobody empties the queue that they would go to
+        // first the signals that wait for others: once those have ended no code empties the queue that they would go to
         for (WriteGroup.Follower follower : groups.followers()) {
             if (follower instanceof SignallingTransfer signalling) {
                 endEarly(signalling, signalling.neverFinished(why));

@@ -127,7 +127,7 @@ abstract class DataTransfer extends FlowTransfer implements PreparedTransfer {
 
     @Override
     public PreparedTransfer retarget(long localOffset, long remoteOffset, long length) {
-        throw new UnsupportedOperationException("only a single read or write without a signal can be aimed anew");
+        throw new UnsupportedOperationException("only a single read or write without a signal can be retargeted");
     }
 
     @Override

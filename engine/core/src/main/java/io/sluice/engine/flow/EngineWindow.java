@@ -28,7 +28,7 @@ public final class EngineWindow extends CreditedWindow {
         return tryAcquire(waiter, 0, count);
     }
 
-    /** Takes both kinds at once, or none; of a kind that is not asked for, nobody goes first. */
+    /** Takes both kinds at once, or none; waiters for a kind go first only if that kind is asked for. */
     boolean tryAcquire(CreditWaiter waiter, int operations, long bytes) {
         if ((operations != 0 && othersGoFirst(waitingForOperations, waiter))
                 || (bytes != 0 && othersGoFirst(waitingForBytes, waiter))) {

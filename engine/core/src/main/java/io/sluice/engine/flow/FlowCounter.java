@@ -1,6 +1,6 @@
 package io.sluice.engine.flow;
 
-/** What is counted of the connections of one transport on one poller, beside their operations. */
+/** The counters of one transport's connections on one poller, without those of their operations. */
 public enum FlowCounter {
     /** Work requests that endpoints have accepted. */
     CHUNKS,

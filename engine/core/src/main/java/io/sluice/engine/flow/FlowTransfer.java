@@ -27,7 +27,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
     private static final Logger LOG = LoggerFactory.getLogger(FlowTransfer.class);
     private static final VarHandle QUIESCENCE;
     private static final long NOT_POSTED = Long.MIN_VALUE;
-    // nobody has asked yet when the run will be quiet
+    // stands for a run whose quiescence has not been asked for
     private static final CompletableFuture<Void> NOT_ASKED = new CompletableFuture<>();
 
     static {
@@ -162,7 +162,7 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         }
     }
 
-    /** Whether a device may tell of its success: all of it is bytes of memory, and goes on one path. */
+    /** Whether a device may report its success: all of it is bytes of memory, and goes on one path. */
     boolean mayCompleteOnDevice() {
         return false;
     }
@@ -199,13 +199,13 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         return waitsOnDevice && options.startAfter() instanceof StreamEvent event ? event : null;
     }
 
-    /** The event by which a device is to tell of the run's success, or null. */
+    /** The event by which a device reports the run's success, or null. */
     @Nullable
     StreamCompletion completionOnDevice() {
         return completesOnDevice && options.completeInto() instanceof StreamCompletion event ? event : null;
     }
 
-    /** A part of the run has failed: no device tells of its success any more. */
+    /** A part of the run has failed: no device reports its success any more. */
     void completeOnHost() {
         completesOnDevice = false;
     }

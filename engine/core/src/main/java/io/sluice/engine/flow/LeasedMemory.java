@@ -4,7 +4,7 @@ import io.sluice.engine.RegionMemory;
 import io.sluice.engine.transport.RegisteredMemory;
 import org.jspecify.annotations.Nullable;
 
-/** Local memory that stays what it is while somebody holds a lease. Any thread. */
+/** Local memory that stays valid while a lease is held. Any thread. */
 public interface LeasedMemory {
     /**
      * Takes a lease.

@@ -187,7 +187,7 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
         return mine;
     }
 
-    /** It ends: nobody has to tell it when its turn comes. */
+    /** It ends: it must not be called when its turn comes. */
     void stopFollowing() {
         WriteGroup group = precedingGroup;
         if (group != null) {

@@ -25,7 +25,7 @@ public final class TransferFactory {
     }
 
     /**
-     * Starts a transfer that this has just made, and that nobody else knows: it cannot be running.
+     * Starts a transfer that this factory has just made, and that no other code has: it cannot be running.
      *
      * @param made by this
      * @throws io.sluice.engine.SluiceException if the connection takes none

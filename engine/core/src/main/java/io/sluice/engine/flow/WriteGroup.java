@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What changes the target's memory between two things that come after all of it: notifications, {@code STRONG} signals,
  * flushes. What follows a group may leave once the group and all before it are empty: that gives the order that is promised
- * on any transport, whatever the lanes do.
+ * on any transport, under any reordering of the lanes.
  */
 final class WriteGroup {
     private int outstanding;
@@ -57,7 +57,7 @@ final class WriteGroup {
         return follower;
     }
 
-    /** Whether nobody has asked yet that it be made visible; from now on somebody has. */
+    /** Whether its visibility has not been requested yet; marks it as requested. */
     boolean askForVisibility() {
         boolean first = !visibilityAsked;
         visibilityAsked = true;

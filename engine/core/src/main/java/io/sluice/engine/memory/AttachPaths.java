@@ -17,8 +17,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The paths of a connection, as regions are attached over them, and how the answer to an attach tells of them. On the connection's
- * loop.
+ * The paths of a connection, as regions are attached over them, and how the answer to an attach names them. On the
+ * connection's loop.
  */
 public final class AttachPaths {
     private static final int MOST_DEVICE_BYTES = 255;

@@ -45,7 +45,7 @@ public final class AttachedRegion implements RemoteRegion {
         return descriptor;
     }
 
-    /** By which the peer knows the attachment, whatever path is taken. */
+    /** The key by which the peer knows the attachment, on every path. */
     public RemoteKey key() {
         return first.key();
     }

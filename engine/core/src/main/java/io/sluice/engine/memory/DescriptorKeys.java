@@ -12,9 +12,9 @@ import java.util.Set;
 import javax.crypto.Mac;
 
 /**
- * Issues descriptors and recognises them. The key of a descriptor is the head of a MAC over what it grants, under a secret
- * that never leaves the engine: so nobody can widen a slice, add a right or name another region, and the engine need not
- * remember what it issued.
+ * Issues descriptors and recognises them. The key of a descriptor is the head of a MAC over what it grants, under a
+ * secret that never leaves the engine: so a peer cannot widen a slice, add a right or name another region, and the
+ * engine need not remember what it issued.
  */
 public final class DescriptorKeys {
     // to make one takes longer than to use it, and a peer may have thousands of descriptors looked at

@@ -142,7 +142,7 @@ public final class RegionExchange {
             }
 
             private void giveUp(List<RemoteRegion> attached, SluiceException error) {
-                // nobody gets to know of them, so they would stay attached for the connection's whole life
+                // no caller gets them, so they would stay attached for the connection's whole life
                 attached.forEach(region -> connection.detach(region));
                 result.completeExceptionally(error);
             }
@@ -271,7 +271,7 @@ public final class RegionExchange {
     public void lookupAsked(ByteBuffer body) {
         long request = AttachMessage.need(body, 8).getLong();
         if (body.remaining() > RegionOptions.MAX_NAME_BYTES) {
-            // no region has such a name, so nobody need be asked about it
+            // no region has such a name, so the authorizer need not be asked about it
             control.answer(
                     MessageType.LOOKUP_RESULT,
                     ByteBuffer.allocate(9)

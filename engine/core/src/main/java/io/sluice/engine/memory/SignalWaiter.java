@@ -13,6 +13,6 @@ interface SignalWaiter {
     /** The counter has this value. Only the first news of a wait counts. */
     void reached(long value);
 
-    /** Nobody will change the counter any more. */
+    /** The counter will not change any more. */
     void failed(SluiceException why);
 }

@@ -56,7 +56,7 @@ final class ConnectionFlowStress {
     /** A transfer is handed over while the poller looks at the one before. */
     @JCStressTest
     @Outcome(id = "2, true", expect = ACCEPTABLE, desc = "Both end.")
-    @Outcome(id = "1, .*", expect = FORBIDDEN, desc = "One lies in the mailbox, and nobody looks.")
+    @Outcome(id = "1, .*", expect = FORBIDDEN, desc = "One lies in the mailbox, and no run looks.")
     @State
     public static class HandOverAgainstThePollersLook extends CountedFlow {
         public HandOverAgainstThePollersLook() {
@@ -87,7 +87,7 @@ final class ConnectionFlowStress {
     /** Two threads hand over while the poller looks. */
     @JCStressTest
     @Outcome(id = "2, true", expect = ACCEPTABLE, desc = "Both end.")
-    @Outcome(id = "[01], .*", expect = FORBIDDEN, desc = "One lies in the mailbox, and nobody looks.")
+    @Outcome(id = "[01], .*", expect = FORBIDDEN, desc = "One lies in the mailbox, and no run looks.")
     @State
     public static class TwoHandOversAgainstThePollersLook extends CountedFlow {
         @Actor
@@ -435,7 +435,7 @@ final class ConnectionFlowStress {
     @Outcome(
             id = {"true, true", "false, true"},
             expect = ACCEPTABLE,
-            desc = "It hears of it.")
+            desc = "It is notified.")
     @Outcome(id = ".*, false", expect = FORBIDDEN, desc = "It waits for ever.")
     @State
     public static class QuiescedAgainstTheLastCompletion extends CountedFlow {

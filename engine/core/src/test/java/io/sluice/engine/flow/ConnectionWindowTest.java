@@ -11,7 +11,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class ConnectionWindowTest {
-    // Nobody waits for the engine's credits here, so it does not matter who asks.
+    // No test here waits for the engine's credits, so the waiter does not matter.
     private static final CreditWaiter NO_WAITER = null;
 
     private final EngineWindow engine = new EngineWindow(5, 1000);

@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 final class EngineWindowStress {
     private static final long MANY_BYTES = 1 << 20;
 
-    // who asks matters only where somebody waits
+    // the waiter matters only where a connection waits
     private static final CreditWaiter ONE = new SteppedFlow().flow.mailbox();
     private static final CreditWaiter OTHER = new SteppedFlow().flow.mailbox();
 
@@ -211,7 +211,7 @@ final class EngineWindowStress {
             id = {"true, false", "true, true", "false, true"},
             expect = ACCEPTABLE,
             desc = "It does not wait in vain.")
-    @Outcome(id = "false, false", expect = FORBIDDEN, desc = "It waits for ever beside a free credit.")
+    @Outcome(id = "false, false", expect = FORBIDDEN, desc = "It waits for ever though a credit is free.")
     @State
     public static class WaiterAgainstRelease {
         private final EngineWindow window = new EngineWindow(1, MANY_BYTES);

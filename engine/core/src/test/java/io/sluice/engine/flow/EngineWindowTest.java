@@ -53,7 +53,7 @@ class EngineWindowTest {
     void bothKindsAtOnceGoToNobodyWhileOthersWaitForOneOfThem() {
         second.await();
         assertThat(window.tryAcquire(first, 1, 10)).isFalse();
-        assertThat(window.tryAcquire(first, 0, 10)).as("nobody waits for bytes").isTrue();
+        assertThat(window.tryAcquire(first, 0, 10)).as("no connection waits for bytes").isTrue();
         assertThat(window.tryAcquire(second, 1, 10)).isTrue();
         window.leaveOperations(second);
         assertThat(window.tryAcquire(first, 1, 10)).isTrue();
@@ -66,7 +66,7 @@ class EngineWindowTest {
         window.awaitBytes(third);
         assertThat(window.tryAcquire(first, 1, 10)).isFalse();
         assertThat(window.tryAcquire(first, 1, 0))
-                .as("nobody waits for operations")
+                .as("no connection waits for operations")
                 .isTrue();
         woken.clear();
         window.release(1, 0);

@@ -141,7 +141,7 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
         poller.stop();
     }
 
-    /** Memory that nobody looks at. */
+    /** Memory whose bytes are never read. */
     enum NoMemory implements LeasedMemory {
         INSTANCE;
 

@@ -67,7 +67,7 @@ public class TransferBenchmark {
     }
 
     /**
-     * The same, but checked and made anew for each transfer.
+     * The same, but checked and created for each transfer.
      *
      * @return how many have ended
      */

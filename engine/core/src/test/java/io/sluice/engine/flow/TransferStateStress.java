@@ -139,7 +139,7 @@ final class TransferStateStress {
     /** Two threads cancel. */
     @JCStressTest
     @Outcome(id = "1, true", expect = ACCEPTABLE, desc = "One of them tells the poller.")
-    @Outcome(id = "0, .*", expect = FORBIDDEN, desc = "Nobody tells the poller.")
+    @Outcome(id = "0, .*", expect = FORBIDDEN, desc = "Neither tells the poller.")
     @Outcome(id = "2, .*", expect = FORBIDDEN, desc = "Both tell the poller.")
     @State
     public static class CancelAgainstCancel {
@@ -261,7 +261,7 @@ final class TransferStateStress {
 
     /** A run ends while something of it is posted. */
     @JCStressTest
-    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "Nobody starts it meanwhile.")
+    @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "No thread starts it meanwhile.")
     @Outcome(id = "true, .*", expect = FORBIDDEN, desc = "A restart while something is posted.")
     @State
     public static class RestartAgainstAnUnquietEnd {
@@ -283,7 +283,7 @@ final class TransferStateStress {
         }
     }
 
-    /** Whoever starts the next run sees what the poller wrote in the last. */
+    /** The thread that starts the next run sees what the poller wrote in the last. */
     @JCStressTest
     @Outcome(
             id = {"-1", "7"},

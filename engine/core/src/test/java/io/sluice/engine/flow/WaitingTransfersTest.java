@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class WaitingTransfersTest {
     private static final Duration AN_HOUR = Duration.ofHours(1);
 
-    /** Memory that nobody looks at. */
+    /** Memory whose bytes are never read. */
     private enum NoMemory implements LeasedMemory {
         INSTANCE;
 

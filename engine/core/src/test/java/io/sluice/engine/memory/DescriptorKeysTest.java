@@ -38,7 +38,7 @@ class DescriptorKeysTest {
                 .isEqualTo(genuine);
     }
 
-    /** Whether its engine and epoch are this engine's, the session asks beside this. */
+    /** The session checks separately that engine and epoch are this engine's. */
     @Test
     void anySingleFieldOfTheGrantChanged() {
         for (RegionDescriptor forged : List.of(

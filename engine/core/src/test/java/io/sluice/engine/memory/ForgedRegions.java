@@ -21,7 +21,7 @@ public final class ForgedRegions {
         return forged(genuine.connection(), (AttachedRegion) genuine, genuine.descriptor(), key);
     }
 
-    /** A region of a connection that presents a key over the path of a genuine one, whatever is copied. */
+    /** A region of a connection that presents a key over the path of a genuine one, for every kind of local memory. */
     static AttachedRegion forged(
             Connection connection, AttachedRegion genuine, RegionDescriptor descriptor, RemoteKey key) {
         RegionPath taken = (RegionPath) genuine.path();

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A peer that does not keep to the rules: it asks for what it was not given. On tcp the target checks every frame, so nothing
- * outside the attached slice is read or written whatever the peer sends.
+ * outside the attached slice is read or written by any request of the peer.
  */
 class ForgedRequestsTest {
     private static final int REGION_BYTES = 64 << 10;

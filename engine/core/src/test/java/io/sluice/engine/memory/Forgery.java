@@ -6,7 +6,7 @@ import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionDescriptor;
 import java.util.Set;
 
-/** A descriptor with fields of the forger's choice beside genuine ones. */
+/** A descriptor that mixes fields of the forger's choice with genuine ones. */
 final class Forgery {
     private EngineId engineId;
     private long epoch;

@@ -232,7 +232,7 @@ final class SignalWaitsStress {
     /** A wait begins while the region closes. */
     @JCStressTest
     @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "It ends with the error.")
-    @Outcome(id = "false, .*", expect = FORBIDDEN, desc = "It waits for what nobody will change any more.")
+    @Outcome(id = "false, .*", expect = FORBIDDEN, desc = "It waits for a counter that no longer changes.")
     @State
     public static class WaitAgainstClose {
         private final SignalWaits waits = new SignalWaits(() -> {});
@@ -358,7 +358,7 @@ final class SignalWaitsStress {
     /** A wait on a loop is armed while its region closes. */
     @JCStressTest
     @Outcome(id = "1", expect = ACCEPTABLE, desc = "It ends with the error.")
-    @Outcome(expect = FORBIDDEN, desc = "It waits for what nobody will change any more, or ends twice.")
+    @Outcome(expect = FORBIDDEN, desc = "It waits for a counter that no longer changes, or ends twice.")
     @State
     public static class LoopWaitAgainstClose extends OneLoopWait {
         @Actor

@@ -221,7 +221,7 @@ interface MemoryLifetimeContract extends Contract {
         }
     }
 
-    /** Anybody who may write to a file can do this to whoever has mapped it. */
+    /** A writer of a file can do this to every process that has mapped it. */
     @ParameterizedTest
     @ValueSource(ints = {64, 16 << 10, 1 << 20, 8 << 20})
     @Tag(DRIVER)
