@@ -66,7 +66,8 @@ class TokenFileTest {
         TokenSource source = write(FIRST + "\n" + hidden + "# rotated in November, by hand");
         assertThatThrownBy(source::tokens)
                 .isInstanceOf(SluiceException.class)
-                .hasMessageContaining(file + ", line 2: it has the character U+%04X".formatted((int) hidden.charAt(0)));
+                .hasMessageContaining(file
+                        + ", line 2: the token contains the invisible character U+%04X".formatted((int) hidden.charAt(0)));
     }
 
     @Test

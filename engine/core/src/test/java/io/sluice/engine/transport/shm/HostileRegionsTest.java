@@ -139,7 +139,7 @@ class HostileRegionsTest {
         sendFile(true);
         assertThat(endpoint.nextFailure())
                 .isInstanceOf(ProtocolException.class)
-                .hasMessageContaining("cannot be written");
+                .hasMessageContaining("is read-only");
     }
 
     /** The descriptor gives the right to write, but the peer's endpoint says that the region is read-only. */
