@@ -23,23 +23,12 @@ final class PathQueue {
     // for each kind of local memory
     private final Chunker[] chunkers = new Chunker[KINDS.length];
     private final boolean canCarrySignals;
-    private final WorkRequest[] batch;
-    private final long mostBytes;
+    private final WorkRequest[] batch = new WorkRequest[BATCH];
     private int from;
     private int to;
-    private long bytes;
 
-    /**
-     * An empty one.
-     *
-     * @param windowBytes of the connection's window
-     * @param mostRequests no more than so many wait, but one always may
-     * @param mostBytes once these are as many bytes or more, no more is added
-     */
-    PathQueue(int index, FlowPath path, long windowBytes, int mostRequests, long mostBytes) {
+    PathQueue(int index, FlowPath path, long windowBytes) {
         this.index = index;
-        this.batch = new WorkRequest[Math.clamp(mostRequests, 1, BATCH)];
-        this.mostBytes = mostBytes;
         this.transport = path.transport();
         this.endpoint = path.endpoint();
         this.lists = endpoint instanceof PageLists taking ? taking : null;
@@ -84,11 +73,10 @@ final class PathQueue {
     /** Adds one; there is room. */
     void add(WorkRequest request) {
         batch[to++] = request;
-        bytes += request.length();
     }
 
     boolean isFull() {
-        return to == batch.length || bytes >= mostBytes;
+        return to == BATCH;
     }
 
     /** Offers what there is; false if the endpoint left some of it. */
@@ -103,14 +91,9 @@ final class PathQueue {
                 return false;
             }
         }
-        empty();
-        return true;
-    }
-
-    private void empty() {
         from = 0;
         to = 0;
-        bytes = 0;
+        return true;
     }
 
     /** What completes from here on does so now: one look at the clock for all. */
@@ -132,7 +115,8 @@ final class PathQueue {
         if (from < to) {
             return true;
         }
-        empty();
+        from = 0;
+        to = 0;
         return false;
     }
 }

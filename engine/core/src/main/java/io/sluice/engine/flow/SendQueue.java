@@ -20,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ReferenceEquality") // an operation is its own identity
 final class SendQueue {
-    // of the window
-    private static final int PATH_SHARE = 8;
-
     private final EventLoop loop;
     private final FlowFigures figures;
     private final TransferEnds ends;
@@ -61,13 +58,7 @@ final class SendQueue {
         this.window = new ConnectionWindow(options.windowOperations(), options.windowBytes(), engineWindow);
         this.paths = new PathQueue[paths.size()];
         long windowBytes = Math.min(options.windowBytes(), options.engineWindowBytes());
-        // what a path without room leaves keeps its credits: of several paths each may keep few of them from the others
-        boolean several = paths.size() > 1;
-        int requests = several
-                ? Math.min(options.windowOperations(), options.engineWindowOperations()) / PATH_SHARE
-                : Integer.MAX_VALUE;
-        long bytes = several ? windowBytes / PATH_SHARE : Long.MAX_VALUE;
-        Arrays.setAll(this.paths, i -> new PathQueue(i, paths.get(i), windowBytes, requests, bytes));
+        Arrays.setAll(this.paths, i -> new PathQueue(i, paths.get(i), windowBytes));
         this.groups = groups;
         this.waiting = new WaitingTransfers(options.priorityAging(), paths.size());
     }

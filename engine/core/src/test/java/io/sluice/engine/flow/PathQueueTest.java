@@ -15,12 +15,7 @@ class PathQueueTest {
     private static final RemoteKey OTHER = new RemoteKey(2, 0, 0);
 
     private static PathQueue queue(Capabilities capabilities, SteppedFlow.HeldRequests endpoint) {
-        return new PathQueue(
-                0,
-                new FlowPath(0, capabilities, endpoint, ConnectionCounters.alone()),
-                1024 * MIB,
-                Integer.MAX_VALUE,
-                Long.MAX_VALUE);
+        return new PathQueue(0, new FlowPath(0, capabilities, endpoint, ConnectionCounters.alone()), 1024 * MIB);
     }
 
     private static final class ListTaker extends SteppedFlow.HeldRequests implements PageLists {

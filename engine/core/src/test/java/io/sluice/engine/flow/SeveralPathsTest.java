@@ -22,14 +22,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the paths of one flow do to each other. */
 class SeveralPathsTest {
     private static final int BYTES = 8;
-    private static final int WINDOW_OPERATIONS = 32;
-    private static final long WINDOW_BYTES = 1 << 20;
 
     private final SteppedLoop loop = new SteppedLoop();
     private final Takes first = new Takes();
@@ -43,10 +39,7 @@ class SeveralPathsTest {
         flow = new ConnectionFlow(
                 null,
                 loop,
-                PatientOptions.builder()
-                        .windowOperations(WINDOW_OPERATIONS)
-                        .windowBytes(WINDOW_BYTES)
-                        .build(),
+                PatientOptions.builder().build(),
                 new EngineWindow(1024, 1 << 20),
                 List.of(path(first), path(second)),
                 new NotificationSender() {
@@ -83,13 +76,9 @@ class SeveralPathsTest {
     }
 
     private ElementPlan over(int path) {
-        return over(path, BYTES);
-    }
-
-    private ElementPlan over(int path, long length) {
         RemoteKey key = new RemoteKey(0, 0, 0);
         key.path(path);
-        return new ElementPlan(memory, 0, key, 0, length);
+        return new ElementPlan(memory, 0, key, 0, BYTES);
     }
 
     private void write(int path) {
@@ -151,30 +140,6 @@ class SeveralPathsTest {
         complete(first);
         assertThat(ended).isEqualTo(4);
         assertThat(flow.window().operations()).isZero();
-    }
-
-    /** What waits for room has been cut already, and holds credits: never so many that another path gets none. */
-    @ParameterizedTest
-    @ValueSource(longs = {BYTES, WINDOW_BYTES / 8})
-    void aPathWithoutRoomLeavesCreditsToAnother(long length) {
-        first.full = true;
-        for (int i = 0; i < WINDOW_OPERATIONS; i++) {
-            write(over(0, length));
-        }
-        run();
-        write(over(1, length));
-        run();
-        assertThat(second.posted()).isOne();
-        complete(second);
-        assertThat(ended).isOne();
-        first.full = false;
-        flow.postable();
-        while (first.hasPosted()) {
-            complete(first);
-        }
-        assertThat(ended).isEqualTo(WINDOW_OPERATIONS + 1);
-        assertThat(flow.window().operations()).isZero();
-        assertThat(flow.window().bytes()).isZero();
     }
 
     @Test
