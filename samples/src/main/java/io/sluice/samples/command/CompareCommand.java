@@ -284,7 +284,7 @@ final class CompareCommand implements Callable<Integer> {
         }
         require(Files.isReadable(file), "--from: " + file + " cannot be read");
         try {
-            return CompareDocument.parse(WrittenText.read("--from", file));
+            return CompareDocument.parse(WholeFile.read("--from", file));
         } catch (IllegalArgumentException e) {
             throw CommandFailure.usage("--from: " + file + ": " + e.getMessage());
         }

@@ -55,7 +55,7 @@ final class ComparePresentation {
 
     /** What somebody has written is not to be lost. */
     private static void requireMarks(Path file) throws IOException {
-        if (!CompareDocument.hasMarks(WrittenText.read("--markdown", file))) {
+        if (!CompareDocument.hasMarks(WholeFile.read("--markdown", file))) {
             throw CommandFailure.usage("--markdown: " + file + " is there, and has no marks for tables between them;"
                     + " --markdown with a new file writes them");
         }
@@ -70,7 +70,7 @@ final class ComparePresentation {
             WholeFile.write(
                     markdown,
                     Files.isRegularFile(markdown)
-                            ? document.markdownIn(WrittenText.read("--markdown", markdown))
+                            ? document.markdownIn(WholeFile.read("--markdown", markdown))
                             : document.markdown());
         }
         if (png != null) {

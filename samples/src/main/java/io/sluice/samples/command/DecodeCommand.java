@@ -4,8 +4,6 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.decode.DecodeNode;
-import io.sluice.samples.decode.PoolMemory;
-import io.sluice.samples.decode.SessionReport;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.report.ByteSize;
@@ -104,9 +102,9 @@ final class DecodeCommand implements Callable<Integer> {
         PageGeometry geometry = PageGeometry.fitting(model.model(), bytes);
         EngineOptions options =
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
-        try (ReadyMark ready = new ReadyMark(readyFile);
+        try (ReadyFile.Mark ready = new ReadyFile.Mark(readyFile);
                 TransferEngine engine = TransferEngine.open(options)) {
-            PoolMemory memory = touch ? PoolMemory.TOUCHED : PoolMemory.ON_DEMAND;
+            DecodeNode.PoolMemory memory = touch ? DecodeNode.PoolMemory.TOUCHED : DecodeNode.PoolMemory.ON_DEMAND;
             DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry, memory);
             // Whoever finds the file may connect at once, and a connection that nobody expects yet waits.
             ready.set(ReadyFile.of(node.address()));
@@ -121,11 +119,11 @@ final class DecodeCommand implements Callable<Integer> {
         }
     }
 
-    private Flux<SessionReport> sessions(DecodeNode node) {
+    private Flux<DecodeNode.SessionReport> sessions(DecodeNode node) {
         return once ? node.sessions().take(1) : node.sessions();
     }
 
-    private void report(SessionReport report) {
+    private void report(DecodeNode.SessionReport report) {
         Throwable error = report.error();
         say("Received " + report.requests() + " requests, checked " + report.pagesChecked() + " pages, "
                 + report.pagesCorrupted() + " of them corrupted"

@@ -1,10 +1,10 @@
 package io.sluice.samples.command;
 
-import io.sluice.samples.decode.PoolMemory;
-import io.sluice.samples.prefill.Phases;
+import io.sluice.samples.decode.DecodeNode;
+import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.replay.Pacing;
-import io.sluice.samples.replay.ReplayPlan;
+import io.sluice.samples.replay.Replay;
 import io.sluice.samples.replay.TraceChoice;
 import io.sluice.samples.report.ByteSize;
 import io.sluice.samples.report.DurationText;
@@ -82,13 +82,13 @@ final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         long poolBytes = DefaultPool.bytesForOne(model.model());
-        ReplaySettings settings = new ReplaySettings(
+        ReplayRun.Settings settings = new ReplayRun.Settings(
                 new TraceChoice.Generated(Long.MAX_VALUE, SEED),
-                new ReplayPlan(Long.MAX_VALUE, Pacing.unlimited(), duration, Phases.SEPARATE),
+                new Replay.Plan(Long.MAX_VALUE, Pacing.unlimited(), duration, PageMover.Phases.SEPARATE),
                 model.model(),
                 SEED,
                 poolBytes,
-                PoolMemory.TOUCHED,
+                DecodeNode.PoolMemory.TOUCHED,
                 transport.engineOptions().noListener().build(),
                 transport.arguments(),
                 null,

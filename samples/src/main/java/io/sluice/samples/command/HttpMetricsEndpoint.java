@@ -1,5 +1,8 @@
 package io.sluice.samples.command;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
 import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
 import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
@@ -7,16 +10,20 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.prometheus.metrics.exporter.httpserver.HTTPServer;
 import io.sluice.engine.TransferEngine;
+import io.sluice.metrics.EngineHealth.Status;
 import io.sluice.metrics.EngineHealth;
 import io.sluice.metrics.EngineMeters;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
+import java.net.HttpURLConnection;
 import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -119,5 +126,49 @@ final class HttpMetricsEndpoint implements MetricsEndpoint {
         server.close();
         collections.close();
         registry.close();
+    }
+
+    /** Answers probes: 200 if all is well, else 503, and why as JSON. */
+    static final class HealthHandler implements HttpHandler {
+
+        private static final String LIVE = "/health/live";
+        private static final String READY = "/health/ready";
+        private static final ObjectMapper JSON = new ObjectMapper();
+
+        private final Supplier<@Nullable EngineHealth> health;
+
+        HealthHandler(Supplier<@Nullable EngineHealth> health) {
+            this.health = health;
+        }
+
+        @Override
+        public void handle(HttpExchange exchange) throws IOException {
+            try (exchange) {
+                switch (exchange.getRequestURI().getPath()) {
+                    // a process that has no engine yet starts, and is not to be killed for that
+                    case LIVE -> answer(exchange, status(EngineHealth::live, true));
+                    case READY -> answer(exchange, status(EngineHealth::ready, false));
+                    default -> exchange.sendResponseHeaders(HttpURLConnection.HTTP_NOT_FOUND, -1);
+                }
+            }
+        }
+
+        private Status status(Function<EngineHealth, Status> question, boolean withoutEngine) {
+            EngineHealth known = health.get();
+            return known == null ? new Status(withoutEngine, "starting") : question.apply(known);
+        }
+
+        private static void answer(HttpExchange exchange, Status status) throws IOException {
+            byte[] body =
+                    JSON.writeValueAsBytes(Map.of("status", status.isUp() ? "up" : "down", "detail", status.detail()));
+            exchange.getResponseHeaders().set("Content-Type", "application/json");
+            boolean headOnly = exchange.getRequestMethod().equals("HEAD");
+            exchange.sendResponseHeaders(
+                    status.isUp() ? HttpURLConnection.HTTP_OK : HttpURLConnection.HTTP_UNAVAILABLE,
+                    headOnly ? -1 : body.length);
+            if (!headOnly) {
+                exchange.getResponseBody().write(body);
+            }
+        }
     }
 }

@@ -1,5 +1,10 @@
 package io.sluice.samples.command;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import org.slf4j.ILoggerFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
@@ -17,5 +22,35 @@ final class LogLevelOption {
             })
     void level(LogLevel level) {
         level.apply();
+    }
+
+    /** How much is logged. */
+    enum LogLevel {
+        /** Nothing. */
+        OFF(Level.OFF),
+        /** What went wrong and could not be told otherwise. */
+        ERROR(Level.ERROR),
+        /** What may need attention, too. */
+        WARN(Level.WARN),
+        /** What happens, too. */
+        INFO(Level.INFO),
+        /** What developers want to know, too. */
+        DEBUG(Level.DEBUG),
+        /** Everything. */
+        TRACE(Level.TRACE);
+
+        private final Level level;
+
+        LogLevel(Level level) {
+            this.level = level;
+        }
+
+        /** From now on this much is logged. */
+        void apply() {
+            ILoggerFactory factory = LoggerFactory.getILoggerFactory();
+            if (factory instanceof LoggerContext context) {
+                context.getLogger(Logger.ROOT_LOGGER_NAME).setLevel(level);
+            }
+        }
     }
 }

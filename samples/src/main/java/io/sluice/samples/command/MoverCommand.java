@@ -154,7 +154,7 @@ final class MoverCommand implements Callable<Integer> {
             throw CommandFailure.usage("--http-port: a port is 0, for any free ones, to " + (MAX_PORT - 1));
         }
         PoolLayout layout = layout(model.model());
-        try (ReadyMark ready = new ReadyMark(readyFile)) {
+        try (ReadyFile.Mark ready = new ReadyFile.Mark(readyFile)) {
             MoverHost host = host();
             List<MoverDeployment> movers = new ArrayList<>();
             try {

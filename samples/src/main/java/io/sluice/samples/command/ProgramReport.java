@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransportStatus;
 import io.sluice.samples.report.ByteSize;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -79,5 +80,24 @@ record ProgramReport(
                 .repeat(' ', Math.max(0, LABEL_CHARACTERS - label.length()))
                 .append(' ');
         text.append(value).append('\n');
+    }
+
+    /**
+     * Whether a transport can be used here.
+     *
+     * @param name as {@code --transport} takes it
+     * @param available whether nothing is in the way
+     * @param reason why not and what to do, or {@code null}
+     * @param devices what it finds to use
+     */
+    record TransportReport(
+            @JsonProperty("name") String name,
+            @JsonProperty("available") boolean available,
+            @JsonProperty("reason") @Nullable String reason,
+            @JsonProperty("devices") List<String> devices) {
+
+        static TransportReport of(TransportStatus status) {
+            return new TransportReport(status.name(), status.isAvailable(), status.unavailable(), status.devices());
+        }
     }
 }

@@ -1,16 +1,16 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.EngineAddress;
-import io.sluice.samples.decode.PoolMemory;
+import io.sluice.samples.decode.DecodeNode;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
-import io.sluice.samples.prefill.Phases;
+import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.replay.Pacing;
-import io.sluice.samples.replay.ReplayPlan;
+import io.sluice.samples.replay.Replay;
 import io.sluice.samples.replay.TraceChoice;
 import io.sluice.samples.report.DurationText;
-import io.sluice.samples.trace.TraceMode;
+import io.sluice.samples.trace.TraceReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -150,13 +150,13 @@ final class ReplayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        ReplaySettings settings = new ReplaySettings(
+        ReplayRun.Settings settings = new ReplayRun.Settings(
                 traceChoice(),
-                new ReplayPlan(requestLimit(), pacing, duration, Phases.OVERLAPPING),
+                new Replay.Plan(requestLimit(), pacing, duration, PageMover.Phases.OVERLAPPING),
                 model.model(),
                 seed,
                 poolBytes(model.model()),
-                PoolMemory.ON_DEMAND,
+                DecodeNode.PoolMemory.ON_DEMAND,
                 transport.engineOptions().noListener().build(),
                 transport.arguments(),
                 connect,
@@ -185,7 +185,7 @@ final class ReplayCommand implements Callable<Integer> {
         if (!Files.isReadable(trace) || Files.isDirectory(trace)) {
             throw CommandFailure.usage("--trace: " + trace + " is no file that can be read");
         }
-        return new TraceChoice.Recorded(trace, lenient ? TraceMode.LENIENT : TraceMode.STRICT);
+        return new TraceChoice.Recorded(trace, lenient ? TraceReader.Mode.LENIENT : TraceReader.Mode.STRICT);
     }
 
     private long requestLimit() {

@@ -1,9 +1,12 @@
 package io.sluice.samples.command;
 
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineOptions;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferEngine;
 import io.sluice.reactor.ReactiveTransferEngine;
-import io.sluice.samples.decode.PoolMemory;
+import io.sluice.samples.decode.DecodeNode;
+import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.prefill.PrefillSession;
@@ -37,7 +40,7 @@ final class ReplayRun {
     private static final Duration REFRESH = Duration.ofMillis(100);
     private static final Duration GOODBYE = Duration.ofSeconds(5);
 
-    private final ReplaySettings settings;
+    private final Settings settings;
     private final MetricsEndpoint watched;
     private final Termination termination;
     private final PrintWriter out;
@@ -50,7 +53,7 @@ final class ReplayRun {
      * @param conclusion what else to say of a replay in which all went well
      */
     ReplayRun(
-            ReplaySettings settings,
+            Settings settings,
             MetricsEndpoint watched,
             Termination termination,
             CommandLine command,
@@ -118,7 +121,7 @@ final class ReplayRun {
                 "--listen", ListenAddress.LOOPBACK.toString(),
                 "--model", settings.model().name(),
                 "--pool", Long.toString(settings.poolBytes())));
-        if (settings.poolMemory() == PoolMemory.TOUCHED) {
+        if (settings.poolMemory() == DecodeNode.PoolMemory.TOUCHED) {
             options.add("--touch");
         }
         options.addAll(settings.engineArguments());
@@ -197,4 +200,32 @@ final class ReplayRun {
         err.flush();
         return found.corruptedPages() > 0 || requestsUnaccounted > 0 ? ExitCodes.FAILED : ExitCodes.OK;
     }
+
+    /**
+     * All that a replay is told.
+     *
+     * @param trace where the requests come from
+     * @param plan how many of them, and when
+     * @param model whose pages move
+     * @param seed for the content of the pages
+     * @param poolBytes size of the page pool of the decode process that is started
+     * @param poolMemory whether that process touches its pool first
+     * @param engine settings of the prefill side's engine, which does not listen
+     * @param engineArguments the options about its engine for the decode process that is started
+     * @param decode where a decode side runs already, or {@code null} to start one
+     * @param patience how long to wait for a decode side that is gone before giving up, or {@code null} to give up at once
+     * @param json where the summary goes as JSON, or {@code null}
+     */
+    record Settings(
+            TraceChoice trace,
+            Replay.Plan plan,
+            ModelPreset model,
+            long seed,
+            long poolBytes,
+            DecodeNode.PoolMemory poolMemory,
+            EngineOptions engine,
+            List<String> engineArguments,
+            @Nullable EngineAddress decode,
+            @Nullable Duration patience,
+            @Nullable Path json) {}
 }

@@ -120,7 +120,7 @@ final class ServeCommand implements Callable<Integer> {
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
         // The engine is closed before the memory goes that it may be given.
         try (MetricsEndpoint watched = metrics.open(spec.commandLine());
-                ReadyMark ready = new ReadyMark(readyFile);
+                ReadyFile.Mark ready = new ReadyFile.Mark(readyFile);
                 Arena arena = Arena.ofShared();
                 TransferEngine engine = TransferEngine.open(options)) {
             MemoryRegion memory = regions.region(engine, memoryBytes, region, arena);

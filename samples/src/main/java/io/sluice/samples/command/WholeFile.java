@@ -1,5 +1,7 @@
 package io.sluice.samples.command;
 
+import io.sluice.jni.TextFile;
+import io.sluice.jni.TextFormatException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -62,6 +64,21 @@ final class WholeFile {
         }
         if (!Files.isWritable(folder)) {
             throw CommandFailure.usage(option + ": nothing can be written to the folder of " + file);
+        }
+    }
+
+    /**
+     * Reads it, without a byte-order mark.
+     *
+     * @param option names the option that the path is of
+     * @throws CommandFailure if it is not UTF-8
+     * @throws IOException if it cannot be read
+     */
+    static String read(String option, Path file) throws IOException {
+        try {
+            return TextFile.decoded(Files.readAllBytes(file), file.toString());
+        } catch (TextFormatException e) {
+            throw CommandFailure.usage(option + ": " + e.getMessage());
         }
     }
 }

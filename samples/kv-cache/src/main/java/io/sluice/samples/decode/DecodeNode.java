@@ -11,6 +11,7 @@ import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -112,4 +113,26 @@ public final class DecodeNode {
                     return Mono.empty();
                 });
     }
+
+    /** When the kernel finds the memory of a page pool. */
+    public enum PoolMemory {
+        /** As pages are first written to, each of which waits for it. */
+        ON_DEMAND,
+        /** Before a prefill process is served. */
+        TOUCHED
+    }
+
+    /**
+     * How a prefill process was served.
+     *
+     * @param requests requests that were received and checked
+     * @param pagesChecked pages that were checked, over all layers
+     * @param pagesCorrupted those that were not what was sent
+     * @param error what ended the session, or {@code null} if the prefill side has closed it
+     */
+    public record SessionReport(
+            long requests,
+            long pagesChecked,
+            long pagesCorrupted,
+            @Nullable Throwable error) {}
 }

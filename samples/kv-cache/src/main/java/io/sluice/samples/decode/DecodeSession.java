@@ -2,7 +2,6 @@ package io.sluice.samples.decode;
 
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.samples.control.ControlLink;
-import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.ControlMessage.Allocate;
 import io.sluice.samples.control.ControlMessage.Hello;
 import io.sluice.samples.control.ControlMessage.Last;
@@ -10,6 +9,7 @@ import io.sluice.samples.control.ControlMessage.Pages;
 import io.sluice.samples.control.ControlMessage.Refused;
 import io.sluice.samples.control.ControlMessage.Result;
 import io.sluice.samples.control.ControlMessage.Welcome;
+import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.RefusalReason;
 import io.sluice.samples.kvcache.ModelPreset;
@@ -77,14 +77,14 @@ final class DecodeSession {
     }
 
     /** Serves until the connection ends, or until the other side does what can't be gone along with; never fails. */
-    Mono<SessionReport> run() {
+    Mono<DecodeNode.SessionReport> run() {
         return link.received()
                 .flatMap(this::answers, MESSAGES_IN_FLIGHT)
                 .flatMap(link::send)
-                .then(Mono.fromSupplier(() -> new SessionReport(requestsChecked, pagesChecked, pagesCorrupted, null)))
+                .then(Mono.fromSupplier(() -> new DecodeNode.SessionReport(requestsChecked, pagesChecked, pagesCorrupted, null)))
                 .onErrorResume(error -> lastWord(error)
                         .then(Mono.fromSupplier(
-                                () -> new SessionReport(requestsChecked, pagesChecked, pagesCorrupted, error))));
+                                () -> new DecodeNode.SessionReport(requestsChecked, pagesChecked, pagesCorrupted, error))));
     }
 
     private Flux<? extends ControlMessage> answers(ControlMessage message) {

@@ -19,7 +19,7 @@ final class BurstWrite {
     }
 
     /** Pages that are filled, and wait to be written. */
-    private record Filled(PageBatch batch, StagingBuffer buffer) {}
+    private record Filled(PageBatch batch, StagingArea.Buffer buffer) {}
 
     /** Moves all pages of all layers; completes when the decode side has acknowledged them. */
     Mono<Void> run() {

@@ -20,7 +20,7 @@ final class LayerWrite {
     }
 
     /** Pages that are filled, and are written next. */
-    private record Filled(PageBatch batch, StagingBuffer buffer) {}
+    private record Filled(PageBatch batch, StagingArea.Buffer buffer) {}
 
     /**
      * Moves the layer's pages.

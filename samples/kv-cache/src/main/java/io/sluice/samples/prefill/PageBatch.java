@@ -32,7 +32,7 @@ record PageBatch(RequestWrite request, int layer, int start, int end) {
     }
 
     /** Fills its pages and seals, to be written by {@link #write}. */
-    void fill(StagingBuffer buffer) {
+    void fill(StagingArea.Buffer buffer) {
         MovedPages pages = request.pages;
         MemorySegment memory = request.staging.region().segment();
         int pageBytes = request.target.geometry().pageBytes();
@@ -46,7 +46,7 @@ record PageBatch(RequestWrite request, int layer, int start, int end) {
     }
 
     /** Writes its pages and seals, each as a list of pages; completes when the decode side has acknowledged them. */
-    Mono<Void> write(StagingBuffer buffer) {
+    Mono<Void> write(StagingArea.Buffer buffer) {
         DecodeMemory target = request.target;
         MemoryRegion staged = request.staging.region();
         int pageBytes = target.geometry().pageBytes();

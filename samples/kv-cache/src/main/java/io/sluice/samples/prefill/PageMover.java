@@ -33,4 +33,40 @@ public interface PageMover {
 
     /** Takes leave of the decode side. */
     Mono<Void> close();
+
+    /**
+     * What came of connections that have ended too early.
+     *
+     * @param reconnects how often there was another one after that
+     * @param requestsRepeated requests that were moved anew, each counted as often as that
+     * @param pagesRepeated pages of theirs that had been written until then, with whatever outcome, over all layers
+     */
+    public record RecoveryFigures(long reconnects, long requestsRepeated, long pagesRepeated) {}
+
+    /**
+     * What is in flight to the decode side.
+     *
+     * @param operations now
+     * @param maxOperations most operations seen at once
+     * @param maxBytes most bytes seen at once
+     */
+    public record InFlightFigures(long operations, long maxOperations, long maxBytes) {
+
+        /** The same, with the most of what was seen before. */
+        InFlightFigures after(InFlightFigures before) {
+            return new InFlightFigures(
+                    operations, Math.max(maxOperations, before.maxOperations), Math.max(maxBytes, before.maxBytes));
+        }
+    }
+
+    /** Whether what is done to a request's pages overlaps: filling, writing and checking them. */
+    public enum Phases {
+        /** While some pages are on their way others are filled, and those of other requests checked: the fastest way. */
+        OVERLAPPING,
+        /**
+         * A request's pages are filled in bursts, each before it is written, and are checked when all are written. If there is
+         * one request at a time, neither side does anything but write while the clock of {@link RequestOutcome#writeNanos} runs.
+         */
+        SEPARATE
+    }
 }

@@ -17,6 +17,7 @@ import io.sluice.samples.trace.TraceRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.core.scheduler.Scheduler;
@@ -116,9 +117,9 @@ public final class PrefillSession implements PageMover {
     }
 
     @Override
-    public InFlightFigures inFlight() {
+    public PageMover.InFlightFigures inFlight() {
         InFlightWindow window = connection.connection().window();
-        return new InFlightFigures(window.operations(), window.maxOperationsSeen(), window.maxBytesSeen());
+        return new PageMover.InFlightFigures(window.operations(), window.maxOperationsSeen(), window.maxBytesSeen());
     }
 
     @Override
@@ -127,9 +128,9 @@ public final class PrefillSession implements PageMover {
     }
 
     @Override
-    public Mono<RequestOutcome> replay(long requestId, TraceRequest request, Phases phases) {
+    public Mono<RequestOutcome> replay(long requestId, TraceRequest request, PageMover.Phases phases) {
         Mono<RequestOutcome> outcome = outcome(requestId, request, phases);
-        return phases == Phases.SEPARATE ? alone(outcome) : outcome;
+        return phases == PageMover.Phases.SEPARATE ? alone(outcome) : outcome;
     }
 
     /** Each needs all of the staging area. */
@@ -140,13 +141,13 @@ public final class PrefillSession implements PageMover {
                 : Mono.error(new IllegalStateException("in separate phases there is one request at a time")));
     }
 
-    private Mono<RequestOutcome> outcome(long requestId, TraceRequest request, Phases phases) {
+    private Mono<RequestOutcome> outcome(long requestId, TraceRequest request, PageMover.Phases phases) {
         return decode.allocate(requestId, request)
                 .flatMap(assignment -> move(requestId, request, assignment, phases))
                 .onErrorResume(SluiceException.class, decode::explain);
     }
 
-    private Mono<RequestOutcome> move(long requestId, TraceRequest request, PageAssignment assignment, Phases phases) {
+    private Mono<RequestOutcome> move(long requestId, TraceRequest request, PageAssignment assignment, PageMover.Phases phases) {
         MovedPages pages = MovedPages.of(
                 request.inputTokens(),
                 request.blockHashes(),
@@ -182,8 +183,8 @@ public final class PrefillSession implements PageMover {
     }
 
     @Override
-    public RecoveryFigures recovery() {
-        return new RecoveryFigures(0, 0, counters.pagesAbandoned().sum());
+    public PageMover.RecoveryFigures recovery() {
+        return new PageMover.RecoveryFigures(0, 0, counters.pagesAbandoned().sum());
     }
 
     /** Ends when the connection does, whoever ends it. */
@@ -207,5 +208,18 @@ public final class PrefillSession implements PageMover {
                 .onErrorComplete()
                 .then(connection.quiesced().onErrorComplete())
                 .then(Mono.fromFuture(() -> staging.region().close()));
+    }
+
+    /**
+     * What is counted over all sessions of one mover. Any thread.
+     *
+     * @param bytesMoved bytes acknowledged: of pages, and of the seal of each
+     * @param pagesAbandoned pages, over all layers, that were handed over to be written by requests that did not end well
+     */
+    record MoveCounters(LongAdder bytesMoved, LongAdder pagesAbandoned) {
+
+        MoveCounters() {
+            this(new LongAdder(), new LongAdder());
+        }
     }
 }

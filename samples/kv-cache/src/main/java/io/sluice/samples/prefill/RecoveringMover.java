@@ -40,13 +40,13 @@ public final class RecoveringMover implements PageMover {
     private final ModelPreset model;
     private final long seed;
     private final Duration patience;
-    private final MoveCounters counters = new MoveCounters();
+    private final PrefillSession.MoveCounters counters = new PrefillSession.MoveCounters();
     private final LongAdder requestsRepeated = new LongAdder();
 
     // Guarded by this.
     private @Nullable Opening opening;
     private @Nullable PrefillSession latest;
-    private InFlightFigures inFlightBefore = new InFlightFigures(0, 0, 0);
+    private PageMover.InFlightFigures inFlightBefore = new PageMover.InFlightFigures(0, 0, 0);
 
     private RecoveringMover(
             ReactiveTransferEngine engine,
@@ -96,7 +96,7 @@ public final class RecoveringMover implements PageMover {
     }
 
     @Override
-    public Mono<RequestOutcome> replay(long requestId, TraceRequest request, Phases phases) {
+    public Mono<RequestOutcome> replay(long requestId, TraceRequest request, PageMover.Phases phases) {
         return Mono.defer(() -> session()
                         .flatMap(session -> Mono.firstWithSignal(
                                 session.replay(requestId, request, phases),
@@ -191,7 +191,7 @@ public final class RecoveringMover implements PageMover {
     }
 
     @Override
-    public synchronized InFlightFigures inFlight() {
+    public synchronized PageMover.InFlightFigures inFlight() {
         return latest().inFlight().after(inFlightBefore);
     }
 
@@ -201,8 +201,8 @@ public final class RecoveringMover implements PageMover {
     }
 
     @Override
-    public RecoveryFigures recovery() {
-        return new RecoveryFigures(
+    public PageMover.RecoveryFigures recovery() {
+        return new PageMover.RecoveryFigures(
                 Math.max(0, connection.connectionsMade() - 1),
                 requestsRepeated.sum(),
                 counters.pagesAbandoned().sum());

@@ -10,7 +10,7 @@ package io.sluice.samples.prefill;
  * @param pagesCorrupted those that were not as they had been filled
  * @param bytes all that was written and acknowledged: pages, and the seal of each
  * @param pageBytes those of pages
- * @param writeNanos how long writes were under way in {@linkplain Phases#SEPARATE separate phases}: of each burst from its
+ * @param writeNanos how long writes were under way in {@linkplain PageMover.Phases#SEPARATE separate phases}: of each burst from its
  *     submission to its last completion, without filling and checking; 0 if phases overlapped
  * @param transferNanos from the last filled page to the last visible page; {@link #NOTHING_MOVED} if no page was moved
  */

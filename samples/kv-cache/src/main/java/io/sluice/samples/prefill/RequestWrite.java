@@ -67,11 +67,11 @@ final class RequestWrite {
     }
 
     /** Moves all pages of all layers; completes when the decode side has acknowledged them. */
-    Mono<Void> run(Phases phases) {
+    Mono<Void> run(PageMover.Phases phases) {
         if (pages.count() == 0) {
             return Mono.empty();
         }
-        return phases == Phases.SEPARATE ? new BurstWrite(this).run() : runOverlapping();
+        return phases == PageMover.Phases.SEPARATE ? new BurstWrite(this).run() : runOverlapping();
     }
 
     private Mono<Void> runOverlapping() {

@@ -27,8 +27,8 @@ final class StagingArea {
 
     private final MemoryRegion region;
     private final int pagesPerBuffer;
-    private final ArrayDeque<StagingBuffer> free = new ArrayDeque<>();
-    private final ArrayDeque<MonoSink<StagingBuffer>> waiting = new ArrayDeque<>();
+    private final ArrayDeque<Buffer> free = new ArrayDeque<>();
+    private final ArrayDeque<MonoSink<Buffer>> waiting = new ArrayDeque<>();
 
     private StagingArea(MemoryRegion region, int pagesPerBuffer) {
         this.region = region;
@@ -42,7 +42,7 @@ final class StagingArea {
         long stride = aligned(pagesBytes + (long) pages * PageSeal.BYTES);
         StagingArea area = new StagingArea(engine.allocate(stride * BUFFERS, RegionOptions.local()), pages);
         for (int i = 0; i < BUFFERS; i++) {
-            area.free.addLast(new StagingBuffer(i * stride, i * stride + pagesBytes));
+            area.free.addLast(new Buffer(i * stride, i * stride + pagesBytes));
         }
         return area;
     }
@@ -63,9 +63,9 @@ final class StagingArea {
     }
 
     /** A buffer, as soon as one is free; first come, first served. */
-    Mono<StagingBuffer> acquire() {
-        return Mono.<StagingBuffer>create(sink -> {
-                    StagingBuffer buffer;
+    Mono<Buffer> acquire() {
+        return Mono.<Buffer>create(sink -> {
+                    Buffer buffer;
                     synchronized (free) {
                         buffer = free.pollFirst();
                         if (buffer == null) {
@@ -78,12 +78,12 @@ final class StagingArea {
                         sink.success(buffer);
                     }
                 })
-                .doOnDiscard(StagingBuffer.class, this::release);
+                .doOnDiscard(Buffer.class, this::release);
     }
 
     /** Gives a buffer back. Nothing may touch it any more. */
-    void release(StagingBuffer buffer) {
-        @Nullable MonoSink<StagingBuffer> next;
+    void release(Buffer buffer) {
+        @Nullable MonoSink<Buffer> next;
         synchronized (free) {
             next = waiting.pollFirst();
             if (next == null) {
@@ -96,7 +96,7 @@ final class StagingArea {
         }
     }
 
-    private void forget(MonoSink<StagingBuffer> sink) {
+    private void forget(MonoSink<Buffer> sink) {
         synchronized (free) {
             waiting.remove(sink);
         }
@@ -105,4 +105,12 @@ final class StagingArea {
     private static long aligned(long bytes) {
         return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
+
+    /**
+     * A part of the staging area: room for some pages of one layer, and behind them their seals.
+     *
+     * @param pagesAt where the pages start, in bytes from the start of the area
+     * @param sealsAt where the seals start
+     */
+    record Buffer(long pagesAt, long sealsAt) {}
 }

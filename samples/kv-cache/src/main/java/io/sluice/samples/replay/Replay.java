@@ -1,13 +1,13 @@
 package io.sluice.samples.replay;
 
 import io.sluice.samples.prefill.PageMover;
-import io.sluice.samples.prefill.Phases;
-import io.sluice.samples.prefill.RecoveryFigures;
-import io.sluice.samples.report.Progress;
+import io.sluice.samples.report.ProgressLine;
 import io.sluice.samples.report.ReplaySummary;
 import io.sluice.samples.trace.TraceRequest;
 import io.sluice.samples.trace.TraceSource;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -24,7 +24,7 @@ public final class Replay {
 
     private final PageMover session;
     private final TraceSource trace;
-    private final ReplayPlan plan;
+    private final Plan plan;
     private final ReplayTally tally = new ReplayTally();
 
     /**
@@ -34,7 +34,7 @@ public final class Replay {
      * @param trace the requests; used by one thread at a time
      * @param plan how much of it, and when
      */
-    public Replay(PageMover session, TraceSource trace, ReplayPlan plan) {
+    public Replay(PageMover session, TraceSource trace, Plan plan) {
         this.session = session;
         this.trace = trace;
         this.plan = plan;
@@ -52,7 +52,7 @@ public final class Replay {
                         .index()
                         .flatMap(
                                 numbered -> session.replay(numbered.getT1(), numbered.getT2(), plan.phases()),
-                                plan.phases() == Phases.SEPARATE ? 1 : REQUESTS_IN_FLIGHT)
+                                plan.phases() == PageMover.Phases.SEPARATE ? 1 : REQUESTS_IN_FLIGHT)
                         .doOnNext(tally::add)
                         .then(),
                 Scheduler::dispose);
@@ -83,10 +83,10 @@ public final class Replay {
     }
 
     /** How far it has come. */
-    public Progress progress() {
-        return new Progress(
+    public ProgressLine.Progress progress() {
+        return new ProgressLine.Progress(
                 tally.requests(),
-                plan.requests() == Long.MAX_VALUE ? Progress.UNKNOWN : plan.requests(),
+                plan.requests() == Long.MAX_VALUE ? ProgressLine.Progress.UNKNOWN : plan.requests(),
                 session.bytesMoved(),
                 session.inFlight().operations(),
                 tally.pagesMoved(),
@@ -100,7 +100,7 @@ public final class Replay {
      * @param interrupted whether the replay was broken off
      */
     public ReplaySummary summary(String model, boolean interrupted) {
-        RecoveryFigures recovery = session.recovery();
+        PageMover.RecoveryFigures recovery = session.recovery();
         return new ReplaySummary(
                 model,
                 session.transport(),
@@ -113,7 +113,7 @@ public final class Replay {
                 tally.bytes(),
                 tally.pageBytes(),
                 tally.seconds(),
-                plan.phases() == Phases.SEPARATE ? tally.writeSeconds() : null,
+                plan.phases() == PageMover.Phases.SEPARATE ? tally.writeSeconds() : null,
                 tally.transferMillis(),
                 session.inFlight().maxOperations(),
                 session.inFlight().maxBytes(),
@@ -121,4 +121,15 @@ public final class Replay {
                 recovery.requestsRepeated(),
                 recovery.pagesRepeated());
     }
+
+    /**
+     * How much of a trace is replayed, and when.
+     *
+     * @param requests the most requests to send; {@link Long#MAX_VALUE} for all
+     * @param pacing when they are sent
+     * @param duration how long new requests are sent, or {@code null} for as long as there are any
+     * @param phases whether filling, writing and checking pages overlap; if not, there is one request at a time
+     */
+    public record Plan(
+            long requests, Pacing pacing, @Nullable Duration duration, PageMover.Phases phases) {}
 }

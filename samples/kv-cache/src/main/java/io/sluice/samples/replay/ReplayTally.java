@@ -1,7 +1,7 @@
 package io.sluice.samples.replay;
 
 import io.sluice.samples.prefill.RequestOutcome;
-import io.sluice.samples.report.TransferMillis;
+import io.sluice.samples.report.ReplaySummary;
 import org.HdrHistogram.Histogram;
 
 /** Adds up how the requests of a replay ended. Any thread. */
@@ -89,7 +89,7 @@ final class ReplayTally {
     }
 
     /** How long the transfers took. */
-    synchronized TransferMillis transferMillis() {
-        return TransferMillis.of(transferNanos);
+    synchronized ReplaySummary.TransferMillis transferMillis() {
+        return ReplaySummary.TransferMillis.of(transferNanos);
     }
 }

@@ -4,7 +4,6 @@ import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.kvcache.TokenLayout;
 import io.sluice.samples.trace.GeneratedTrace;
 import io.sluice.samples.trace.GeneratedTraceOptions;
-import io.sluice.samples.trace.TraceMode;
 import io.sluice.samples.trace.TraceReader;
 import io.sluice.samples.trace.TraceSource;
 import java.io.IOException;
@@ -19,7 +18,7 @@ public sealed interface TraceChoice {
      * @param path of the file
      * @param mode what a malformed line does
      */
-    record Recorded(Path path, TraceMode mode) implements TraceChoice {
+    record Recorded(Path path, TraceReader.Mode mode) implements TraceChoice {
 
         /**
          * The trace from its beginning.

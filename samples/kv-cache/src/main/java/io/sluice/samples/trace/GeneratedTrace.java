@@ -71,8 +71,8 @@ public final class GeneratedTrace implements TraceSource {
     }
 
     @Override
-    public SkippedLines skipped() {
-        return new SkippedLines();
+    public TraceSource.SkippedLines skipped() {
+        return new TraceSource.SkippedLines();
     }
 
     @Override

@@ -201,4 +201,14 @@ final class RequestParser {
         String kept = position < 0 ? message : message.substring(0, position);
         return kept.replaceAll(", from `[^`]*`", "");
     }
+
+    /** A line is no request; the message says why, without naming the line. */
+    static final class MalformedLineException extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        MalformedLineException(String reason) {
+            super(reason);
+        }
+    }
 }

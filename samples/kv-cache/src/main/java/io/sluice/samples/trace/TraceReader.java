@@ -26,9 +26,9 @@ public final class TraceReader implements TraceSource {
 
     private final String name;
     private final LineReader lines;
-    private final TraceMode mode;
+    private final Mode mode;
     private final RequestParser parser = new RequestParser();
-    private final SkippedLines skipped = new SkippedLines();
+    private final TraceSource.SkippedLines skipped = new TraceSource.SkippedLines();
     private @Nullable TraceRequest next;
     private @Nullable TraceFormatException failure;
     private boolean anyRequest;
@@ -41,11 +41,11 @@ public final class TraceReader implements TraceSource {
      *
      * @param name what messages call the trace
      */
-    public TraceReader(InputStream in, String name, TraceMode mode) {
+    public TraceReader(InputStream in, String name, Mode mode) {
         this(in, name, mode, MAX_LINE_BYTES);
     }
 
-    TraceReader(InputStream in, String name, TraceMode mode, int maxLineBytes) {
+    TraceReader(InputStream in, String name, Mode mode, int maxLineBytes) {
         this.name = name;
         this.lines = new LineReader(in, name, maxLineBytes);
         this.mode = mode;
@@ -56,7 +56,7 @@ public final class TraceReader implements TraceSource {
      *
      * @throws IOException if the file cannot be opened
      */
-    public static TraceReader open(Path file, TraceMode mode) throws IOException {
+    public static TraceReader open(Path file, Mode mode) throws IOException {
         InputStream in = Files.newInputStream(file);
         try {
             return new TraceReader(unpacked(in), file.toString(), mode);
@@ -98,7 +98,7 @@ public final class TraceReader implements TraceSource {
     }
 
     @Override
-    public SkippedLines skipped() {
+    public TraceSource.SkippedLines skipped() {
         return skipped;
     }
 
@@ -122,7 +122,7 @@ public final class TraceReader implements TraceSource {
                 }
                 try {
                     return readLine();
-                } catch (MalformedLineException e) {
+                } catch (RequestParser.MalformedLineException e) {
                     refuse(String.valueOf(e.getMessage()));
                 }
             }
@@ -138,13 +138,13 @@ public final class TraceReader implements TraceSource {
         return null;
     }
 
-    private TraceRequest readLine() throws MalformedLineException {
+    private TraceRequest readLine() throws RequestParser.MalformedLineException {
         if (lines.tooLong()) {
-            throw new MalformedLineException("longer than " + lines.maxLineBytes() + " bytes");
+            throw new RequestParser.MalformedLineException("longer than " + lines.maxLineBytes() + " bytes");
         }
         TraceRequest request = parser.parse(lines.bytes(), lines.length());
         if (request.timestampMillis() < lastTimestamp) {
-            throw new MalformedLineException("timestamp " + request.timestampMillis() + " is before the "
+            throw new RequestParser.MalformedLineException("timestamp " + request.timestampMillis() + " is before the "
                     + lastTimestamp + " of line " + lastTimestampLine);
         }
         lastTimestamp = request.timestampMillis();
@@ -154,7 +154,7 @@ public final class TraceReader implements TraceSource {
     }
 
     private void refuse(String reason) {
-        if (mode == TraceMode.STRICT) {
+        if (mode == Mode.STRICT) {
             throw fail(TraceFormatException.atLine(name, lines.number(), reason));
         }
         skipped.add(lines.number(), reason);
@@ -171,5 +171,14 @@ public final class TraceReader implements TraceSource {
         }
         return "the trace has no valid request: " + skipped.count() + " malformed lines were skipped, first "
                 + skipped.descriptions().getFirst();
+    }
+
+    /** What a reader does about a malformed line. */
+    public enum Mode {
+        /** It fails with a {@link TraceFormatException}. */
+        STRICT,
+
+        /** It leaves the line out and takes note of it. */
+        LENIENT
     }
 }

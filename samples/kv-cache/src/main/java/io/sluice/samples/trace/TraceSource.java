@@ -1,6 +1,8 @@
 package io.sluice.samples.trace;
 
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 
 /** Requests in the order of their arrival, one at a time. Confined to one thread at a time. */
 public interface TraceSource extends Iterator<TraceRequest>, AutoCloseable {
@@ -11,4 +13,33 @@ public interface TraceSource extends Iterator<TraceRequest>, AutoCloseable {
     /** Lets go of what the source holds open. */
     @Override
     void close();
+
+    /** The malformed lines that a lenient reader has left out: all are counted, the first few are described. */
+    public static final class SkippedLines {
+
+        /** How many lines are described at most. */
+        public static final int DESCRIBED = 20;
+
+        private final List<String> descriptions = new ArrayList<>();
+        private long count;
+
+        SkippedLines() {}
+
+        void add(long line, String reason) {
+            count++;
+            if (descriptions.size() < DESCRIBED) {
+                descriptions.add("line " + line + ": " + reason);
+            }
+        }
+
+        /** Number of lines left out. */
+        public long count() {
+            return count;
+        }
+
+        /** The first {@value #DESCRIBED} lines left out, each as its number, from 1, and what is wrong with it. */
+        public List<String> descriptions() {
+            return List.copyOf(descriptions);
+        }
+    }
 }

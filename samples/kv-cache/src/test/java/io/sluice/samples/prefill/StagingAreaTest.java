@@ -28,11 +28,11 @@ class StagingAreaTest {
     @Test
     void buffersDoNotOverlap() {
         StagingArea area = StagingArea.allocate(engine, PAGE_BYTES);
-        List<StagingBuffer> buffers = takeAll(area);
+        List<StagingArea.Buffer> buffers = takeAll(area);
         long pagesBytes = (long) area.pagesPerBuffer() * PAGE_BYTES;
         long end = 0;
         buffers.sort((a, b) -> Long.compare(a.pagesAt(), b.pagesAt()));
-        for (StagingBuffer buffer : buffers) {
+        for (StagingArea.Buffer buffer : buffers) {
             assertThat(buffer.pagesAt()).isGreaterThanOrEqualTo(end);
             assertThat(buffer.sealsAt()).isGreaterThanOrEqualTo(buffer.pagesAt() + pagesBytes);
             end = buffer.sealsAt() + area.pagesPerBuffer() * 4L;
@@ -49,7 +49,7 @@ class StagingAreaTest {
     @Test
     void whoCameFirstGetsTheNextFreeBuffer() {
         StagingArea area = StagingArea.allocate(engine, PAGE_BYTES);
-        ArrayDeque<StagingBuffer> taken = new ArrayDeque<>(takeAll(area));
+        ArrayDeque<StagingArea.Buffer> taken = new ArrayDeque<>(takeAll(area));
         List<String> served = new ArrayList<>();
         area.acquire().subscribe(buffer -> served.add("first"));
         Disposable second = area.acquire().subscribe(buffer -> served.add("second"));
@@ -65,18 +65,18 @@ class StagingAreaTest {
     @Test
     void whatACancelledSubscriberWasGivenIsNotLost() {
         StagingArea area = StagingArea.allocate(engine, PAGE_BYTES);
-        List<StagingBuffer> taken = takeAll(area);
+        List<StagingArea.Buffer> taken = takeAll(area);
         for (int round = 0; round < 100; round++) {
             Disposable waiting = area.acquire().subscribe();
             waiting.dispose();
         }
         taken.forEach(area::release);
-        Set<StagingBuffer> again = new HashSet<>(takeAll(area));
+        Set<StagingArea.Buffer> again = new HashSet<>(takeAll(area));
         assertThat(again).hasSameSizeAs(taken);
     }
 
-    private static List<StagingBuffer> takeAll(StagingArea area) {
-        List<StagingBuffer> taken = new ArrayList<>();
+    private static List<StagingArea.Buffer> takeAll(StagingArea area) {
+        List<StagingArea.Buffer> taken = new ArrayList<>();
         for (int before = -1; before < taken.size(); ) {
             before = taken.size();
             Disposable acquiring = area.acquire().subscribe(taken::add);

@@ -5,8 +5,6 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.reactor.ReactiveTransferEngine;
 import io.sluice.samples.decode.DecodeNode;
-import io.sluice.samples.decode.PoolMemory;
-import io.sluice.samples.decode.SessionReport;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.prefill.PrefillSession;
@@ -26,15 +24,15 @@ final class LoopbackPair implements AutoCloseable {
             ReactiveTransferEngine.open(patient().build());
     private final ReactiveTransferEngine prefillEngine =
             ReactiveTransferEngine.open(patient().noListener().build());
-    private final List<SessionReport> reports = new CopyOnWriteArrayList<>();
+    private final List<DecodeNode.SessionReport> reports = new CopyOnWriteArrayList<>();
     private final Disposable serving;
     private final EngineAddress address;
 
     LoopbackPair(ModelPreset model, int slots) {
-        this(model, slots, PoolMemory.ON_DEMAND);
+        this(model, slots, DecodeNode.PoolMemory.ON_DEMAND);
     }
 
-    LoopbackPair(ModelPreset model, int slots, PoolMemory memory) {
+    LoopbackPair(ModelPreset model, int slots, DecodeNode.PoolMemory memory) {
         PageGeometry geometry = new PageGeometry(model.layers(), model.pageBytes(), slots);
         DecodeNode node = new DecodeNode(decodeEngine, model, geometry, memory);
         address = node.address();
@@ -50,7 +48,7 @@ final class LoopbackPair implements AutoCloseable {
     }
 
     /** How the sessions ended that have ended. */
-    List<SessionReport> reports() {
+    List<DecodeNode.SessionReport> reports() {
         return reports;
     }
 

@@ -7,21 +7,21 @@ import static org.awaitility.Awaitility.await;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.samples.control.ControlLink;
-import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.ControlMessage.Allocate;
 import io.sluice.samples.control.ControlMessage.Hello;
 import io.sluice.samples.control.ControlMessage.Last;
 import io.sluice.samples.control.ControlMessage.Pages;
 import io.sluice.samples.control.ControlMessage.Refused;
 import io.sluice.samples.control.ControlMessage.Result;
+import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.RefusalReason;
-import io.sluice.samples.decode.PoolMemory;
+import io.sluice.samples.decode.DecodeNode;
 import io.sluice.samples.kvcache.BlockHashes;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.ModelPresets;
 import io.sluice.samples.kvcache.PageSeal;
-import io.sluice.samples.prefill.Phases;
+import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.prefill.PrefillSession;
 import io.sluice.samples.prefill.RefusedException;
 import io.sluice.samples.prefill.RequestOutcome;
@@ -54,7 +54,7 @@ class ReplaySessionTest {
         "qwen2.5-0.5b, SEPARATE",
         "llama-3.1-8b, SEPARATE"
     })
-    void everyPageIsMovedOrReusedAndIntact(String name, Phases phases) {
+    void everyPageIsMovedOrReusedAndIntact(String name, PageMover.Phases phases) {
         ModelPreset model = ModelPresets.named(name);
         try (LoopbackPair pair = new LoopbackPair(model, 200)) {
             PrefillSession session = pair.open(model);
@@ -67,7 +67,7 @@ class ReplaySessionTest {
                 pages += (long) (same.next().inputTokens() / 16) * model.layers();
             }
             Replay replay =
-                    new Replay(session, trace, new ReplayPlan(Long.MAX_VALUE, Pacing.unlimited(), null, phases));
+                    new Replay(session, trace, new Replay.Plan(Long.MAX_VALUE, Pacing.unlimited(), null, phases));
             replay.run().block(LoopbackPair.BOUND);
             ReplaySummary summary = replay.summary(name, false);
             assertThat(summary.requests()).isEqualTo(40);
@@ -79,7 +79,7 @@ class ReplaySessionTest {
             assertThat(summary.bytes()).isEqualTo(summary.pageBytes() + summary.pagesMoved() * PageSeal.BYTES);
             assertThat(session.bytesMoved()).isEqualTo(summary.bytes());
             assertThat(summary.transferMillis().p50()).isPositive();
-            if (phases == Phases.SEPARATE) {
+            if (phases == PageMover.Phases.SEPARATE) {
                 assertThat(summary.writeSeconds()).isPositive().isLessThan(summary.seconds());
                 assertThat(summary.writeGigabytesPerSecond()).isGreaterThan(summary.gigabytesPerSecond());
             } else {
@@ -98,7 +98,7 @@ class ReplaySessionTest {
     @Test
     void aRequestWithoutAWholePageMovesNothing() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
-            RequestOutcome outcome = LoopbackPair.await(pair.open(MODEL).replay(0, request(15, 1), Phases.OVERLAPPING));
+            RequestOutcome outcome = LoopbackPair.await(pair.open(MODEL).replay(0, request(15, 1), PageMover.Phases.OVERLAPPING));
             assertThat(outcome).isEqualTo(new RequestOutcome(0, 0, 0, 0, 0, 0, 0, 0, RequestOutcome.NOTHING_MOVED));
         }
     }
@@ -109,7 +109,7 @@ class ReplaySessionTest {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 400)) {
             PrefillSession session = pair.open(MODEL);
             RequestOutcome outcome = LoopbackPair.await(
-                    session.replay(0, request(390 * 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13), Phases.SEPARATE));
+                    session.replay(0, request(390 * 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13), PageMover.Phases.SEPARATE));
             assertThat(outcome.pagesMoved()).isEqualTo(390 * LAYERS);
             assertThat(outcome.accountedFor()).isTrue();
             assertThat(outcome.pagesCorrupted()).isZero();
@@ -120,9 +120,9 @@ class ReplaySessionTest {
     @Test
     void aPoolThatWasTouchedBeforeIsServedLikeAnother() {
         // More than is touched in one piece.
-        try (LoopbackPair pair = new LoopbackPair(MODEL, 400, PoolMemory.TOUCHED)) {
+        try (LoopbackPair pair = new LoopbackPair(MODEL, 400, DecodeNode.PoolMemory.TOUCHED)) {
             PrefillSession session = pair.open(MODEL);
-            RequestOutcome outcome = LoopbackPair.await(session.replay(0, request(700, 1, 2), Phases.SEPARATE));
+            RequestOutcome outcome = LoopbackPair.await(session.replay(0, request(700, 1, 2), PageMover.Phases.SEPARATE));
             assertThat(outcome.accountedFor()).isTrue();
             assertThat(outcome.pagesCorrupted()).isZero();
         }
@@ -132,8 +132,8 @@ class ReplaySessionTest {
     void inSeparatePhasesASecondRequestIsRefused() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 100)) {
             PrefillSession session = pair.open(MODEL);
-            Mono<RequestOutcome> first = session.replay(0, request(700, 1, 2), Phases.SEPARATE);
-            Mono<RequestOutcome> second = session.replay(1, request(700, 3, 4), Phases.SEPARATE);
+            Mono<RequestOutcome> first = session.replay(0, request(700, 1, 2), PageMover.Phases.SEPARATE);
+            Mono<RequestOutcome> second = session.replay(1, request(700, 3, 4), PageMover.Phases.SEPARATE);
             List<Throwable> refusals = new CopyOnWriteArrayList<>();
             // Subscribed to while the first is under way, and once more after it.
             assertThat(LoopbackPair.await(
@@ -149,8 +149,8 @@ class ReplaySessionTest {
     void whatTheDecodeSideHasIsNotMovedAgain() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 100)) {
             PrefillSession session = pair.open(MODEL);
-            RequestOutcome first = LoopbackPair.await(session.replay(0, request(700, 1, 2), Phases.OVERLAPPING));
-            RequestOutcome second = LoopbackPair.await(session.replay(1, request(1100, 1, 2, 3), Phases.OVERLAPPING));
+            RequestOutcome first = LoopbackPair.await(session.replay(0, request(700, 1, 2), PageMover.Phases.OVERLAPPING));
+            RequestOutcome second = LoopbackPair.await(session.replay(1, request(1100, 1, 2, 3), PageMover.Phases.OVERLAPPING));
             assertThat(first.pagesMoved()).isEqualTo(43 * LAYERS);
             assertThat(first.pagesReused()).isZero();
             assertThat(second.pagesMoved()).isEqualTo((68 - 43) * LAYERS);
@@ -163,7 +163,7 @@ class ReplaySessionTest {
     void pagesThatWereNeverWrittenAreCorruptedAndNotReused() throws InterruptedException {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 64)) {
             PrefillSession honest = pair.open(MODEL);
-            LoopbackPair.await(honest.replay(0, request(512, 1), Phases.OVERLAPPING));
+            LoopbackPair.await(honest.replay(0, request(512, 1), PageMover.Phases.OVERLAPPING));
             honest.close().block(LoopbackPair.BOUND);
 
             ControlLink link = new ControlLink(connectWhenFree(pair, 1));
@@ -198,7 +198,7 @@ class ReplaySessionTest {
     void aRequestLargerThanThePoolIsRefused() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
             PrefillSession session = pair.open(MODEL);
-            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1), Phases.OVERLAPPING)))
+            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1), PageMover.Phases.OVERLAPPING)))
                     .isInstanceOfSatisfying(
                             RefusedException.class, e -> assertThat(e.reason()).isEqualTo(RefusalReason.POOL_TOO_SMALL))
                     .hasMessageContaining("--pool");
@@ -214,7 +214,7 @@ class ReplaySessionTest {
                             RefusedException.class, e -> assertThat(e.reason()).isEqualTo(RefusalReason.OCCUPIED));
             first.close().block(LoopbackPair.BOUND);
             await().atMost(LoopbackPair.BOUND).until(() -> pair.reports().size() == 1);
-            LoopbackPair.await(pair.open(MODEL).replay(0, request(16, 1), Phases.OVERLAPPING));
+            LoopbackPair.await(pair.open(MODEL).replay(0, request(16, 1), PageMover.Phases.OVERLAPPING));
         }
     }
 
@@ -245,7 +245,7 @@ class ReplaySessionTest {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 64)) {
             PrefillSession session = pair.open(MODEL);
             pair.close();
-            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1), Phases.OVERLAPPING)))
+            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1), PageMover.Phases.OVERLAPPING)))
                     .isInstanceOf(ConnectionLostException.class);
         }
     }

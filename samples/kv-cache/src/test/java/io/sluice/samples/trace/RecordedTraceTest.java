@@ -18,7 +18,7 @@ class RecordedTraceTest {
 
     @Test
     void everyLineIsARequest() throws IOException {
-        try (TraceReader reader = TraceReader.open(RecordedTrace.file(), TraceMode.STRICT)) {
+        try (TraceReader reader = TraceReader.open(RecordedTrace.file(), TraceReader.Mode.STRICT)) {
             Set<Long> seen = new HashSet<>();
             long requests = 0;
             long blocks = 0;
@@ -39,7 +39,7 @@ class RecordedTraceTest {
 
     @Test
     void aLargePoolReusesWhatTheTraceRepeats() throws IOException {
-        try (TraceReader reader = TraceReader.open(RecordedTrace.file(), TraceMode.STRICT)) {
+        try (TraceReader reader = TraceReader.open(RecordedTrace.file(), TraceReader.Mode.STRICT)) {
             PrefixCache cache = new PrefixCache(new PageGeometry(61, 18_432, 6_000_000));
             assertThat(hitRate(reader, cache)).isCloseTo(0.37, within(0.02));
             assertThat(cache.evictedBlocks()).isZero();
@@ -48,7 +48,7 @@ class RecordedTraceTest {
 
     @Test
     void aSmallPoolStillServesEveryRequest() throws IOException {
-        try (TraceReader reader = TraceReader.open(RecordedTrace.file(), TraceMode.STRICT)) {
+        try (TraceReader reader = TraceReader.open(RecordedTrace.file(), TraceReader.Mode.STRICT)) {
             PrefixCache cache = new PrefixCache(PageGeometry.fitting(ModelPresets.named("llama-3.1-8b"), 20L << 30));
             assertThat(hitRate(reader, cache)).isBetween(0.02, 0.37);
             assertThat(cache.evictedBlocks()).isPositive();

@@ -20,8 +20,8 @@ class TraceFuzzTest {
                     .getBytes(StandardCharsets.UTF_8);
 
     @ParameterizedTest
-    @EnumSource(TraceMode.class)
-    void traces(TraceMode mode) {
+    @EnumSource(TraceReader.Mode.class)
+    void traces(TraceReader.Mode mode) {
         ParserFuzz.of("trace-" + mode.name().toLowerCase(Locale.ROOT))
                 .valid(TRACE)
                 .refusesBy(TraceFormatException.class)

@@ -36,7 +36,7 @@ class TraceReaderTest {
     private static final String GOOD =
             "{\"timestamp\": 10, \"input_length\": 600, \"output_length\": 5, \"hash_ids\": [1, 2]}";
 
-    private static TraceReader reader(String text, TraceMode mode) {
+    private static TraceReader reader(String text, TraceReader.Mode mode) {
         return new TraceReader(
                 new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)), "trace.jsonl", mode, 4_000);
     }
@@ -49,7 +49,7 @@ class TraceReaderTest {
 
     @Test
     void readsTheFields() {
-        assertThat(readAll(reader(GOOD, TraceMode.STRICT)))
+        assertThat(readAll(reader(GOOD, TraceReader.Mode.STRICT)))
                 .containsExactly(new TraceRequest(10, 600, 5, BlockHashes.of(1, 2)));
     }
 
@@ -58,24 +58,24 @@ class TraceReaderTest {
         String other = "{\"hash_ids\":[9],\"chat\":{\"a\":[1,{\"b\":null}]},\"output_length\":0,\"input_length\":512,"
                 + "\"timestamp\":10,\"type\":\"text\"}";
         List<TraceRequest> requests =
-                readAll(reader("\n  \r\n" + GOOD + "\r\n\n" + other + "\n\n\t\n", TraceMode.STRICT));
+                readAll(reader("\n  \r\n" + GOOD + "\r\n\n" + other + "\n\n\t\n", TraceReader.Mode.STRICT));
         assertThat(requests).hasSize(2);
         assertThat(requests.getLast()).isEqualTo(new TraceRequest(10, 512, 0, BlockHashes.of(9)));
     }
 
     @Test
     void takesAByteOrderMark() {
-        assertThat(readAll(reader("\uFEFF" + GOOD, TraceMode.STRICT))).hasSize(1);
+        assertThat(readAll(reader("\uFEFF" + GOOD, TraceReader.Mode.STRICT))).hasSize(1);
     }
 
     @Test
     void aByteOrderMarkIsNoPartOfTheFirstLine() {
-        assertThat(readAll(reader("\uFEFF\r\n" + GOOD, TraceMode.STRICT))).hasSize(1);
+        assertThat(readAll(reader("\uFEFF\r\n" + GOOD, TraceReader.Mode.STRICT))).hasSize(1);
     }
 
     @ParameterizedTest
-    @EnumSource(TraceMode.class)
-    void utf16IsNamed(TraceMode mode) {
+    @EnumSource(TraceReader.Mode.class)
+    void utf16IsNamed(TraceReader.Mode mode) {
         byte[] bytes = GOOD.getBytes(StandardCharsets.UTF_16);
         assertThatThrownBy(new TraceReader(new ByteArrayInputStream(bytes), "trace.jsonl", mode)::hasNext)
                 .isInstanceOf(TraceFormatException.class)
@@ -85,7 +85,7 @@ class TraceReaderTest {
     @ParameterizedTest
     @CsvSource({"0.0, 0", "12.5, 13", "12.25, 12", "1e3, 1000", "-0.0, 0", "9007199254740990.0, 9007199254740990"})
     void timestampsMayHaveDecimals(String written, long millis) {
-        assertThat(readAll(reader(line("timestamp", written), TraceMode.STRICT)))
+        assertThat(readAll(reader(line("timestamp", written), TraceReader.Mode.STRICT)))
                 .extracting(TraceRequest::timestampMillis)
                 .containsExactly(millis);
     }
@@ -96,7 +96,7 @@ class TraceReaderTest {
                         line("hash_ids", "[9223372036854775808, 18446744073709551615]")
                                 + "\n"
                                 + line("hash_ids", "[-9223372036854775808, -2]"),
-                        TraceMode.STRICT)))
+                        TraceReader.Mode.STRICT)))
                 .extracting(TraceRequest::blockHashes)
                 .containsExactly(BlockHashes.of(Long.MIN_VALUE, -1), BlockHashes.of(Long.MIN_VALUE, -2));
     }
@@ -112,11 +112,11 @@ class TraceReaderTest {
             }
         }
         Files.write(file, packed.toByteArray());
-        try (TraceReader reader = TraceReader.open(file, TraceMode.STRICT)) {
+        try (TraceReader reader = TraceReader.open(file, TraceReader.Mode.STRICT)) {
             assertThat(readAll(reader)).hasSize(2);
         }
         Files.write(file, Arrays.copyOf(packed.toByteArray(), packed.size() - 9));
-        try (TraceReader reader = TraceReader.open(file, TraceMode.STRICT)) {
+        try (TraceReader reader = TraceReader.open(file, TraceReader.Mode.STRICT)) {
             assertThatThrownBy(() -> readAll(reader))
                     .isInstanceOf(UncheckedIOException.class)
                     .hasMessageStartingWith(file + ": ");
@@ -127,7 +127,7 @@ class TraceReaderTest {
     void takesTheLargestValues() {
         String line = "{\"timestamp\":9007199254740991,\"input_length\":512,\"output_length\":16777216,"
                 + "\"hash_ids\":[9223372036854775807]}";
-        assertThat(readAll(reader(line, TraceMode.STRICT)))
+        assertThat(readAll(reader(line, TraceReader.Mode.STRICT)))
                 .containsExactly(new TraceRequest(9007199254740991L, 512, 16777216, BlockHashes.of(Long.MAX_VALUE)));
     }
 
@@ -210,7 +210,7 @@ class TraceReaderTest {
     @ParameterizedTest
     @MethodSource("malformedLines")
     void aMalformedLineIsNamed(String line, String reason) {
-        TraceReader reader = reader(GOOD + "\n\n" + line + "\n" + GOOD + "\n", TraceMode.STRICT);
+        TraceReader reader = reader(GOOD + "\n\n" + line + "\n" + GOOD + "\n", TraceReader.Mode.STRICT);
         assertThat(reader.next()).isNotNull();
         TraceFormatException e = catchThrowableOfType(TraceFormatException.class, reader::hasNext);
         assertThat(e).hasMessageStartingWith("trace.jsonl, line 3: ").hasMessageContaining(reason);
@@ -224,7 +224,7 @@ class TraceReaderTest {
     @ParameterizedTest
     @MethodSource("malformedLines")
     void aLenientReaderLeavesItOut(String line, String reason) {
-        TraceReader reader = reader(GOOD + "\n\n" + line + "\n" + GOOD + "\n", TraceMode.LENIENT);
+        TraceReader reader = reader(GOOD + "\n\n" + line + "\n" + GOOD + "\n", TraceReader.Mode.LENIENT);
         assertThat(readAll(reader)).hasSize(2);
         assertThat(reader.skipped().count()).isEqualTo(1);
         assertThat(reader.skipped().descriptions())
@@ -239,7 +239,7 @@ class TraceReaderTest {
         for (int i = 0; i < bytes.length; i++) {
             bytes[i] = bytes[i] == '?' ? (byte) 0xFF : bytes[i];
         }
-        TraceReader reader = new TraceReader(new ByteArrayInputStream(bytes), "t", TraceMode.STRICT);
+        TraceReader reader = new TraceReader(new ByteArrayInputStream(bytes), "t", TraceReader.Mode.STRICT);
         reader.next();
         assertThatThrownBy(reader::next)
                 .isInstanceOf(TraceFormatException.class)
@@ -248,16 +248,16 @@ class TraceReaderTest {
 
     @Test
     void aLenientReaderDescribesOnlyTheFirstLines() {
-        TraceReader reader = reader("x\n".repeat(1000) + GOOD + "\n", TraceMode.LENIENT);
+        TraceReader reader = reader("x\n".repeat(1000) + GOOD + "\n", TraceReader.Mode.LENIENT);
         assertThat(readAll(reader)).hasSize(1);
         assertThat(reader.skipped().count()).isEqualTo(1000);
-        assertThat(reader.skipped().descriptions()).hasSize(SkippedLines.DESCRIBED);
+        assertThat(reader.skipped().descriptions()).hasSize(TraceSource.SkippedLines.DESCRIBED);
     }
 
     @Test
     void anEmptyTraceIsAnError() {
         for (String empty : List.of("", "\n", " \n\t\r\n")) {
-            TraceReader reader = reader(empty, TraceMode.LENIENT);
+            TraceReader reader = reader(empty, TraceReader.Mode.LENIENT);
             TraceFormatException e = catchThrowableOfType(TraceFormatException.class, reader::hasNext);
             assertThat(e).hasMessage("trace.jsonl: the trace is empty: it has no requests");
             assertThat(e.line()).isZero();
@@ -267,14 +267,14 @@ class TraceReaderTest {
 
     @Test
     void aTraceOfOnlyMalformedLinesIsAnError() {
-        assertThatThrownBy(() -> reader("x\ny\n", TraceMode.LENIENT).hasNext())
+        assertThatThrownBy(() -> reader("x\ny\n", TraceReader.Mode.LENIENT).hasNext())
                 .isInstanceOf(TraceFormatException.class)
                 .hasMessageContaining("no valid request: 2 malformed lines were skipped, first line 1: bad JSON");
     }
 
     @Test
     void endsOnce() {
-        TraceReader reader = reader(GOOD, TraceMode.STRICT);
+        TraceReader reader = reader(GOOD, TraceReader.Mode.STRICT);
         assertThat(reader.hasNext()).isTrue();
         assertThat(reader.hasNext()).isTrue();
         reader.next();
@@ -286,11 +286,11 @@ class TraceReaderTest {
     @Test
     void readsAFileAndClosesItsStream(@TempDir Path folder) throws IOException {
         Path file = Files.writeString(folder.resolve("trace.jsonl"), GOOD + "\nx\n");
-        try (TraceReader reader = TraceReader.open(file, TraceMode.STRICT)) {
+        try (TraceReader reader = TraceReader.open(file, TraceReader.Mode.STRICT)) {
             reader.next();
             assertThatThrownBy(reader::next).hasMessageStartingWith(file + ", line 2: ");
         }
-        assertThatThrownBy(() -> TraceReader.open(folder.resolve("none"), TraceMode.STRICT))
+        assertThatThrownBy(() -> TraceReader.open(folder.resolve("none"), TraceReader.Mode.STRICT))
                 .isInstanceOf(NoSuchFileException.class);
         AtomicBoolean closed = new AtomicBoolean();
         InputStream in = new ByteArrayInputStream(new byte[0]) {
@@ -299,7 +299,7 @@ class TraceReaderTest {
                 closed.set(true);
             }
         };
-        new TraceReader(in, "t", TraceMode.STRICT).close();
+        new TraceReader(in, "t", TraceReader.Mode.STRICT).close();
         assertThat(closed).isTrue();
     }
 
@@ -311,7 +311,7 @@ class TraceReaderTest {
                 throw new IOException("disk on fire");
             }
         };
-        assertThatThrownBy(() -> new TraceReader(broken, "t", TraceMode.LENIENT).hasNext())
+        assertThatThrownBy(() -> new TraceReader(broken, "t", TraceReader.Mode.LENIENT).hasNext())
                 .isInstanceOf(UncheckedIOException.class)
                 .hasMessage("t: disk on fire");
     }
@@ -324,7 +324,7 @@ class TraceReaderTest {
             for (int flips = 1 + random.nextInt(3); flips > 0; flips--) {
                 bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
             }
-            TraceReader reader = new TraceReader(new ByteArrayInputStream(bytes), "t", TraceMode.STRICT);
+            TraceReader reader = new TraceReader(new ByteArrayInputStream(bytes), "t", TraceReader.Mode.STRICT);
             try {
                 reader.forEachRemaining(
                         request -> assertThat(request.inputTokens()).isPositive());
@@ -338,7 +338,7 @@ class TraceReaderTest {
     void theDefaultBoundIsSixteenMebibytes() {
         byte[] line = new byte[TraceReader.MAX_LINE_BYTES + 1];
         Arrays.fill(line, (byte) 'x');
-        TraceReader reader = new TraceReader(new ByteArrayInputStream(line), "t", TraceMode.STRICT);
+        TraceReader reader = new TraceReader(new ByteArrayInputStream(line), "t", TraceReader.Mode.STRICT);
         assertThatThrownBy(reader::hasNext).hasMessage("t, line 1: longer than 16777216 bytes");
     }
 
@@ -350,11 +350,11 @@ class TraceReaderTest {
         }
         String line = line("hash_ids", ids.append(']').toString()).replace(": 600", ": 16777216");
         TraceReader reader =
-                new TraceReader(new ByteArrayInputStream(line.getBytes(StandardCharsets.UTF_8)), "t", TraceMode.STRICT);
+                new TraceReader(new ByteArrayInputStream(line.getBytes(StandardCharsets.UTF_8)), "t", TraceReader.Mode.STRICT);
         assertThat(reader.next().blockHashes().size()).isEqualTo(32_768);
         String longer = line.replace("[0,", "[0,0,");
         TraceReader refusing = new TraceReader(
-                new ByteArrayInputStream(longer.getBytes(StandardCharsets.UTF_8)), "t", TraceMode.STRICT);
+                new ByteArrayInputStream(longer.getBytes(StandardCharsets.UTF_8)), "t", TraceReader.Mode.STRICT);
         assertThatThrownBy(refusing::next).hasMessageContaining("hash_ids has more than 32768 elements");
     }
 }

@@ -18,7 +18,7 @@ public final class ClusterSummaryTable {
         table.row("model", summary.model());
         table.row("transport", summary.transports().isEmpty() ? "none" : String.join(", ", summary.transports()));
         table.row("moves", count(summary.moves()) + (summary.interrupted() ? " (interrupted)" : ""));
-        for (PeerTraffic peer : summary.peers()) {
+        for (ClusterSummary.PeerTraffic peer : summary.peers()) {
             table.row(
                     "  from " + peer.peer(),
                     count(peer.moves()) + ", blocks: " + count(peer.blocks()) + ", bytes: " + bytes(peer.bytes()));

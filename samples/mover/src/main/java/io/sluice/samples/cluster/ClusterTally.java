@@ -22,7 +22,7 @@ public final class ClusterTally {
 
     private final LongSupplier nanoTime;
     private final long startNanos;
-    private final Map<String, PeerTraffic> peers = new TreeMap<>();
+    private final Map<String, ClusterSummary.PeerTraffic> peers = new TreeMap<>();
     private final Map<String, Long> failures = new TreeMap<>();
     private final SortedSet<String> transports = new TreeSet<>();
     private long retries;
@@ -69,7 +69,7 @@ public final class ClusterTally {
         lastEndNanos = now;
         peers.compute(
                 peer,
-                (name, traffic) -> (traffic == null ? new PeerTraffic(name, 0, 0, 0) : traffic).plus(blocks, bytes));
+                (name, traffic) -> (traffic == null ? new ClusterSummary.PeerTraffic(name, 0, 0, 0) : traffic).plus(blocks, bytes));
         if (transport != null) {
             transports.add(transport);
         }
@@ -139,12 +139,12 @@ public final class ClusterTally {
 
     /** Moves that have ended well so far. */
     public synchronized long moves() {
-        return peers.values().stream().mapToLong(PeerTraffic::moves).sum();
+        return peers.values().stream().mapToLong(ClusterSummary.PeerTraffic::moves).sum();
     }
 
     /** Bytes of blocks that have arrived so far. */
     public synchronized long bytes() {
-        return peers.values().stream().mapToLong(PeerTraffic::bytes).sum();
+        return peers.values().stream().mapToLong(ClusterSummary.PeerTraffic::bytes).sum();
     }
 
     /**

@@ -163,14 +163,14 @@ public final class ClusterTraffic implements AutoCloseable {
 
     private boolean hasMoved(Peer peer, List<String> wanted) throws InterruptedException {
         try {
-            MoveReport report = awaitEnd(mover.moveFrom(peer.name(), pool, wanted));
+            MoverHttpClient.MoveReport report = awaitEnd(mover.moveFrom(peer.name(), pool, wanted));
             if (report.isDone()) {
                 tally.moved(peer.name(), peer.run(), transportTo(peer), report.blocksDone(), report.bytesDone());
                 return true;
             }
             String kind = report.problemKind();
             tally.failed(kind == null ? report.state() : kind, report.pagesCorrupted());
-        } catch (MoverProblemException e) {
+        } catch (MoverHttpClient.MoverProblemException e) {
             LOG.debug("a move from {} was refused", peer, e);
             tally.failed(e.kind(), 0);
         } catch (IOException e) {
@@ -204,8 +204,8 @@ public final class ClusterTraffic implements AutoCloseable {
         }
     }
 
-    private MoveReport awaitEnd(String id) throws IOException, InterruptedException {
-        MoveReport report = mover.move(id);
+    private MoverHttpClient.MoveReport awaitEnd(String id) throws IOException, InterruptedException {
+        MoverHttpClient.MoveReport report = mover.move(id);
         while (!report.hasEnded()) {
             TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
             report = mover.move(id);

@@ -9,10 +9,10 @@ import java.io.InterruptedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -169,5 +169,73 @@ public final class MoverHttpClient implements AutoCloseable {
     @Override
     public void close() {
         http.shutdownNow();
+    }
+
+    /** A mover has answered that something cannot be done. */
+    public static final class MoverProblemException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        private final String kind;
+
+        MoverProblemException(JsonNode problem) {
+            super(problem.path("title").asText() + ": " + problem.path("detail").asText());
+            this.kind = kind(problem);
+        }
+
+        /** Which kind of problem it is, such as {@code unknown-peer}. */
+        public String kind() {
+            return kind;
+        }
+
+        /** The last part of a problem's type. */
+        static String kind(JsonNode problem) {
+            String type = problem.path("type").asText();
+            return type.substring(type.lastIndexOf(':') + 1);
+        }
+    }
+
+    /**
+     * What a mover tells of a move.
+     *
+     * @param state where it is
+     * @param blocksDone blocks that have arrived and fit their seals
+     * @param blocksPresent blocks that were there already
+     * @param pagesCorrupted pages that do not fit their seals
+     * @param bytesDone bytes that have been moved
+     * @param problemKind which kind of problem it has ended with; {@code null} without one
+     */
+    public record MoveReport(
+            String state,
+            long blocksDone,
+            long blocksPresent,
+            long pagesCorrupted,
+            long bytesDone,
+            @Nullable String problemKind) {
+
+        private static final String DONE = "DONE";
+        private static final String FAILED = "FAILED";
+        private static final String CANCELLED = "CANCELLED";
+
+        static MoveReport of(JsonNode json) {
+            JsonNode problem = json.path("problem");
+            return new MoveReport(
+                    json.path("state").asText(),
+                    json.path("blocksDone").asLong(),
+                    json.path("blocksPresent").asLong(),
+                    json.path("pagesCorrupted").asLong(),
+                    json.path("bytesDone").asLong(),
+                    problem.isObject() ? MoverHttpClient.MoverProblemException.kind(problem) : null);
+        }
+
+        /** Whether nothing will change any more. */
+        public boolean hasEnded() {
+            return isDone() || state.equals(FAILED) || state.equals(CANCELLED);
+        }
+
+        /** Whether all its blocks are there. */
+        public boolean isDone() {
+            return state.equals(DONE);
+        }
     }
 }

@@ -84,32 +84,32 @@ public final class MoverClient {
 
     /** {@code live}, {@code ready}, and why not. */
     public Future<JsonObject> health() {
-        return ask(MoverOperation.HEALTH, new JsonObject());
+        return ask(Operation.HEALTH, new JsonObject());
     }
 
     /** What the mover is. */
     public Future<JsonObject> describe() {
-        return ask(MoverOperation.DESCRIBE, new JsonObject());
+        return ask(Operation.DESCRIBE, new JsonObject());
     }
 
     /** {@code peers}: the other movers in the directory. */
     public Future<JsonObject> peers() {
-        return ask(MoverOperation.PEERS, new JsonObject());
+        return ask(Operation.PEERS, new JsonObject());
     }
 
     /** {@code pools}. */
     public Future<JsonObject> pools() {
-        return ask(MoverOperation.POOLS, new JsonObject());
+        return ask(Operation.POOLS, new JsonObject());
     }
 
     /** Registers a pool: {@code name}, {@code model} or {@code pageBytes}, {@code blocks}. */
     public Future<JsonObject> registerPool(JsonObject pool) {
-        return ask(MoverOperation.REGISTER_POOL, pool);
+        return ask(Operation.REGISTER_POOL, pool);
     }
 
     /** Closes a pool. */
     public Future<JsonObject> closePool(String pool) {
-        return ask(MoverOperation.CLOSE_POOL, new JsonObject().put("pool", pool));
+        return ask(Operation.CLOSE_POOL, new JsonObject().put("pool", pool));
     }
 
     /**
@@ -126,7 +126,7 @@ public final class MoverClient {
 
     /** Computes blocks, by hash: {@code pool}, {@code blocks}; or as {@link #compute(String, int, long)}. */
     public Future<JsonObject> compute(JsonObject blocks) {
-        return ask(MoverOperation.COMPUTE, blocks);
+        return ask(Operation.COMPUTE, blocks);
     }
 
     /** Hashes of blocks of the mover itself. */
@@ -136,17 +136,17 @@ public final class MoverClient {
 
     /** Hashes of blocks: {@code pool}, {@code skip}, {@code limit}, and a {@code peer} if not the mover's own. */
     public Future<JsonObject> blocks(JsonObject which) {
-        return ask(MoverOperation.BLOCKS, which);
+        return ask(Operation.BLOCKS, which);
     }
 
     /** {@code moves}, the oldest first. */
     public Future<JsonObject> moves() {
-        return ask(MoverOperation.MOVES, new JsonObject());
+        return ask(Operation.MOVES, new JsonObject());
     }
 
     /** One move. */
     public Future<JsonObject> move(String id) {
-        return ask(MoverOperation.MOVE, new JsonObject().put("id", id));
+        return ask(Operation.MOVE, new JsonObject().put("id", id));
     }
 
     /** Begins to move blocks of a peer here. */
@@ -156,12 +156,12 @@ public final class MoverClient {
 
     /** Begins a move: {@code from} or {@code to}, {@code pool}, {@code blocks} or {@code count}, {@code bytesPerSecond}. */
     public Future<JsonObject> submit(JsonObject move) {
-        return ask(MoverOperation.SUBMIT, move);
+        return ask(Operation.SUBMIT, move);
     }
 
     /** Asks for the end of a move. */
     public Future<JsonObject> cancel(String id) {
-        return ask(MoverOperation.CANCEL, new JsonObject().put("id", id));
+        return ask(Operation.CANCEL, new JsonObject().put("id", id));
     }
 
     /**
@@ -171,7 +171,7 @@ public final class MoverClient {
      * @return completes when it is out, or the directory has not answered for some seconds
      */
     public Future<Void> leave() {
-        return ask(MoverOperation.LEAVE, new JsonObject()).mapEmpty();
+        return ask(Operation.LEAVE, new JsonObject()).mapEmpty();
     }
 
     /**
@@ -185,7 +185,7 @@ public final class MoverClient {
         return isLocal ? bus.localConsumer(events(mover), told) : bus.consumer(events(mover), told);
     }
 
-    private Future<JsonObject> ask(MoverOperation operation, JsonObject body) {
+    private Future<JsonObject> ask(Operation operation, JsonObject body) {
         Duration patience = switch (operation) {
             case REGISTER_POOL, COMPUTE -> LONG_PATIENCE;
             case LEAVE -> LEAVING;
@@ -199,5 +199,35 @@ public final class MoverClient {
                 .transform(reply -> reply.succeeded()
                         ? Future.succeededFuture(reply.result().body())
                         : Future.failedFuture(Problems.of(reply.cause()).asException()));
+    }
+
+    /** What a mover does when it is asked over the event bus; the bodies are those of the HTTP API. */
+    enum Operation {
+        /** Whether it lives, and whether it can be used. */
+        HEALTH,
+        /** What it is. */
+        DESCRIBE,
+        /** The others. */
+        PEERS,
+        /** Its pools. */
+        POOLS,
+        /** One more pool. */
+        REGISTER_POOL,
+        /** One pool less: {@code pool}. */
+        CLOSE_POOL,
+        /** Blocks to be computed: {@code pool}, and {@code blocks} or {@code count} and {@code seed}. */
+        COMPUTE,
+        /** The blocks of a pool, here or at a {@code peer}. */
+        BLOCKS,
+        /** All moves. */
+        MOVES,
+        /** One move: {@code id}. */
+        MOVE,
+        /** One more move. */
+        SUBMIT,
+        /** A move less: {@code id}. */
+        CANCEL,
+        /** Out of the directory, for good; what runs goes on. */
+        LEAVE
     }
 }

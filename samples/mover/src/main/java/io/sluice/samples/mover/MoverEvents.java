@@ -1,9 +1,9 @@
 package io.sluice.samples.mover;
 
-import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.EngineMetrics.Operation;
+import io.sluice.engine.EngineMetrics;
 import io.sluice.engine.InFlightWindow;
-import io.sluice.samples.mover.move.MoveListener;
+import io.sluice.samples.mover.move.Moves;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.json.JsonObject;
@@ -15,7 +15,7 @@ import java.util.function.Supplier;
  * Tells the event bus what happens: a move at once when its state changes, else at most ten times a second; the engine
  * twice a second. Confined to the mover's context.
  */
-final class MoverEvents implements MoveListener {
+final class MoverEvents implements Moves.Listener {
 
     private static final long MOVES_MILLIS = 100;
     private static final long ENGINE_MILLIS = 500;

@@ -57,8 +57,8 @@ final class MoverService {
     void handle(Message<JsonObject> message) {
         Future<JsonObject> answer;
         try {
-            MoverOperation operation =
-                    MoverOperation.valueOf(String.valueOf(message.headers().get(MoverClient.OPERATION)));
+            MoverClient.Operation operation =
+                    MoverClient.Operation.valueOf(String.valueOf(message.headers().get(MoverClient.OPERATION)));
             answer = execute(operation, message.body());
         } catch (RuntimeException wrong) {
             answer = Future.failedFuture(wrong);
@@ -73,7 +73,7 @@ final class MoverService {
         });
     }
 
-    private Future<JsonObject> execute(MoverOperation operation, JsonObject body) {
+    private Future<JsonObject> execute(MoverClient.Operation operation, JsonObject body) {
         return switch (operation) {
             case HEALTH -> health();
             case DESCRIBE -> Future.succeededFuture(describe());

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The serving side of a measurement: takes a connection's notifications, and answers those that ask for a report. */
-public final class BenchResponder implements NotificationSink {
+public final class BenchResponder implements ReportClient.NotificationSink {
 
     private static final Logger LOG = LoggerFactory.getLogger(BenchResponder.class);
 
@@ -38,7 +38,7 @@ public final class BenchResponder implements NotificationSink {
     }
 
     private void report() {
-        ServerReport report = new ServerReport(ProcessFigures.cpuNanos(), sum.count(), sum.value());
+        ServerReport report = new ServerReport(Usage.ProcessFigures.cpuNanos(), sum.count(), sum.value());
         try {
             connection.notify(report.toBytes(), TransferOptions.defaults(), (transfer, error) -> told(error));
         } catch (SluiceException e) {

@@ -38,7 +38,7 @@ public final class BenchTable {
 
     /** The line of a size; the processor times are in percent of one processor, heap is what a transfer allocates. */
     public static String line(BenchResult result) {
-        LatencyMicros latency = result.latencyMicros();
+        BenchResult.LatencyMicros latency = result.latencyMicros();
         Double server = result.serverCpuSeconds();
         return String.format(
                 Locale.ROOT,

@@ -80,7 +80,7 @@ final class ConnectRun {
                 connections,
                 0,
                 0,
-                LatencyMicros.of(latencies),
+                BenchResult.LatencyMicros.of(latencies),
                 0,
                 null,
                 0,

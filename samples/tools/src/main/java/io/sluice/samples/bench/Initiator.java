@@ -1,11 +1,14 @@
 package io.sluice.samples.bench;
 
+import io.sluice.engine.Connection;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.TransferEngine;
 import io.sluice.vertx.TransferClient;
 import io.sluice.vertx.TransferClientOptions;
+import io.sluice.vertx.TransferConnection;
 import io.vertx.core.Vertx;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The side that starts transfers: an engine, and what an interface needs beside it. */
@@ -60,6 +63,23 @@ public final class Initiator implements AutoCloseable {
         } else {
             // With it goes the client, and with that the engine.
             Waiting.await(vertx.close().toCompletionStage().toCompletableFuture(), "closing");
+        }
+    }
+
+    /**
+     * A connection as an interface shows it.
+     *
+     * @param connection the engine's own
+     * @param vertx the same for Vert.x, where transfers are started by that
+     */
+    record ClientConnection(Connection connection, @Nullable TransferConnection vertx) {
+
+        static ClientConnection of(TransferConnection vertx) {
+            return new ClientConnection(vertx.connection(), vertx);
+        }
+
+        TransferConnection requireVertx() {
+            return Objects.requireNonNull(vertx, "opened for Vert.x");
         }
     }
 }

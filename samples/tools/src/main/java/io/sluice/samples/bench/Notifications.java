@@ -9,7 +9,7 @@ import reactor.core.publisher.Mono;
 /** Starts a connection's notifications. With verification each has other bytes, and all go into one checksum. */
 final class Notifications implements Submission {
 
-    private final ClientConnection face;
+    private final Initiator.ClientConnection face;
     private final ReactiveConnection reactive;
     private final Api api;
     private final boolean verify;
@@ -17,7 +17,7 @@ final class Notifications implements Submission {
     private final PayloadSum sum = new PayloadSum();
     private long number;
 
-    Notifications(ClientConnection face, Api api, int size, boolean verify) {
+    Notifications(Initiator.ClientConnection face, Api api, int size, boolean verify) {
         this.face = face;
         this.reactive = ReactiveConnection.from(face.connection());
         this.api = api;

@@ -1,6 +1,8 @@
 package io.sluice.samples.bench;
 
 import io.sluice.engine.Connection;
+import io.sluice.engine.NotificationListener;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransferOptions;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -63,5 +65,11 @@ final class ReportClient {
                 awaited.completeExceptionally(error);
             }
         });
+    }
+
+    /** A listener to whom the end of the connection means nothing: its transfers tell of it. */
+    interface NotificationSink extends NotificationListener {
+        @Override
+        default void ended(@Nullable SluiceException error) {}
     }
 }

@@ -27,7 +27,7 @@ final class Rounds implements AutoCloseable {
     private final long roundTransfers;
     private final BooleanSupplier interrupted;
     private final ExecutorService threads = Executors.newCachedThreadPool(
-            Thread.ofPlatform().daemon().name(TransferThreads.DRIVER_PREFIX, 0).factory());
+            Thread.ofPlatform().daemon().name(Usage.TransferThreads.DRIVER_PREFIX, 0).factory());
     private long differing;
 
     /**

@@ -33,7 +33,7 @@ final class SizeRun implements AutoCloseable {
     private final SideChannel side;
     private final Arena arena = Arena.ofShared();
     private final MemoryRegion local;
-    private final List<ClientConnection> faces = new ArrayList<>();
+    private final List<Initiator.ClientConnection> faces = new ArrayList<>();
     private final List<Connection> connections = new ArrayList<>();
     private final List<RemoteRegion> remotes = new ArrayList<>();
     private final List<Notifications> notifications = new ArrayList<>();
@@ -53,7 +53,7 @@ final class SizeRun implements AutoCloseable {
     BenchResult measure(EngineAddress address, String region, BooleanSupplier interrupted) {
         List<Driver> drivers = new ArrayList<>();
         for (int i = 0; i < plan.connections(); i++) {
-            ClientConnection face = initiator.connect(address);
+            Initiator.ClientConnection face = initiator.connect(address);
             faces.add(face);
             connections.add(face.connection());
             remotes.add(SideChannel.attach(face.connection(), region));
@@ -116,7 +116,7 @@ final class SizeRun implements AutoCloseable {
     }
 
     private Driver driver(int index, Layout ranges) {
-        ClientConnection face = faces.get(index);
+        Initiator.ClientConnection face = faces.get(index);
         boolean inTurn = plan.verify();
         Submission submission;
         if (plan.operation() == BenchOperation.NOTIFY) {
@@ -167,7 +167,7 @@ final class SizeRun implements AutoCloseable {
                 transfers,
                 transfers * plan.iov(),
                 drivers.stream().mapToLong(Driver::succeeded).sum() * plan.iov() * layout.size(),
-                LatencyMicros.of(latencies),
+                BenchResult.LatencyMicros.of(latencies),
                 all.stream().mapToLong(Driver::errors).sum(),
                 plan.verify() ? differing == 0 && drivers.stream().noneMatch(Driver::isStopped) : null,
                 mostOperations(drivers),

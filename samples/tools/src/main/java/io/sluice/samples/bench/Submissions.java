@@ -21,7 +21,7 @@ final class Submissions {
 
     private static final TransferOptions OPTIONS = TransferOptions.defaults();
 
-    private final ClientConnection face;
+    private final Initiator.ClientConnection face;
     private final Connection connection;
     private final MemoryRegion local;
     private final long localBase;
@@ -36,7 +36,7 @@ final class Submissions {
      * @param remoteBase where they begin in the remote region
      */
     Submissions(
-            ClientConnection face,
+            Initiator.ClientConnection face,
             MemoryRegion local,
             long localBase,
             RemoteRegion remote,

@@ -12,6 +12,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where measurements are made: processes on their processors, a folder for what they print, bounded waits. For one thread.
@@ -236,4 +237,16 @@ public final class BenchEnvironment implements AutoCloseable {
             Files.deleteIfExists(file);
         }
     }
+
+    /**
+     * What two processes that met have told, and used.
+     *
+     * @param output what the initiator has printed
+     * @param initiatorProcessors how many processors the initiator kept busy; {@code null} if it was too short to tell
+     * @param targetProcessors the same of the target
+     */
+    record PairOutput(
+            String output,
+            @Nullable Double initiatorProcessors,
+            @Nullable Double targetProcessors) {}
 }

@@ -3,11 +3,15 @@ package io.sluice.samples.compare;
 import io.sluice.samples.bench.Api;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** Measures comparisons by turns. */
 public final class Compare {
@@ -117,5 +121,37 @@ public final class Compare {
             case Measurement other -> rounds.of(other);
         };
         return ComparisonResult.of(comparison, api, ours, theirs, commands, leftOut);
+    }
+
+    /** What is in the way of comparisons here, which are then left out. */
+    static final class UnmetRequirements {
+
+        private final Map<Subject, String> subjects = new HashMap<>();
+        private final Map<Program, String> programs = new EnumMap<>(Program.class);
+
+        /** Looks what of ours can be measured here. */
+        static UnmetRequirements of(Collection<Comparison> comparisons) {
+            UnmetRequirements obstacles = new UnmetRequirements();
+            for (Comparison comparison : comparisons) {
+                Subject subject = comparison.subject();
+                String reason = subject.unavailable();
+                if (reason != null) {
+                    obstacles.subjects.put(subject, reason);
+                }
+            }
+            return obstacles;
+        }
+
+        /** Takes note of programs that are not there. */
+        void add(Map<Program, String> reasons) {
+            programs.putAll(reasons);
+        }
+
+        /** Why a comparison cannot be made, or {@code null}. */
+        @Nullable
+        String of(Comparison comparison) {
+            String reason = subjects.get(comparison.subject());
+            return reason == null ? programs.get(comparison.theirs().program()) : reason;
+        }
     }
 }

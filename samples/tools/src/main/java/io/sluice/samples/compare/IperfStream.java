@@ -1,5 +1,8 @@
 package io.sluice.samples.compare;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.report.ByteSize;
 import java.time.Duration;
 import java.util.List;
@@ -46,11 +49,32 @@ record IperfStream(long block) implements Measurement {
                         "-O",
                         Long.toString(wholeSeconds(timing.warmup())),
                         "-J"));
-        return Figures.ofBandwidth(IperfOutput.gigabytesPerSecond(output));
+        return Figures.ofBandwidth(gigabytesPerSecond(output));
     }
 
     /** It knows no shorter times. */
     private static long wholeSeconds(Duration time) {
         return time.plusSeconds(1).minusNanos(1).toSeconds();
+    }
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final double BITS_PER_GIGABYTE = 8e9;
+
+    /** What the receiving side has received; an error, which it may report with status 0, is a failure. */
+    static double gigabytesPerSecond(String output) throws MeasurementFailedException {
+        JsonNode report;
+        try {
+            report = JSON.readTree(output);
+        } catch (JsonProcessingException e) {
+            throw new MeasurementFailedException("what iperf3 prints is no JSON");
+        }
+        if (report.hasNonNull("error")) {
+            throw new MeasurementFailedException(report.path("error").asText());
+        }
+        JsonNode rate = report.path("end").path("sum_received").path("bits_per_second");
+        if (!rate.isNumber()) {
+            throw new MeasurementFailedException("what iperf3 prints holds no rate of the receiving side");
+        }
+        return rate.asDouble() / BITS_PER_GIGABYTE;
     }
 }

@@ -25,7 +25,7 @@ record ProgramStart(StartTask task, boolean cached) implements Subject {
 
     @Override
     public @Nullable String unavailable() {
-        return cached ? AotCache.unavailable() : null;
+        return cached ? StartCommand.AotCache.unavailable() : null;
     }
 
     @Override

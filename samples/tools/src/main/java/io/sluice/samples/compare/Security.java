@@ -1,7 +1,13 @@
 package io.sluice.samples.compare;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** How the two engines authenticate, and what of their connection is encrypted. */
 enum Security {
@@ -37,5 +43,79 @@ enum Security {
             case TLS -> KeyStoreFile.in(folder).environment("false");
             case TLS_DATA -> KeyStoreFile.in(folder).environment("true");
         };
+    }
+
+    /** A key store with a key and its certificate, which is also the trusted one, made by the JDK's keytool for one comparison. */
+    record KeyStoreFile(Path path) {
+
+        private static final String PASSWORD = "measured";
+        private static final long PATIENCE_SECONDS = 60;
+
+        /** The one in a folder, made if there is none yet. */
+        static KeyStoreFile in(Path folder) throws MeasurementFailedException {
+            KeyStoreFile file = new KeyStoreFile(folder.resolve("keys.p12"));
+            if (!Files.exists(file.path)) {
+                file.make(folder);
+            }
+            return file;
+        }
+
+        Map<String, String> environment(String data) {
+            return Map.of(
+                    "SLUICE_TLS_KEYSTORE", path.toString(),
+                    "SLUICE_TLS_KEYSTORE_PASSWORD", PASSWORD,
+                    "SLUICE_TLS_DATA", data);
+        }
+
+        private void make(Path folder) throws MeasurementFailedException {
+            String store = folder.resolve("keys.p12.new").toString();
+            String certificate = folder.resolve("certificate.pem").toString();
+            keytool(
+                    store,
+                    "-genkeypair",
+                    "-alias",
+                    "own",
+                    "-keyalg",
+                    "EC",
+                    "-dname",
+                    "CN=compare",
+                    "-ext",
+                    "SAN=ip:127.0.0.1",
+                    "-validity",
+                    "2");
+            keytool(store, "-exportcert", "-alias", "own", "-rfc", "-file", certificate);
+            keytool(store, "-importcert", "-noprompt", "-alias", "trusted", "-file", certificate);
+            try {
+                Files.setPosixFilePermissions(Path.of(store), PosixFilePermissions.fromString("rw-------"));
+                Files.move(Path.of(store), path);
+            } catch (IOException e) {
+                throw new MeasurementFailedException("the key store cannot be put in place: " + e.getMessage());
+            }
+        }
+
+        private static void keytool(String store, String... arguments) throws MeasurementFailedException {
+            List<String> command = new ArrayList<>();
+            command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+            command.addAll(List.of(arguments));
+            command.addAll(List.of("-keystore", store, "-storetype", "PKCS12", "-storepass", PASSWORD));
+            try {
+                Process process = new ProcessBuilder(command)
+                        .redirectErrorStream(true)
+                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                        .start();
+                if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                    throw new MeasurementFailedException("keytool does not end");
+                }
+                if (process.exitValue() != 0) {
+                    throw new MeasurementFailedException("keytool ended with status " + process.exitValue());
+                }
+            } catch (IOException e) {
+                throw new MeasurementFailedException("keytool cannot be started: " + e.getMessage());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new BrokenOffException();
+            }
+        }
     }
 }

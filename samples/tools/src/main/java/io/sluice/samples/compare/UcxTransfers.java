@@ -92,13 +92,13 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
     @Override
     public Figures run(BenchEnvironment workbench) throws MeasurementFailedException {
         long probes = Math.clamp(PROBE_BYTES / size, FEWEST_PROBES, MOST_PROBES);
-        double rate = UcxOutput.of(measure(workbench, probes, 1).output()).transfersPerSecond(size);
+        double rate = Output.of(measure(workbench, probes, 1).output()).transfersPerSecond(size);
         if (rate <= 0) {
             throw new MeasurementFailedException("a trial run has told no rate");
         }
         Timing timing = workbench.timing();
-        PairOutput watched = measure(workbench, count(rate, timing.duration()), count(rate, timing.warmup()));
-        UcxOutput output = UcxOutput.of(watched.output());
+        BenchEnvironment.PairOutput watched = measure(workbench, count(rate, timing.duration()), count(rate, timing.warmup()));
+        Output output = Output.of(watched.output());
         Map<Quantity, Double> values = new EnumMap<>(Quantity.class);
         values.put(Quantity.TRANSFERS_PER_SECOND, output.messagesPerSecond());
         values.put(Quantity.GIGABYTES_PER_SECOND, output.gigabytesPerSecond());
@@ -108,7 +108,7 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
     }
 
     private static void cost(
-            Map<Quantity, Double> values, Quantity quantity, @Nullable Double processors, UcxOutput output) {
+            Map<Quantity, Double> values, Quantity quantity, @Nullable Double processors, Output output) {
         if (processors != null && processors > 0 && output.gigabytesPerSecond() > 0) {
             values.put(quantity, processors / output.gigabytesPerSecond());
         }
@@ -118,7 +118,7 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
         return Math.max(1, Math.round(rate * time.toNanos() / NANOS_PER_SECOND));
     }
 
-    private PairOutput measure(BenchEnvironment workbench, long transfers, long warmup)
+    private BenchEnvironment.PairOutput measure(BenchEnvironment workbench, long transfers, long warmup)
             throws MeasurementFailedException {
         String executable = program().executable();
         return workbench.runPairWatched(
@@ -134,5 +134,55 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
         // The final figures alone, as comma-separated values under their names.
         command.addAll(List.of("-n", Long.toString(transfers), "-w", Long.toString(warmup), "-f", "-v"));
         return command;
+    }
+
+    /**
+     * The overall figures of a run of {@code ucx_perftest}.
+     *
+     * @param mebibytesPerSecond what it calls MB/s
+     * @param messagesPerSecond a whole number, so of little use for large messages
+     */
+    record Output(double mebibytesPerSecond, double messagesPerSecond) {
+
+        private static final String BANDWIDTH = "overall_bw";
+        private static final String RATE = "overall_mr";
+        private static final double MEBI = 1 << 20;
+        private static final double GIGA = 1e9;
+
+        /** Of comma-separated values: a line of names and, last, a line of figures. */
+        static Output of(String output) throws MeasurementFailedException {
+            List<List<String>> lines = output.lines()
+                    .map(line -> List.of(line.split(",", -1)))
+                    .map(fields -> fields.stream().map(String::strip).toList())
+                    .toList();
+            List<String> names = lines.stream()
+                    .filter(fields -> fields.contains(BANDWIDTH) && fields.contains(RATE))
+                    .findFirst()
+                    .orElseThrow(Output::unknown);
+            List<String> figures = lines.getLast();
+            if (figures.size() != names.size()) {
+                throw unknown();
+            }
+            try {
+                return new Output(
+                        Double.parseDouble(figures.get(names.indexOf(BANDWIDTH))),
+                        Double.parseDouble(figures.get(names.indexOf(RATE))));
+            } catch (NumberFormatException e) {
+                throw unknown();
+            }
+        }
+
+        private static MeasurementFailedException unknown() {
+            return new MeasurementFailedException("what ucx_perftest prints holds no figures that are known");
+        }
+
+        double gigabytesPerSecond() {
+            return mebibytesPerSecond * MEBI / GIGA;
+        }
+
+        /** From the bytes, of which more digits are told. */
+        double transfersPerSecond(long size) {
+            return mebibytesPerSecond * MEBI / size;
+        }
     }
 }

@@ -96,7 +96,7 @@ class BenchEnvironmentTest {
         String listen = "import socket,time\ns=socket.socket()\ns.bind(('127.0.0.1',%d))\ns.listen()\ntime.sleep(2.5)";
         Assumptions.assumeTrue(SearchPath.find("python3") != null, "no python3");
         try (BenchEnvironment workbench = workbench(() -> false)) {
-            PairOutput output = workbench.runPairWatched(
+            BenchEnvironment.PairOutput output = workbench.runPairWatched(
                     "busy",
                     Map.of(),
                     port -> List.of("python3", "-c", String.format(Locale.ROOT, listen, port)),

@@ -19,10 +19,10 @@ class PeerOutputsTest {
 
     @Test
     void ucxTellsTheOverallFigures() throws Exception {
-        UcxOutput put = UcxOutput.of(RecordedOutput.of("ucx-put.csv"));
+        UcxTransfers.Output put = UcxTransfers.Output.of(RecordedOutput.of("ucx-put.csv"));
         assertThat(put.messagesPerSecond()).isEqualTo(234_486);
         assertThat(put.gigabytesPerSecond()).isCloseTo(234_486 * 4096 / 1e9, within(1e-5));
-        UcxOutput get = UcxOutput.of(RecordedOutput.of("ucx-get.csv"));
+        UcxTransfers.Output get = UcxTransfers.Output.of(RecordedOutput.of("ucx-get.csv"));
         assertThat(get.messagesPerSecond()).isEqualTo(3584);
         assertThat(get.gigabytesPerSecond()).isCloseTo(3584.02 * (1 << 20) / 1e9, within(1e-9));
         assertThat(get.transfersPerSecond(1 << 20)).isCloseTo(3584.02, within(1e-9));
@@ -32,7 +32,7 @@ class PeerOutputsTest {
     void whatUcxSaysBesideItsFiguresDoesNotMatter() throws Exception {
         String warned = "[1795236667.7] [host:1:0] parser.c:1  UCX  WARN  unused environment variable, maybe: UCX_X\n"
                 + RecordedOutput.of("ucx-get.csv");
-        assertThat(UcxOutput.of(warned).messagesPerSecond()).isEqualTo(3584);
+        assertThat(UcxTransfers.Output.of(warned).messagesPerSecond()).isEqualTo(3584);
     }
 
     @ParameterizedTest
@@ -45,19 +45,19 @@ class PeerOutputsTest {
                 "iterations,overall_bw,overall_mr\n100,5"
             })
     void ucxWithoutFiguresIsAFailure(String output) {
-        assertThatThrownBy(() -> UcxOutput.of(output)).isInstanceOf(MeasurementFailedException.class);
+        assertThatThrownBy(() -> UcxTransfers.Output.of(output)).isInstanceOf(MeasurementFailedException.class);
     }
 
     @Test
     void iperfTellsWhatWasReceived() throws Exception {
-        assertThat(IperfOutput.gigabytesPerSecond(RecordedOutput.of("iperf3.json")))
+        assertThat(IperfStream.gigabytesPerSecond(RecordedOutput.of("iperf3.json")))
                 .isCloseTo(32915580104.41991 / 8e9, within(1e-9));
     }
 
     @Test
     void anErrorOfIperfIsAFailureThoughItsStatusIsNone() throws IOException {
         String output = RecordedOutput.of("iperf3-error.json");
-        assertThatThrownBy(() -> IperfOutput.gigabytesPerSecond(output))
+        assertThatThrownBy(() -> IperfStream.gigabytesPerSecond(output))
                 .isInstanceOf(MeasurementFailedException.class)
                 .hasMessageContaining("unable to connect to server: Connection refused");
     }
@@ -72,7 +72,7 @@ class PeerOutputsTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "{}", "iperf3: error", "{\"end\":{\"sum_received\":{}}}"})
     void iperfWithoutARateIsAFailure(String output) {
-        assertThatThrownBy(() -> IperfOutput.gigabytesPerSecond(output)).isInstanceOf(MeasurementFailedException.class);
+        assertThatThrownBy(() -> IperfStream.gigabytesPerSecond(output)).isInstanceOf(MeasurementFailedException.class);
     }
 
     @Test

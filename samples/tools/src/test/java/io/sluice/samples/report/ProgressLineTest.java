@@ -20,8 +20,8 @@ class ProgressLineTest {
         return written.toString(StandardCharsets.UTF_8);
     }
 
-    private static Progress progress(long done, long bytes) {
-        return new Progress(done, 100, bytes, 256, 3, 1);
+    private static ProgressLine.Progress progress(long done, long bytes) {
+        return new ProgressLine.Progress(done, 100, bytes, 256, 3, 1);
     }
 
     @Test
@@ -47,9 +47,9 @@ class ProgressLineTest {
     void wipesTheRestOfALongerLine() {
         ProgressLine line = new ProgressLine(out, true, clock::get);
         clock.addAndGet(SECOND);
-        line.update(new Progress(1, 1_000_000, 0, 1_000_000, 0, 0));
+        line.update(new ProgressLine.Progress(1, 1_000_000, 0, 1_000_000, 0, 0));
         int length = text().length();
-        line.finish(new Progress(1, 1, 0, 0, 0, 0));
+        line.finish(new ProgressLine.Progress(1, 1, 0, 0, 0, 0));
         String last = text().substring(length);
         assertThat(last).startsWith("\r1/1 requests").hasSize(length + 1).endsWith(" \n");
     }
@@ -72,7 +72,7 @@ class ProgressLineTest {
     @Test
     void leavesOutATotalThatIsNotKnown() {
         ProgressLine line = new ProgressLine(out, false, clock::get);
-        line.finish(new Progress(7, Progress.UNKNOWN, 0, 0, 0, 0));
+        line.finish(new ProgressLine.Progress(7, ProgressLine.Progress.UNKNOWN, 0, 0, 0, 0));
         assertThat(text()).isEqualTo("7 requests, 0.00 GB/s, 0 in flight, 0.0 % cache hits\n");
     }
 
@@ -91,7 +91,7 @@ class ProgressLineTest {
     void aUsualLineFitsATerminal() {
         ProgressLine line = new ProgressLine(out, false, clock::get);
         clock.addAndGet(SECOND);
-        line.finish(new Progress(12_031, 12_031, 99_990_000_000L, 65_536, 0, 1));
+        line.finish(new ProgressLine.Progress(12_031, 12_031, 99_990_000_000L, 65_536, 0, 1));
         assertThat(text().length()).isLessThanOrEqualTo(81);
     }
 }

@@ -27,7 +27,7 @@ class ReplaySummaryTest {
             196_608_000,
             0.5,
             null,
-            new TransferMillis(0.1, 0.25, 1.5, 12.3456),
+            new ReplaySummary.TransferMillis(0.1, 0.25, 1.5, 12.3456),
             256,
             64L << 20,
             3,
@@ -35,7 +35,7 @@ class ReplaySummaryTest {
             192);
 
     private static final ReplaySummary NOTHING = new ReplaySummary(
-            "m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, new TransferMillis(0, 0, 0, 0), 0, 0, 0, 0, 0);
+            "m", "tcp", true, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, new ReplaySummary.TransferMillis(0, 0, 0, 0), 0, 0, 0, 0, 0);
 
     @Test
     void jsonHasTheFieldsInSnakeCase() throws JsonProcessingException {
@@ -102,7 +102,7 @@ class ReplaySummaryTest {
                 2_999_000_000L,
                 4,
                 1.5,
-                new TransferMillis(1, 1, 1, 1),
+                new ReplaySummary.TransferMillis(1, 1, 1, 1),
                 1,
                 1,
                 0,
@@ -131,12 +131,12 @@ class ReplaySummaryTest {
         for (int i = 1; i <= 1000; i++) {
             nanos.recordValue(i * 10_000L);
         }
-        TransferMillis millis = TransferMillis.of(nanos);
+        ReplaySummary.TransferMillis millis = ReplaySummary.TransferMillis.of(nanos);
         assertThat(millis.p50()).isCloseTo(5, within(0.01));
         assertThat(millis.p90()).isCloseTo(9, within(0.01));
         assertThat(millis.p99()).isCloseTo(9.9, within(0.01));
         assertThat(millis.max()).isCloseTo(10, within(0.01)).isGreaterThanOrEqualTo(millis.p99());
-        assertThat(TransferMillis.of(new Histogram(3))).isEqualTo(new TransferMillis(0, 0, 0, 0));
+        assertThat(ReplaySummary.TransferMillis.of(new Histogram(3))).isEqualTo(new ReplaySummary.TransferMillis(0, 0, 0, 0));
     }
 
     @Test

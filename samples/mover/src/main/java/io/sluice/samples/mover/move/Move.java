@@ -19,7 +19,7 @@ final class Move {
     private static final int NAMED = 8;
 
     private final String id;
-    private final MoveListener listener;
+    private final Moves.Listener listener;
     private final Clock clock;
     private final Instant created;
     /** The first of those that are unknown. */
@@ -27,7 +27,7 @@ final class Move {
 
     private MoveRequest request;
 
-    private MoveState state = MoveState.WAITING;
+    private State state = State.WAITING;
     private @Nullable Instant started;
     private @Nullable Instant ended;
     private @Nullable Problem problem;
@@ -42,7 +42,7 @@ final class Move {
     private long blockBytes;
     private long bytesDone;
 
-    Move(String id, MoveRequest request, Clock clock, MoveListener listener) {
+    Move(String id, MoveRequest request, Clock clock, Moves.Listener listener) {
         this.id = id;
         this.request = request;
         this.clock = clock;
@@ -59,20 +59,20 @@ final class Move {
         return request;
     }
 
-    MoveState state() {
+    State state() {
         return state;
     }
 
     /** Whether somebody wants it to end. */
     boolean isCancelled() {
-        return state == MoveState.CANCELLING || state == MoveState.CANCELLED;
+        return state == State.CANCELLING || state == State.CANCELLED;
     }
 
     /** It begins. */
     void start(long bytesOfBlock) {
         blockBytes = bytesOfBlock;
         started = clock.instant();
-        become(MoveState.RUNNING);
+        become(State.RUNNING);
     }
 
     /** So many blocks are moved, now that it is known which. */
@@ -88,10 +88,10 @@ final class Move {
 
     /** Somebody wants it to end. What waits has ended by that. */
     void cancel() {
-        if (state == MoveState.WAITING) {
-            end(MoveState.CANCELLED);
-        } else if (state == MoveState.RUNNING) {
-            become(MoveState.CANCELLING);
+        if (state == State.WAITING) {
+            end(State.CANCELLED);
+        } else if (state == State.RUNNING) {
+            become(State.CANCELLING);
             Runnable action = cancellation;
             if (action != null) {
                 action.run();
@@ -145,9 +145,9 @@ final class Move {
             problem = Problems.UNKNOWN_BLOCKS.with(unknownDetail());
         }
         if (error != null && isCancelled()) {
-            end(MoveState.CANCELLED);
+            end(State.CANCELLED);
         } else {
-            end(problem == null ? MoveState.DONE : MoveState.FAILED);
+            end(problem == null ? State.DONE : State.FAILED);
         }
     }
 
@@ -157,7 +157,7 @@ final class Move {
                 + (blocksUnknown > NAMED ? ", …" : "");
     }
 
-    private void end(MoveState last) {
+    private void end(State last) {
         ended = clock.instant();
         cancellation = null;
         // It is remembered for long, and nobody asks which blocks they were.
@@ -165,7 +165,7 @@ final class Move {
         become(last);
     }
 
-    private void become(MoveState next) {
+    private void become(State next) {
         state = next;
         listener.changedState(id, this::toJson);
     }
@@ -195,5 +195,26 @@ final class Move {
 
     private static @Nullable String text(@Nullable Instant instant) {
         return instant == null ? null : instant.toString();
+    }
+
+    /** Where a move is. */
+    public enum State {
+        /** It waits for others to end. */
+        WAITING,
+        /** Its blocks are being moved. */
+        RUNNING,
+        /** It was cancelled, and what was posted by then has not drained yet: it still holds credits and slots. */
+        CANCELLING,
+        /** All its blocks are there. */
+        DONE,
+        /** It has ended with a problem; some of its blocks may be there. */
+        FAILED,
+        /** It was cancelled, and nothing of it can touch memory any more. */
+        CANCELLED;
+
+        /** Whether nothing will change any more. */
+        public boolean isEnd() {
+            return this == DONE || this == FAILED || this == CANCELLED;
+        }
     }
 }

@@ -5,7 +5,6 @@ import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferElement;
 import io.sluice.samples.mover.peer.PeerLink;
-import io.sluice.samples.mover.peer.PeerPool;
 import io.sluice.samples.mover.pool.BlockPool;
 import io.sluice.samples.mover.pool.PoolLayout;
 import io.sluice.vertx.TransferResultStream;
@@ -150,7 +149,7 @@ abstract class MoveRun {
     }
 
     /** What moves a block: a piece of pages and one of seals in each layer. */
-    final void addElements(List<TransferElement> elements, int mine, PeerPool peer, PoolLayout theirs, int slot) {
+    final void addElements(List<TransferElement> elements, int mine, PeerLink.PeerPool peer, PoolLayout theirs, int slot) {
         PoolLayout layout = pool.layout();
         for (int layer = 0; layer < layout.layers(); layer++) {
             elements.add(element(

@@ -22,6 +22,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** The moves of a mover: those that wait, run, or have ended not long ago. Confined to its context. */
 public final class Moves {
@@ -38,7 +39,7 @@ public final class Moves {
     private final PeerLinks links;
     private final MoveLimits limits;
     private final String self;
-    private final MoveListener listener;
+    private final Listener listener;
     private final String idPrefix;
     private final Map<String, Move> moves = new LinkedHashMap<>();
     private final Deque<Move> waiting = new ArrayDeque<>();
@@ -68,7 +69,7 @@ public final class Moves {
             MoveLimits limits,
             String self,
             long run,
-            MoveListener listener) {
+            Listener listener) {
         this.vertx = vertx;
         this.directory = directory;
         this.pools = pools;
@@ -223,5 +224,25 @@ public final class Moves {
                 excess--;
             }
         }
+    }
+
+    /** Hears of changes of moves, on the mover's context. */
+    public interface Listener {
+
+        /**
+         * Some more of a move is done. It comes for each element of a transfer, so do little.
+         *
+         * @param id of the move
+         * @param now tells the move as it is
+         */
+        void progressed(String id, Supplier<JsonObject> now);
+
+        /**
+         * A move is in another state.
+         *
+         * @param id of the move
+         * @param now tells the move as it is
+         */
+        void changedState(String id, Supplier<JsonObject> now);
     }
 }

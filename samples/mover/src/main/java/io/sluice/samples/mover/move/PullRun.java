@@ -7,7 +7,6 @@ import io.sluice.samples.mover.peer.Grant;
 import io.sluice.samples.mover.peer.PeerLink;
 import io.sluice.samples.mover.pool.BlockPool;
 import io.sluice.samples.mover.pool.Pools;
-import io.sluice.samples.mover.pool.ReservedBlock;
 import io.sluice.samples.mover.problem.Problems;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -56,7 +55,7 @@ final class PullRun extends MoveRun {
         if (!pools.isOpen(pool)) {
             return Future.failedFuture(Problems.UNKNOWN_POOL.with(pool.name()).asException());
         }
-        List<ReservedBlock> coming = new ArrayList<>();
+        List<BlockPool.ReservedBlock> coming = new ArrayList<>();
         List<Integer> theirs = new ArrayList<>();
         boolean full = false;
         for (int i = 0; i < wanted.size() && !full; i++) {
@@ -69,7 +68,7 @@ final class PullRun extends MoveRun {
                 int mine = pool.reserve();
                 full = mine == BlockPool.NONE;
                 if (!full) {
-                    coming.add(new ReservedBlock(hash, mine));
+                    coming.add(new BlockPool.ReservedBlock(hash, mine));
                     theirs.add(grant.slot(i));
                 }
             }
@@ -81,7 +80,7 @@ final class PullRun extends MoveRun {
                 : fetched;
     }
 
-    private Future<Void> read(List<ReservedBlock> coming, List<Integer> theirs, Grant grant) {
+    private Future<Void> read(List<BlockPool.ReservedBlock> coming, List<Integer> theirs, Grant grant) {
         // Whatever fails from here on, the slots are given back.
         return Future.succeededFuture(grant)
                 .compose(granted -> link.attach(directory, move.request().peer(), pool.name(), granted.generation()))

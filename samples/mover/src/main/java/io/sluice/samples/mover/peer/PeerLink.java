@@ -2,6 +2,7 @@ package io.sluice.samples.mover.peer;
 
 import io.sluice.directory.Directory;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.engine.RemoteRegion;
 import io.sluice.samples.mover.pool.BlockHash;
 import io.sluice.samples.mover.pool.BlockPool;
 import io.sluice.samples.mover.problem.Problem;
@@ -88,18 +89,18 @@ public final class PeerLink {
     /** Which blocks a pool of the peer has. */
     public Future<JsonObject> blocks(String pool, int skip, int limit) {
         return ask(
-                PeerQuestion.BLOCKS,
+                PeerMessage.PeerQuestion.BLOCKS,
                 new JsonObject().put("pool", pool).put("skip", skip).put("limit", limit));
     }
 
     /** Keeps blocks of the peer where they are, to be read. */
     public Future<Grant> locate(String pool, List<Long> hashes) {
-        return ask(PeerQuestion.LOCATE, wanted(pool, hashes)).compose(answer -> granted(answer, hashes.size()));
+        return ask(PeerMessage.PeerQuestion.LOCATE, wanted(pool, hashes)).compose(answer -> granted(answer, hashes.size()));
     }
 
     /** Keeps slots at the peer, to be written. */
     public Future<Grant> offer(String pool, List<Long> hashes) {
-        return ask(PeerQuestion.OFFER, wanted(pool, hashes)).compose(answer -> granted(answer, hashes.size()));
+        return ask(PeerMessage.PeerQuestion.OFFER, wanted(pool, hashes)).compose(answer -> granted(answer, hashes.size()));
     }
 
     private Future<Grant> granted(JsonObject answer, int blocks) {
@@ -120,7 +121,7 @@ public final class PeerLink {
 
     /** All slots of a lease are written: the peer checks and takes in what is there. */
     public Future<JsonObject> commit(long lease) {
-        return ask(PeerQuestion.COMMIT, new JsonObject().put("lease", lease));
+        return ask(PeerMessage.PeerQuestion.COMMIT, new JsonObject().put("lease", lease));
     }
 
     /** A lease is not used any more. If the peer is gone, so is the lease. */
@@ -180,7 +181,7 @@ public final class PeerLink {
     /** A pool of the peer that is attached, or about to be. */
     private record Attachment(long generation, Future<PeerPool> pool) {}
 
-    private Future<JsonObject> ask(PeerQuestion what, JsonObject body) {
+    private Future<JsonObject> ask(PeerMessage.PeerQuestion what, JsonObject body) {
         if (ended) {
             return Future.failedFuture(gone());
         }
@@ -262,4 +263,13 @@ public final class PeerLink {
             unanswered.forEach(question -> question.tryFail(gone()));
         }
     }
+
+    /**
+     * A pool of a peer, attached.
+     *
+     * @param generation which pool of that name it is
+     * @param pages the pages' region
+     * @param seals the seals' region
+     */
+    public record PeerPool(long generation, RemoteRegion pages, RemoteRegion seals) {}
 }

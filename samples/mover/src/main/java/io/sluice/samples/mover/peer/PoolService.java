@@ -3,7 +3,6 @@ package io.sluice.samples.mover.peer;
 import io.sluice.samples.mover.pool.BlockHash;
 import io.sluice.samples.mover.pool.BlockPool;
 import io.sluice.samples.mover.pool.Pools;
-import io.sluice.samples.mover.pool.ReservedBlock;
 import io.sluice.samples.mover.problem.ProblemException;
 import io.sluice.samples.mover.problem.Problems;
 import io.vertx.core.Future;
@@ -31,7 +30,7 @@ final class PoolService {
     }
 
     /** The answer, or a problem. */
-    Future<JsonObject> answer(PeerQuestion question, JsonObject body, Leases leases) {
+    Future<JsonObject> answer(PeerMessage.PeerQuestion question, JsonObject body, Leases leases) {
         try {
             return switch (question) {
                 case BLOCKS -> Future.succeededFuture(blocks(body));
@@ -89,13 +88,13 @@ final class PoolService {
             }
             slots.add(slot);
         }
-        return granted(pool, leases.add(new Lease.Reading(pool, pinned)), slots);
+        return granted(pool, leases.add(new Leases.Lease.Reading(pool, pinned)), slots);
     }
 
     private JsonObject offer(JsonObject body, Leases leases) {
         BlockPool pool = pool(body);
         leases.requireRoom();
-        List<ReservedBlock> reserved = new ArrayList<>();
+        List<BlockPool.ReservedBlock> reserved = new ArrayList<>();
         JsonArray slots = new JsonArray();
         for (long hash : hashes(body)) {
             if (pool.has(hash)) {
@@ -106,11 +105,11 @@ final class PoolService {
             if (slot == BlockPool.NONE) {
                 slots.add(NO_ROOM);
             } else {
-                reserved.add(new ReservedBlock(hash, slot));
+                reserved.add(new BlockPool.ReservedBlock(hash, slot));
                 slots.add(slot);
             }
         }
-        return granted(pool, leases.add(new Lease.Writing(pool, reserved)), slots);
+        return granted(pool, leases.add(new Leases.Lease.Writing(pool, reserved)), slots);
     }
 
     private static JsonObject granted(BlockPool pool, long lease, JsonArray slots) {
@@ -122,7 +121,7 @@ final class PoolService {
     }
 
     private Future<JsonObject> commit(JsonObject body, Leases leases) {
-        Lease.Writing writing = leases.takeWriting(body.getLong("lease", 0L));
+        Leases.Lease.Writing writing = leases.takeWriting(body.getLong("lease", 0L));
         if (writing == null) {
             throw new IllegalArgumentException("there is no such lease");
         }

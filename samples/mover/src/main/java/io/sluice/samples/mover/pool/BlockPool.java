@@ -196,4 +196,43 @@ public final class BlockPool {
                 .put("blocksEvicted", evicted)
                 .put("pagesCorrupted", corruptedPages);
     }
+
+    /** A block in its slot, with the number of those who read it. */
+    static final class HeldBlock {
+
+        private final int slot;
+        private int pins;
+
+        HeldBlock(int slot) {
+            this.slot = slot;
+        }
+
+        int slot() {
+            return slot;
+        }
+
+        /** One more reader; whether it is the first. */
+        boolean pin() {
+            pins++;
+            return pins == 1;
+        }
+
+        /** One reader less; whether it was the last. */
+        boolean unpin() {
+            pins--;
+            return pins == 0;
+        }
+
+        boolean isPinned() {
+            return pins > 0;
+        }
+    }
+
+    /**
+     * A block that is to come, and the slot that waits for it.
+     *
+     * @param hash which one
+     * @param slot where to
+     */
+    public record ReservedBlock(long hash, int slot) {}
 }

@@ -17,9 +17,9 @@ public final class PageCheck {
     }
 
     /** Reads all pages; not on an event loop. */
-    static PageCheck of(BlockPool pool, List<ReservedBlock> blocks) {
+    static PageCheck of(BlockPool pool, List<BlockPool.ReservedBlock> blocks) {
         Map<Long, Integer> corrupted = new LinkedHashMap<>();
-        for (ReservedBlock block : blocks) {
+        for (BlockPool.ReservedBlock block : blocks) {
             int pages = BlockContent.corruptedPages(pool, block.hash(), block.slot());
             if (pages > 0) {
                 corrupted.put(block.hash(), pages);

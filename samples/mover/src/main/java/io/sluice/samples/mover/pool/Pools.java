@@ -134,7 +134,7 @@ public final class Pools {
      * @return how many were computed; or the problem that there was no room for all
      */
     public Future<Integer> compute(BlockPool pool, List<Long> hashes) {
-        List<ReservedBlock> reserved = new ArrayList<>();
+        List<BlockPool.ReservedBlock> reserved = new ArrayList<>();
         for (long hash : hashes) {
             if (!pool.has(hash)) {
                 int slot = pool.reserve();
@@ -143,7 +143,7 @@ public final class Pools {
                     return Future.failedFuture(
                             Problems.POOL_FULL.with(pool.name()).asException());
                 }
-                reserved.add(new ReservedBlock(hash, slot));
+                reserved.add(new BlockPool.ReservedBlock(hash, slot));
             }
         }
         return computing
@@ -168,12 +168,12 @@ public final class Pools {
      *
      * @return what was wrong
      */
-    public Future<PageCheck> admit(BlockPool pool, List<ReservedBlock> arrived) {
+    public Future<PageCheck> admit(BlockPool pool, List<BlockPool.ReservedBlock> arrived) {
         return checking.executeBlocking(() -> PageCheck.of(pool, arrived), false)
                 .map(Objects::requireNonNull)
                 .onComplete(done -> {
                     PageCheck check = done.succeeded() ? done.result() : null;
-                    for (ReservedBlock block : arrived) {
+                    for (BlockPool.ReservedBlock block : arrived) {
                         if (check != null && check.isWhole(block.hash())) {
                             pool.admit(block.hash(), block.slot());
                         } else {
