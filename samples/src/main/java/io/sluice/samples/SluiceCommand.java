@@ -1,7 +1,7 @@
 package io.sluice.samples;
 
 import io.sluice.samples.command.ProgramCommands;
-import io.sluice.samples.command.ProgramVersionProvider;
+import io.sluice.samples.command.ProgramVersion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
 
@@ -9,7 +9,7 @@ import picocli.CommandLine.ScopeType;
 @Command(
         name = "sluice",
         mixinStandardHelpOptions = true,
-        versionProvider = ProgramVersionProvider.class,
+        versionProvider = ProgramVersion.class,
         scope = ScopeType.INHERIT,
         header = "One-sided transfers between the memory of processes.",
         synopsisSubcommandLabel = "COMMAND",

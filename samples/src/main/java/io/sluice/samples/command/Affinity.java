@@ -1,10 +1,8 @@
 package io.sluice.samples.command;
 
-import java.io.File;
+import io.sluice.samples.compare.SearchPath;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -34,14 +32,12 @@ final class Affinity {
     }
 
     private static String taskset(String option) {
-        return Arrays.stream(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1))
-                .filter(folder -> !folder.isEmpty())
-                .map(folder -> Path.of(folder, "taskset"))
-                .filter(Files::isExecutable)
-                .findFirst()
-                .map(Path::toString)
-                .orElseThrow(() -> CommandFailure.failed(
-                        option + " needs taskset, which is not here: install the package util-linux"));
+        Path taskset = SearchPath.find("taskset");
+        if (taskset == null) {
+            throw CommandFailure.failed(
+                    option + " needs taskset, which is not here: install the package util-linux");
+        }
+        return taskset.toString();
     }
 
     /** Runs a command in place of this one. Its standard input ends when this process does, in whatever way. */

@@ -8,21 +8,17 @@ import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.BenchPlan;
 import io.sluice.samples.bench.Buffers;
 import io.sluice.samples.bench.RegionMemory;
-import io.sluice.samples.report.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code sluice bench}. */
 @Command(
@@ -68,7 +64,7 @@ import picocli.CommandLine.Spec;
             "  sluice serve --listen 10.0.0.2:7000 --memory 1GiB      (there, with SLUICE_TOKEN set on both)",
             "  sluice bench --connect 10.0.0.2:7000 --op read         (here)"
         })
-final class BenchCommand implements Callable<Integer> {
+final class BenchCommand extends ProgramCommand {
 
     private static final int MOST_IN_FLIGHT = 65_536;
     private static final int MOST_CONNECTIONS = 1024;
@@ -82,13 +78,11 @@ final class BenchCommand implements Callable<Integer> {
     @ArgGroup(multiplicity = "1")
     private Server server = new Server();
 
-    /** Where the serving side is. */
     static final class Server {
         @Option(
                 names = "--connect",
                 paramLabel = "HOST:PORT",
-                converter = PeerAddress.class,
-                description =
+                    description =
                         "Use the 'sluice serve' that listens there, and its region " + ServeCommand.DEFAULT_NAME + ".")
         private @Nullable EngineAddress connect;
 
@@ -163,7 +157,6 @@ final class BenchCommand implements Callable<Integer> {
             names = "--duration",
             paramLabel = "TIME",
             defaultValue = "3s",
-            converter = DurationText.class,
             description = "How long to measure each size. Default: ${DEFAULT-VALUE}.")
     private Duration duration = Duration.ZERO;
 
@@ -171,7 +164,6 @@ final class BenchCommand implements Callable<Integer> {
             names = "--warmup",
             paramLabel = "TIME",
             defaultValue = "1s",
-            converter = DurationText.class,
             description =
                     "How long to run before, for each size: so long at least, and up to five times as long while the"
                             + " JVM still compiles. Without a pause what follows is measured, unless --verify or --memcpy is"
@@ -201,14 +193,12 @@ final class BenchCommand implements Callable<Integer> {
     @Option(
             names = "--cpu",
             paramLabel = "N",
-            converter = CpuList.Converter.class,
             description = "Run this process on this processor alone, or on these, such as 0,2 or 0-3.")
     private @Nullable CpuList cpu;
 
     @Option(
             names = "--server-cpu",
             paramLabel = "N",
-            converter = CpuList.Converter.class,
             description = "The same for the process that --loopback starts. Default: all that there are.")
     private @Nullable CpuList serverCpu;
 
@@ -223,7 +213,6 @@ final class BenchCommand implements Callable<Integer> {
             names = "--launched-by",
             paramLabel = "CPUS",
             hidden = true,
-            converter = CpuList.Converter.class,
             description = "This process was started on its processors by another one, which may use these.")
     private @Nullable CpuList launcherCpus;
 
@@ -233,13 +222,8 @@ final class BenchCommand implements Callable<Integer> {
     @Mixin
     private final MetricsOption metrics = new MetricsOption();
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    private final Termination termination;
-
     BenchCommand(Termination termination) {
-        this.termination = termination;
+        super(termination);
     }
 
     @Override
@@ -362,11 +346,5 @@ final class BenchCommand implements Callable<Integer> {
 
     private static void between(String option, int value, int most) {
         require(value >= 1 && value <= most, option + ": give 1 to " + most + ", not " + value);
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw CommandFailure.usage(message);
-        }
     }
 }

@@ -38,7 +38,6 @@ final class BenchOutput {
         }
     }
 
-    /** Shows the figures of one size. */
     void add(BenchResult result) {
         if (lines.isEmpty()) {
             table.print(BenchTable.head(result));
@@ -80,7 +79,6 @@ final class BenchOutput {
         }
     }
 
-    /** The exit status. */
     int finish() {
         return good ? ExitCodes.OK : ExitCodes.FAILED;
     }

@@ -12,33 +12,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /** A measurement as a command carries it out: both sides up, the figures, both sides down. */
-final class BenchRun {
-
-    private final BenchPlan plan;
-    private final EngineOptions options;
-    private final List<String> engineArguments;
-    private final BenchOutput output;
-    private final MetricsEndpoint watched;
-    private final Termination termination;
-    private final BooleanSupplier interrupted;
-
-    BenchRun(
-            BenchPlan plan,
-            EngineOptions options,
-            List<String> engineArguments,
-            BenchOutput output,
-            MetricsEndpoint watched,
-            Termination termination,
-            BooleanSupplier interrupted) {
-        this.plan = plan;
-        this.options = options;
-        this.engineArguments = engineArguments;
-        this.output = output;
-        this.watched = watched;
-        this.termination = termination;
-        this.interrupted = interrupted;
-    }
-
+record BenchRun(BenchPlan plan, EngineOptions options, List<String> engineArguments, BenchOutput output, MetricsEndpoint watched, Termination termination, BooleanSupplier interrupted) {
     /**
      * Against a serving process that is started and ended here.
      *

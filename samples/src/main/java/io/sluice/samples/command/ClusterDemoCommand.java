@@ -1,19 +1,13 @@
 package io.sluice.samples.command;
 
 import io.sluice.samples.cluster.DemoPools;
-import io.sluice.samples.report.DurationText;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code sluice cluster-demo}. */
 @Command(
@@ -40,12 +34,11 @@ import picocli.CommandLine.Spec;
             "  sluice cluster-demo --duration 2m --transport tcp",
             "  sluice cluster-demo --json out.json"
         })
-final class ClusterDemoCommand implements Callable<Integer> {
+final class ClusterDemoCommand extends ProgramCommand {
 
     @Option(
             names = "--duration",
             paramLabel = "TIME",
-            converter = DurationText.class,
             defaultValue = "30s",
             description = {
                 "How long blocks are moved. Longer, but not without bound, if the restarted mover has not served by then."
@@ -53,8 +46,8 @@ final class ClusterDemoCommand implements Callable<Integer> {
             })
     private Duration duration = Duration.ZERO;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the summary there, too, as one JSON object.")
-    private @Nullable Path json;
+    @Mixin
+    private final SummaryOption summary = new SummaryOption();
 
     @Mixin
     private final ModelOption model = new ModelOption();
@@ -62,27 +55,20 @@ final class ClusterDemoCommand implements Callable<Integer> {
     @Mixin
     private final TransportOption transport = new TransportOption();
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    private final Termination termination;
-
     ClusterDemoCommand(Termination termination) {
-        this.termination = termination;
+        super(termination);
     }
 
     @Override
     public Integer call() throws IOException {
-        if (json != null) {
-            WholeFile.require("--json", json);
-        }
+        summary.require();
         // Complains about a transport that is not to be had before anything is started.
         transport.engineOptions();
         List<String> moverOptions =
                 new ArrayList<>(List.of("--model", model.model().name()));
         moverOptions.addAll(transport.arguments());
         return new ClusterDemoRun(
-                        duration, DemoPools.of(model.model()), moverOptions, json, termination, spec.commandLine())
+                        duration, DemoPools.of(model.model()), moverOptions, summary, termination, spec.commandLine())
                 .run();
     }
 }

@@ -10,12 +10,10 @@ import io.sluice.samples.cluster.MoverHttpClient.Peer;
 import io.sluice.samples.mover.peer.MoverRole;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /** Three movers, blocks that move between them all the time, and one mover that is killed and started again meanwhile. */
@@ -34,7 +32,7 @@ final class ClusterDemoRun {
     private final Duration duration;
     private final DemoPools pools;
     private final List<String> moverOptions;
-    private final @Nullable Path json;
+    private final SummaryOption summary;
     private final Termination termination;
     private final PrintWriter out;
     private final PrintWriter err;
@@ -43,13 +41,13 @@ final class ClusterDemoRun {
             Duration duration,
             DemoPools pools,
             List<String> moverOptions,
-            @Nullable Path json,
+            SummaryOption summary,
             Termination termination,
             CommandLine command) {
         this.duration = duration;
         this.pools = pools;
         this.moverOptions = moverOptions;
-        this.json = json;
+        this.summary = summary;
         this.termination = termination;
         this.out = command.getOut();
         this.err = command.getErr();
@@ -178,17 +176,15 @@ final class ClusterDemoRun {
         }
     }
 
-    private int report(ClusterSummary summary) throws IOException {
+    private int report(ClusterSummary found) throws IOException {
         out.println();
-        if (summary.interrupted()) {
+        if (found.interrupted()) {
             out.println("Interrupted: these are the figures until then.");
         }
-        out.print(ClusterSummaryTable.render(summary));
+        out.print(ClusterSummaryTable.render(found));
         out.flush();
-        if (json != null) {
-            WholeFile.write(json, summary.toJson() + "\n");
-        }
-        List<String> complaints = summary.complaints();
+        summary.write(found.toJson());
+        List<String> complaints = found.complaints();
         complaints.forEach(complaint -> err.println("sluice: " + complaint));
         err.flush();
         return complaints.isEmpty() ? ExitCodes.OK : ExitCodes.FAILED;

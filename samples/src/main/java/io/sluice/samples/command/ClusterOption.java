@@ -12,7 +12,6 @@ final class ClusterOption {
     @Option(
             names = "--cluster",
             paramLabel = "HOST:PORT",
-            converter = ListenAddress.Converter.class,
             description = {
                 "Find the other movers in a clustered Vert.x, of which this one is a member; it listens there, and the"
                         + " others reach it there.",
@@ -25,14 +24,12 @@ final class ClusterOption {
             names = "--cluster-members",
             paramLabel = "HOST:PORT",
             split = ",",
-            converter = ListenAddress.Converter.class,
             description = "Where other members listen, separated by commas; one that is there is enough.")
     private List<ListenAddress> members = new ArrayList<>();
 
     @Option(
             names = "--cluster-service",
             paramLabel = "HOST:PORT",
-            converter = ListenAddress.Converter.class,
             description = "Instead of --cluster-members: a host name that stands for all members, as that of a headless"
                     + " service does, and their port.")
     private @Nullable ListenAddress service;

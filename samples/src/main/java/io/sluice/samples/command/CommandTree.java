@@ -35,7 +35,7 @@ final class CommandTree {
             commandLine.addSubcommand(name, command(name, termination));
         }
         commandLine.getCommandSpec().usageMessage().footer(OF_THE_LAUNCHER);
-        return commandLine
+        return OptionTypes.register(commandLine)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 // One of the log levels is called like a command.
                 .setAllowSubcommandsAsOptionParameters(true)

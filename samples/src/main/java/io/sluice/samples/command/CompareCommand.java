@@ -9,7 +9,6 @@ import io.sluice.samples.compare.Pinning;
 import io.sluice.samples.compare.RoundsProgress;
 import io.sluice.samples.compare.RunDescription;
 import io.sluice.samples.compare.Timing;
-import io.sluice.samples.report.DurationText;
 import io.sluice.samples.report.ProgressLine;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -20,13 +19,10 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code sluice compare}. */
 @Command(
@@ -119,7 +115,7 @@ import picocli.CommandLine.Spec;
             "130:ended by SIGINT (Ctrl-C)",
             "143:ended by SIGTERM"
         })
-final class CompareCommand implements Callable<Integer> {
+final class CompareCommand extends ProgramCommand {
 
     private static final int MOST_ROUNDS = 1000;
     private static final Duration LONGEST = Duration.ofHours(1);
@@ -139,7 +135,6 @@ final class CompareCommand implements Callable<Integer> {
             names = "--duration",
             paramLabel = "TIME",
             defaultValue = "2s",
-            converter = DurationText.class,
             description = "How long each measurement takes. Default: ${DEFAULT-VALUE}.")
     private Duration duration = Duration.ZERO;
 
@@ -147,7 +142,6 @@ final class CompareCommand implements Callable<Integer> {
             names = "--warmup",
             paramLabel = "TIME",
             defaultValue = "2s",
-            converter = DurationText.class,
             description =
                     "How long to run before each; our own programs run on up to five times as long, until the JVM, which"
                             + " has one processor for it, has compiled what is measured. Default: ${DEFAULT-VALUE}.")
@@ -188,7 +182,6 @@ final class CompareCommand implements Callable<Integer> {
     @Option(
             names = "--cpu",
             paramLabel = "N",
-            converter = CpuList.Converter.class,
             description =
                     "The processor, or processors such as 0,2 or 0-3, of the side that measures. Default: the first"
                             + " that may be used.")
@@ -197,7 +190,6 @@ final class CompareCommand implements Callable<Integer> {
     @Option(
             names = "--server-cpu",
             paramLabel = "N",
-            converter = CpuList.Converter.class,
             description =
                     "The same for the side with the memory. Default: the second, or the first if there is but one.")
     private @Nullable CpuList serverCpu;
@@ -219,13 +211,8 @@ final class CompareCommand implements Callable<Integer> {
     @Mixin
     private final ComparePresentation presentation = new ComparePresentation();
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    private final Termination termination;
-
     CompareCommand(Termination termination) {
-        this.termination = termination;
+        super(termination);
     }
 
     @Override
@@ -239,8 +226,8 @@ final class CompareCommand implements Callable<Integer> {
         if (file != null) {
             WholeFile.write(file, document.json());
         }
-        PrintWriter err = spec.commandLine().getErr();
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter err = err();
+        PrintWriter out = out();
         PrintWriter table = STANDARD_OUTPUT.equals(json) ? err : out;
         table.println(document.title());
         table.print(document.table());
@@ -271,7 +258,7 @@ final class CompareCommand implements Callable<Integer> {
                 where(initiator, target, pinning));
         try (BenchEnvironment workbench =
                 new BenchEnvironment(timing, pinning, JavaCommand::of, termination::isRequested)) {
-            RoundsProgress progress = new RoundsProgress(spec.commandLine().getErr(), ProgressLine.onTerminal());
+            RoundsProgress progress = new RoundsProgress(err(), ProgressLine.onTerminal());
             return compare.run(description, workbench, progress);
         }
     }
@@ -318,11 +305,5 @@ final class CompareCommand implements Callable<Integer> {
         return pinning.isShared()
                 ? "both sides share processor " + initiator.text() + ", so take turns"
                 : "initiator on processor " + initiator.text() + ", target on " + target.text();
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw CommandFailure.usage(message);
-        }
     }
 }

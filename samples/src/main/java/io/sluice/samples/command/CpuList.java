@@ -5,8 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.regex.Pattern;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * Processors, as the kernel and {@code taskset} write them: {@code 3}, {@code 0,2}, {@code 0-3}.
@@ -18,6 +16,21 @@ record CpuList(String text) {
     private static final Pattern FORM = Pattern.compile("\\d{1,6}(-\\d{1,6})?(,\\d{1,6}(-\\d{1,6})?)*");
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String ALLOWED = "Cpus_allowed_list:";
+
+    /**
+     * The processors that a text names.
+     *
+     * @throws IllegalArgumentException if it names none; the message says what to give
+     */
+    static CpuList parse(String text) {
+        if (!FORM.matcher(text).matches()) {
+            throw new IllegalArgumentException(
+                    "'" + text + "' names no processors: give a number, or several, such as 0,2 or 0-3");
+        }
+        CpuList list = new CpuList(text);
+        list.numbers();
+        return list;
+    }
 
     /** Those that this process may use. */
     static CpuList allowed() throws IOException {
@@ -45,7 +58,6 @@ record CpuList(String text) {
         return new CpuList(Integer.toString(numbers[Math.min(index, numbers.length - 1)]));
     }
 
-    /** Whether this is one processor. */
     boolean isSingle() {
         return numbers().cardinality() == 1;
     }
@@ -62,23 +74,5 @@ record CpuList(String text) {
             numbers.set(first, last + 1);
         }
         return numbers;
-    }
-
-    /** For options that take processors. */
-    static final class Converter implements ITypeConverter<CpuList> {
-        @Override
-        public CpuList convert(String text) {
-            if (!FORM.matcher(text).matches()) {
-                throw new TypeConversionException(
-                        "'" + text + "' names no processors: give a number, or several, such as 0,2 or 0-3");
-            }
-            CpuList list = new CpuList(text);
-            try {
-                list.numbers();
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-            return list;
-        }
     }
 }

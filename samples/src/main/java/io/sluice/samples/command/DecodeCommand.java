@@ -8,15 +8,10 @@ import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.report.ByteSize;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.nio.file.Path;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 import reactor.core.publisher.Flux;
 
 /** {@code sluice decode}. */
@@ -37,13 +32,12 @@ import reactor.core.publisher.Flux;
             "  sluice decode --listen 127.0.0.1:7000",
             "  SLUICE_TOKEN=… sluice decode --listen 0.0.0.0:7000 --model llama-3.1-8b --pool 16GiB"
         })
-final class DecodeCommand implements Callable<Integer> {
+final class DecodeCommand extends ProgramCommand {
 
     @Option(
             names = "--listen",
             paramLabel = "HOST:PORT",
             required = true,
-            converter = ListenAddress.Converter.class,
             description = "Where to listen; port 0 is any free one.")
     private ListenAddress listen = ListenAddress.LOOPBACK;
 
@@ -64,19 +58,11 @@ final class DecodeCommand implements Callable<Integer> {
                             + " kernel to find memory.")
     private boolean touch;
 
-    @Option(
-            names = "--ready-file",
-            paramLabel = "FILE",
-            description = "Write this file once it listens: JSON with host, port and address.")
-    private @Nullable Path readyFile;
-
     @Option(names = "--once", description = "End after the first prefill process.")
     private boolean once;
 
-    @Option(
-            names = "--until-input-ends",
-            description = "End when standard input does: for a process that must not outlive the one that started it.")
-    private boolean untilInputEnds;
+    @Mixin
+    private final ServerOptions server = new ServerOptions();
 
     @Mixin
     private final ModelOption model = new ModelOption();
@@ -87,13 +73,8 @@ final class DecodeCommand implements Callable<Integer> {
     @Mixin
     private final DrainOption drain = new DrainOption();
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    private final Termination termination;
-
     DecodeCommand(Termination termination) {
-        this.termination = termination;
+        super(termination);
     }
 
     @Override
@@ -102,17 +83,17 @@ final class DecodeCommand implements Callable<Integer> {
         PageGeometry geometry = PageGeometry.fitting(model.model(), bytes);
         EngineOptions options =
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
-        try (ReadyFile.Mark ready = new ReadyFile.Mark(readyFile);
+        try (ReadyFile.Mark ready = server.mark();
                 TransferEngine engine = TransferEngine.open(options)) {
             DecodeNode.PoolMemory memory = touch ? DecodeNode.PoolMemory.TOUCHED : DecodeNode.PoolMemory.ON_DEMAND;
             DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry, memory);
             // Whoever finds the file may connect at once, and a connection that nobody expects yet waits.
             ready.set(ReadyFile.of(node.address()));
-            say("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
+            introduce("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
                     + " for " + model.model().name());
             sessions(node)
                     .takeUntilOther(
-                            StandardInput.endOr(termination, untilInputEnds).then(drain.drain(engine, termination)))
+                            server.end(termination).then(drain.drain(engine, termination)))
                     .doOnNext(this::report)
                     .blockLast();
             return ExitCodes.OK;
@@ -125,17 +106,15 @@ final class DecodeCommand implements Callable<Integer> {
 
     private void report(DecodeNode.SessionReport report) {
         Throwable error = report.error();
-        say("Received " + report.requests() + " requests, checked " + report.pagesChecked() + " pages, "
+        introduce("Received " + report.requests() + " requests, checked " + report.pagesChecked() + " pages, "
                 + report.pagesCorrupted() + " of them corrupted"
                 + (error == null ? "" : "; it ended early: " + error.getMessage()));
     }
 
-    /** Not for the one that has started this process: that one has its own to say. */
-    private void say(String what) {
-        if (!untilInputEnds) {
-            PrintWriter out = spec.commandLine().getOut();
-            out.println(what);
-            out.flush();
+    /** A parent process prints its own. */
+    private void introduce(String what) {
+        if (!server.isChild()) {
+            say(what);
         }
     }
 }

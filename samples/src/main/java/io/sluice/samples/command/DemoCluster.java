@@ -1,12 +1,11 @@
 package io.sluice.samples.command;
 
 import io.sluice.samples.cluster.MoverHttpClient;
+import io.sluice.samples.compare.LoopbackPort;
 import io.sluice.samples.mover.peer.MoverRole;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,7 +13,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -27,9 +25,7 @@ final class DemoCluster implements AutoCloseable {
     private static final String LOOPBACK = "127.0.0.1";
 
     /** Below those that kernels give to connections by default: one could take it before the mover listens. */
-    private static final int FIRST_PORT = 20_000;
 
-    private static final int PORTS_END = 30_000;
     private static final int PORT_ATTEMPTS = 1000;
 
     private final Map<String, MoverProcess> movers = new LinkedHashMap<>();
@@ -96,7 +92,6 @@ final class DemoCluster implements AutoCloseable {
         return new MoverHttpClient(process(fullName).awaitReady(termination).url(fullName));
     }
 
-    /** Kills a mover (SIGKILL). */
     void kill(String fullName) {
         process(fullName).kill();
     }
@@ -135,7 +130,6 @@ final class DemoCluster implements AutoCloseable {
         return process;
     }
 
-    /** Ends all of them at once. */
     @Override
     public void close() {
         try {
@@ -156,21 +150,12 @@ final class DemoCluster implements AutoCloseable {
         }
     }
 
-    /** One that nobody uses now, and none of those that movers have been told. */
-    private int freePort() {
-        return ThreadLocalRandom.current()
-                .ints(PORT_ATTEMPTS, FIRST_PORT, PORTS_END)
-                .filter(port -> !ports.containsValue(port) && isFree(port))
-                .findFirst()
-                .orElseThrow(() -> CommandFailure.failed(
-                        "no port of " + LOOPBACK + " from " + FIRST_PORT + " to " + (PORTS_END - 1) + " is free"));
-    }
-
-    private static boolean isFree(int port) {
-        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName(LOOPBACK))) {
-            return socket.isBound();
-        } catch (IOException e) {
-            return false;
-        }
+    /** A free port, and none of those that movers have been told. */
+    private int freePort() throws IOException {
+        int port;
+        do {
+            port = LoopbackPort.free();
+        } while (ports.containsValue(port));
+        return port;
     }
 }

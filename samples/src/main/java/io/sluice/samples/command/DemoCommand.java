@@ -7,20 +7,14 @@ import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.replay.Replay;
 import io.sluice.samples.replay.TraceChoice;
 import io.sluice.samples.report.ByteSize;
-import io.sluice.samples.report.DurationText;
 import io.sluice.samples.report.ReplaySummary;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code sluice demo}. */
 @Command(
@@ -45,7 +39,7 @@ import picocli.CommandLine.Spec;
             "  sluice demo --transport tcp",
             "  sluice demo --model qwen2.5-7b --duration 1m"
         })
-final class DemoCommand implements Callable<Integer> {
+final class DemoCommand extends ProgramCommand {
 
     private static final long SEED = 1;
     private static final int EXAMPLE_TOKENS = 1000;
@@ -53,13 +47,12 @@ final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--duration",
             paramLabel = "TIME",
-            converter = DurationText.class,
             defaultValue = "20s",
             description = "How long new requests are sent. Default: ${DEFAULT-VALUE}.")
     private Duration duration = Duration.ZERO;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the summary there, too, as one JSON object.")
-    private @Nullable Path json;
+    @Mixin
+    private final SummaryOption summary = new SummaryOption();
 
     @Mixin
     private final ModelOption model = new ModelOption();
@@ -70,13 +63,8 @@ final class DemoCommand implements Callable<Integer> {
     @Mixin
     private final MetricsOption metrics = new MetricsOption();
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    private final Termination termination;
-
     DemoCommand(Termination termination) {
-        this.termination = termination;
+        super(termination);
     }
 
     @Override
@@ -93,7 +81,7 @@ final class DemoCommand implements Callable<Integer> {
                 transport.arguments(),
                 null,
                 null,
-                json);
+                summary);
         try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
             introduce(poolBytes);
             return new ReplayRun(settings, watched, termination, spec.commandLine(), this::conclude).run();
@@ -101,7 +89,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void introduce(long poolBytes) {
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter out = out();
         long tokenBytes = (long) model.model().layers() * model.model().bytesPerToken();
         out.println("Two processes on this machine play a model service that is split in two:");
         out.println("  prefill (this one) computes the KV-cache of each request, here made-up bytes, and writes it,");
@@ -119,7 +107,7 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     private void conclude(ReplaySummary summary) {
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter out = out();
         out.println();
         out.println("Every page is accounted for, and every page that was moved arrived as it was sent.");
         out.println();
@@ -137,7 +125,6 @@ final class DemoCommand implements Callable<Integer> {
         out.flush();
     }
 
-    /** The line to compare. */
     private static String writesAlone(ReplaySummary summary) {
         return String.format(
                 Locale.ROOT,

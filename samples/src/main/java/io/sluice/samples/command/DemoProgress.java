@@ -30,12 +30,10 @@ final class DemoProgress {
         this.intervalNanos = Math.max(Duration.ofSeconds(1).toNanos(), duration.toNanos() / LINES);
     }
 
-    /** How long it has gone on. */
     Duration elapsed() {
         return Duration.ofNanos(System.nanoTime() - startNanos);
     }
 
-    /** Something happens. */
     void tell(String what) {
         print(System.nanoTime(), what);
     }

@@ -2,7 +2,6 @@ package io.sluice.samples.command;
 
 import io.sluice.engine.TransferEngine;
 import io.sluice.reactor.ReactiveTransferEngine;
-import io.sluice.samples.report.DurationText;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -14,7 +13,6 @@ final class DrainOption {
     @Option(
             names = "--drain",
             paramLabel = "TIME",
-            converter = DurationText.class,
             description = {
                 "When it is to end, wait at most so long, such as 10s, for the transfers that are under way; new ones are"
                         + " refused meanwhile.",

@@ -4,17 +4,17 @@ import io.sluice.engine.SluiceException;
 import io.sluice.samples.bench.BenchException;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.RefusalReason;
+import io.sluice.samples.control.RefusedException;
 import io.sluice.samples.kvcache.PoolTooSmallException;
-import io.sluice.samples.prefill.RefusedException;
 import io.sluice.samples.trace.TraceFormatException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.ParseResult;
+import picocli.CommandLine;
 import reactor.core.Exceptions;
 
 /** Tells the user why a command failed: in one line if it is something known, with a stack trace if it is a defect. */

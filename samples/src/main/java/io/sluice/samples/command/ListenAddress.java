@@ -1,8 +1,6 @@
 package io.sluice.samples.command;
 
 import io.sluice.engine.HostAndPort;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * Where to listen.
@@ -24,17 +22,5 @@ record ListenAddress(String host, int port) {
     @Override
     public String toString() {
         return HostAndPort.text(host, port);
-    }
-
-    /** For options that take such an address. */
-    static final class Converter implements ITypeConverter<ListenAddress> {
-        @Override
-        public ListenAddress convert(String text) {
-            try {
-                return parse(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
     }
 }

@@ -31,7 +31,6 @@ record MachineReport(
     /** Stands for a limit that is none. */
     static final long NO_LIMIT = -1;
 
-    /** This machine. */
     static MachineReport current() {
         return new MachineReport(
                 MachineFacts.kernelRelease(),

@@ -6,29 +6,17 @@ import io.sluice.engine.TransferEngine;
 interface MetricsEndpoint extends AutoCloseable {
 
     /** Nowhere. */
-    MetricsEndpoint NONE = new MetricsEndpoint() {
-        @Override
-        public void watch(TransferEngine engine) {}
-
-        @Override
-        public void linger(Termination termination) {}
-
-        @Override
-        public void linger(Termination termination, RuntimeException failure) {}
-
-        @Override
-        public void close() {}
-    };
+    MetricsEndpoint NONE = new MetricsEndpoint() {};
 
     /** From now on this engine can be watched; there is one at most. */
-    void watch(TransferEngine engine);
+    default void watch(TransferEngine engine) {}
 
     /** Waits as long as the user wants after all has been said, or until somebody wants the program to end. */
-    void linger(Termination termination);
+    default void linger(Termination termination) {}
 
     /** The same after a failure, which is said before: whoever looks then wants to find what led to it. */
-    void linger(Termination termination, RuntimeException failure);
+    default void linger(Termination termination, RuntimeException failure) {}
 
     @Override
-    void close();
+    default void close() {}
 }

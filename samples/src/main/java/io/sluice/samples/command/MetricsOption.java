@@ -1,6 +1,5 @@
 package io.sluice.samples.command;
 
-import io.sluice.samples.report.DurationText;
 import java.io.PrintWriter;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +32,6 @@ final class MetricsOption {
     @Option(
             names = "--metrics-linger",
             paramLabel = "TIME",
-            converter = DurationText.class,
             description =
                     "How long to go on answering after the last figure was printed, or after the run has failed, such as"
                             + " 15s, so that a last scrape finds it. Default: 0.")

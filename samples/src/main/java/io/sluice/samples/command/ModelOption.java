@@ -3,9 +3,7 @@ package io.sluice.samples.command;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.ModelPresets;
 import java.util.ArrayList;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** The option that names a model. */
 final class ModelOption {
@@ -16,7 +14,6 @@ final class ModelOption {
             names = "--model",
             paramLabel = "NAME",
             defaultValue = DEFAULT,
-            converter = Converter.class,
             completionCandidates = Candidates.class,
             description = {
                 "The model whose KV-cache moves. Default: ${DEFAULT-VALUE}.",
@@ -26,17 +23,6 @@ final class ModelOption {
 
     ModelPreset model() {
         return model;
-    }
-
-    static final class Converter implements ITypeConverter<ModelPreset> {
-        @Override
-        public ModelPreset convert(String text) {
-            try {
-                return ModelPresets.named(text);
-            } catch (IllegalArgumentException e) {
-                throw new TypeConversionException(e.getMessage());
-            }
-        }
     }
 
     static final class Candidates extends ArrayList<String> {

@@ -13,21 +13,16 @@ import io.sluice.samples.report.ByteSize;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.BindException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code sluice mover}. */
 @Command(
@@ -59,7 +54,7 @@ import picocli.CommandLine.Spec;
             "  sluice mover --role decode --cluster 127.0.0.1:5701",
             "  sluice mover --role prefill --cluster 127.0.0.1:5702 --cluster-members 127.0.0.1:5701 --http-port 8081"
         })
-final class MoverCommand implements Callable<Integer> {
+final class MoverCommand extends ProgramCommand {
 
     private static final String LOOPBACK = "127.0.0.1";
     private static final int MAX_PORT = 65_535;
@@ -119,16 +114,8 @@ final class MoverCommand implements Callable<Integer> {
             description = "Start this mover alone, prefill or decode, at --http-port. Default: both.")
     private @Nullable MoverRole role;
 
-    @Option(
-            names = "--ready-file",
-            paramLabel = "FILE",
-            description = "Write this file once all can be used: JSON with the name and url of each mover.")
-    private @Nullable Path readyFile;
-
-    @Option(
-            names = "--until-input-ends",
-            description = "End when standard input does: for a process that must not outlive the one that started it.")
-    private boolean untilInputEnds;
+    @Mixin
+    private final ServerOptions server = new ServerOptions();
 
     @Mixin
     private final ClusterOption cluster = new ClusterOption();
@@ -139,13 +126,8 @@ final class MoverCommand implements Callable<Integer> {
     @Mixin
     private final TransportOption transport = new TransportOption();
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    private final Termination termination;
-
     MoverCommand(Termination termination) {
-        this.termination = termination;
+        super(termination);
     }
 
     @Override
@@ -154,7 +136,7 @@ final class MoverCommand implements Callable<Integer> {
             throw CommandFailure.usage("--http-port: a port is 0, for any free ones, to " + (MAX_PORT - 1));
         }
         PoolLayout layout = layout(model.model());
-        try (ReadyFile.Mark ready = new ReadyFile.Mark(readyFile)) {
+        try (ReadyFile.Mark ready = server.mark()) {
             MoverHost host = host();
             List<MoverDeployment> movers = new ArrayList<>();
             try {
@@ -163,13 +145,13 @@ final class MoverCommand implements Callable<Integer> {
                     movers.add(start(host, each, port, layout));
                     port += port == 0 ? 0 : 1;
                 }
-                movers.forEach(this::say);
+                movers.forEach(mover -> say(mover.client().mover() + " at " + mover.url()));
                 ready.set(new MoverReady(movers.stream()
                                 .map(mover ->
                                         new MoverReady.Place(mover.client().mover(), mover.url()))
                                 .toList())
                         .toJson());
-                StandardInput.endOr(termination, untilInputEnds).block();
+                server.end(termination).block();
                 return ExitCodes.OK;
             } finally {
                 Future<?> ended = Future.join(movers.stream()
@@ -250,11 +232,5 @@ final class MoverCommand implements Callable<Integer> {
                 .toCompletableFuture()
                 .orTimeout(bound.toSeconds(), TimeUnit.SECONDS)
                 .join();
-    }
-
-    private void say(MoverDeployment mover) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.println(mover.client().mover() + " at " + mover.url());
-        out.flush();
     }
 }

@@ -10,22 +10,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** A mover in a process of its own on this machine, with all that it says in a file. It never outlives this process. */
-final class MoverProcess implements AutoCloseable {
-
+record MoverProcess(OwnedProcess process, Path ready, Path log) implements AutoCloseable {
     private static final int LAST_LINES = 40;
 
     /** It closes its engine, tells the directory and leaves the cluster, perhaps all movers of a machine at once. */
     private static final Duration END = Duration.ofSeconds(15);
-
-    private final OwnedProcess process;
-    private final Path ready;
-    private final Path log;
-
-    private MoverProcess(OwnedProcess process, Path ready, Path log) {
-        this.process = process;
-        this.ready = ready;
-        this.log = log;
-    }
 
     /**
      * Starts one, and does not wait for it.
@@ -65,7 +54,6 @@ final class MoverProcess implements AutoCloseable {
         return MoverReady.read(ready);
     }
 
-    /** Whether it has ended. */
     boolean hasEnded() {
         return process.hasEnded(0);
     }

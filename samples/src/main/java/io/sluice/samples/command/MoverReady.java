@@ -1,8 +1,8 @@
 package io.sluice.samples.command;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.samples.report.JsonText;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -27,7 +27,6 @@ record MoverReady(@JsonProperty("movers") List<Place> movers) {
             @JsonProperty("name") String name,
             @JsonProperty("url") String url) {}
 
-    /** What a file holds. */
     static MoverReady read(Path file) throws IOException {
         return JSON.readValue(file.toFile(), MoverReady.class);
     }
@@ -41,12 +40,7 @@ record MoverReady(@JsonProperty("movers") List<Place> movers) {
                 .orElseThrow(() -> new IllegalArgumentException("no mover " + name + " is there"));
     }
 
-    /** The contents as one line. */
     String toJson() {
-        try {
-            return JSON.writeValueAsString(this);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("texts can always be written", e);
-        }
+        return JsonText.of(this);
     }
 }

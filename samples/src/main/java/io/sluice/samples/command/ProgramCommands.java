@@ -1,6 +1,8 @@
 package io.sluice.samples.command;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
 import reactor.core.publisher.Hooks;
@@ -8,6 +10,7 @@ import reactor.core.publisher.Hooks;
 /** The program's commands under their top-level command. */
 public final class ProgramCommands {
 
+    private static final Logger LOG = LoggerFactory.getLogger(ProgramCommands.class);
     private static final String INFO = "info";
 
     private ProgramCommands() {}
@@ -20,8 +23,8 @@ public final class ProgramCommands {
      * @return the exit status
      */
     public static int run(Object program, String... arguments) {
-        // After a cancel errors come that nobody waits for any more; they are no news to the user.
-        Hooks.onErrorDropped(new DroppedError());
+        // After a cancel late errors come, which are no news to the user.
+        Hooks.onErrorDropped(error -> LOG.debug("an error came after a cancel", error));
         try (Termination termination = Termination.handle()) {
             CommandLine commandLine = CommandTree.of(program, termination, arguments);
             int status = commandLine.execute(arguments);

@@ -1,11 +1,10 @@
 package io.sluice.samples.command;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransportStatus;
 import io.sluice.samples.report.ByteSize;
+import io.sluice.samples.report.JsonText;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -31,16 +30,10 @@ record ProgramReport(
                 TransferEngine.transports().stream().map(TransportReport::of).toList());
     }
 
-    /** As one line of JSON. */
     String toJson() {
-        try {
-            return new ObjectMapper().writeValueAsString(this);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a report can always be written", e);
-        }
+        return JsonText.of(this);
     }
 
-    /** For people. */
     String toText() {
         StringBuilder text = new StringBuilder("sluice " + version + "\n\nmachine\n");
         row(text, "kernel", machine.kernel());

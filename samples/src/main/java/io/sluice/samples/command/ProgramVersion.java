@@ -1,17 +1,24 @@
 package io.sluice.samples.command;
 
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.IVersionProvider;
 
-/** The version of this program. */
-final class ProgramVersion {
+/** The version of this program; as a provider, what {@code --version} prints. */
+public final class ProgramVersion implements IVersionProvider {
 
     private static final String NOT_PACKAGED = "development";
 
-    private ProgramVersion() {}
+    /** For picocli. */
+    public ProgramVersion() {}
 
-    /** What the jar's manifest says. */
+    /** The version that the jar's manifest names. */
     static String current() {
         @Nullable String version = ProgramVersion.class.getPackage().getImplementationVersion();
         return version == null ? NOT_PACKAGED : version;
+    }
+
+    @Override
+    public String[] getVersion() {
+        return new String[] {"sluice " + current()};
     }
 }

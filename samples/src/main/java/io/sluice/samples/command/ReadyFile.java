@@ -2,10 +2,10 @@ package io.sluice.samples.command;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.engine.EngineAddress;
 import io.sluice.engine.RegionDescriptor;
+import io.sluice.samples.report.JsonText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,23 +43,16 @@ record ReadyFile(
                 region == null ? null : base64(region.toBytes()));
     }
 
-    /** What a file holds. */
     static ReadyFile read(Path file) throws IOException {
         return JSON.readValue(file.toFile(), ReadyFile.class);
     }
 
-    /** The engine's address. */
     EngineAddress engineAddress() {
         return EngineAddress.fromBytes(Base64.getDecoder().decode(address));
     }
 
-    /** The contents as one line. */
     String toJson() {
-        try {
-            return JSON.writeValueAsString(this);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("texts and a number can always be written", e);
-        }
+        return JsonText.of(this);
     }
 
     /** Removes a file: what it says is not so, or not any more. */

@@ -9,19 +9,15 @@ import io.sluice.samples.replay.DefaultPool;
 import io.sluice.samples.replay.Pacing;
 import io.sluice.samples.replay.Replay;
 import io.sluice.samples.replay.TraceChoice;
-import io.sluice.samples.report.DurationText;
 import io.sluice.samples.trace.TraceReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code sluice replay}. */
 @Command(
@@ -48,7 +44,7 @@ import picocli.CommandLine.Spec;
             "  sluice decode --listen 10.0.0.2:7000      (there, with SLUICE_TOKEN set on both)",
             "  sluice replay --connect 10.0.0.2:7000     (here)"
         })
-final class ReplayCommand implements Callable<Integer> {
+final class ReplayCommand extends ProgramCommand {
 
     private static final long DEFAULT_GENERATED_REQUESTS = 200;
 
@@ -78,7 +74,6 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(
             names = "--speed",
             paramLabel = "X",
-            converter = PacingText.class,
             description = {
                 "Replay in the trace's own time, X times as fast as recorded; max is as fast as it goes.",
                 "Default: max."
@@ -88,7 +83,6 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(
             names = "--duration",
             paramLabel = "TIME",
-            converter = DurationText.class,
             description = "Take no new requests after this time, such as 20s or 5m. Default: no limit.")
     private @Nullable Duration duration;
 
@@ -105,14 +99,12 @@ final class ReplayCommand implements Callable<Integer> {
     @Option(
             names = "--connect",
             paramLabel = "HOST:PORT",
-            converter = PeerAddress.class,
             description = "Use the decode process that listens there ('sluice decode'), instead of starting one.")
     private @Nullable EngineAddress connect;
 
     @Option(
             names = "--reconnect",
             paramLabel = "TIME",
-            converter = DurationText.class,
             description = {
                 "With --connect: when the decode process is lost, wait at most so long for it to come back, such as 30s, and"
                         + " move the requests that were under way anew.",
@@ -127,8 +119,8 @@ final class ReplayCommand implements Callable<Integer> {
             description = "For the content of the pages, and for a generated trace. Default: ${DEFAULT-VALUE}.")
     private long seed;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write the summary there, too, as one JSON object.")
-    private @Nullable Path json;
+    @Mixin
+    private final SummaryOption summary = new SummaryOption();
 
     @Mixin
     private final ModelOption model = new ModelOption();
@@ -139,13 +131,8 @@ final class ReplayCommand implements Callable<Integer> {
     @Mixin
     private final MetricsOption metrics = new MetricsOption();
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    private final Termination termination;
-
     ReplayCommand(Termination termination) {
-        this.termination = termination;
+        super(termination);
     }
 
     @Override
@@ -161,7 +148,7 @@ final class ReplayCommand implements Callable<Integer> {
                 transport.arguments(),
                 connect,
                 patience(),
-                json);
+                summary);
         try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
             return new ReplayRun(settings, watched, termination, spec.commandLine(), summary -> {}).run();
         }

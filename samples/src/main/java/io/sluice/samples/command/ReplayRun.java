@@ -19,10 +19,10 @@ import io.sluice.samples.report.ReplaySummaryTable;
 import io.sluice.samples.trace.TraceSource;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -72,10 +72,7 @@ final class ReplayRun {
      * @return the exit status
      */
     int run() throws IOException {
-        Path json = settings.json();
-        if (json != null) {
-            WholeFile.require("--json", json);
-        }
+        settings.summary().require();
         return switch (settings.trace()) {
             case TraceChoice.Generated generated -> run(generated::open);
             case TraceChoice.Recorded recorded -> {
@@ -88,11 +85,17 @@ final class ReplayRun {
     }
 
     private int run(Function<PageGeometry, TraceSource> trace) throws IOException {
-        try (DecodeSide decode = decodeSide();
+        EngineAddress elsewhere = settings.decode();
+        try (SecondProcess decode = elsewhere == null ? startDecode() : null;
                 TransferEngine engine = TransferEngine.open(settings.engine())) {
             watched.watch(engine);
             try {
-                return run(engine, decode, trace);
+                EngineAddress address = elsewhere == null ? Objects.requireNonNull(decode).address() : elsewhere;
+                return run(engine, address, trace);
+            } catch (SluiceException e) {
+                RuntimeException explained = decode == null ? e : decode.explain(e);
+                watched.linger(termination, explained);
+                throw explained;
             } catch (RuntimeException e) {
                 watched.linger(termination, e);
                 throw e;
@@ -100,24 +103,18 @@ final class ReplayRun {
         }
     }
 
-    private int run(TransferEngine engine, DecodeSide decode, Function<PageGeometry, TraceSource> trace)
+    private int run(TransferEngine engine, EngineAddress decode, Function<PageGeometry, TraceSource> trace)
             throws IOException {
-        try {
-            PageMover session = await(connect(ReactiveTransferEngine.from(engine), decode));
-            if (session == null) {
-                throw CommandFailure.failed("interrupted before the first request");
-            }
-            return run(session, trace.apply(session.geometry()));
-        } catch (SluiceException e) {
-            throw decode.explain(e);
+        PageMover session = await(connect(ReactiveTransferEngine.from(engine), decode));
+        if (session == null) {
+            throw CommandFailure.failed("interrupted before the first request");
         }
+        return run(session, trace.apply(session.geometry()));
     }
 
-    private DecodeSide decodeSide() throws IOException {
-        if (settings.decode() != null) {
-            return DecodeSide.elsewhere(settings.decode());
-        }
+    private SecondProcess startDecode() throws IOException {
         List<String> options = new ArrayList<>(List.of(
+                "decode", "--once",
                 "--listen", ListenAddress.LOOPBACK.toString(),
                 "--model", settings.model().name(),
                 "--pool", Long.toString(settings.poolBytes())));
@@ -125,16 +122,16 @@ final class ReplayRun {
             options.add("--touch");
         }
         options.addAll(settings.engineArguments());
-        return DecodeProcess.start(options, termination);
+        return SecondProcess.start("the decode process", List.of(), options, termination);
     }
 
-    private Mono<? extends PageMover> connect(ReactiveTransferEngine engine, DecodeSide decode) {
+    private Mono<? extends PageMover> connect(ReactiveTransferEngine engine, EngineAddress decode) {
         Duration patience = settings.patience();
         if (patience != null) {
             return RecoveringMover.open(
-                    engine, engine.connect(decode.address()), settings.model(), settings.seed(), patience);
+                    engine, engine.connect(decode), settings.model(), settings.seed(), patience);
         }
-        return engine.connect(decode.address())
+        return engine.connect(decode)
                 .flatMap(connection -> PrefillSession.open(engine, connection, settings.model(), settings.seed()));
     }
 
@@ -182,10 +179,7 @@ final class ReplayRun {
         }
         out.print(ReplaySummaryTable.render(found));
         out.flush();
-        Path json = settings.json();
-        if (json != null) {
-            WholeFile.write(json, found.toJson() + "\n");
-        }
+        settings.summary().write(found.toJson());
     }
 
     private int status(ReplaySummary found, long requestsUnaccounted) {
@@ -214,7 +208,7 @@ final class ReplayRun {
      * @param engineArguments the options about its engine for the decode process that is started
      * @param decode where a decode side runs already, or {@code null} to start one
      * @param patience how long to wait for a decode side that is gone before giving up, or {@code null} to give up at once
-     * @param json where the summary goes as JSON, or {@code null}
+     * @param summary where the summary goes as JSON
      */
     record Settings(
             TraceChoice trace,
@@ -227,5 +221,5 @@ final class ReplayRun {
             List<String> engineArguments,
             @Nullable EngineAddress decode,
             @Nullable Duration patience,
-            @Nullable Path json) {}
+            SummaryOption summary) {}
 }

@@ -13,20 +13,9 @@ import java.util.List;
  * The other side of a command, in a process of its own on this machine. It ends when its standard input does, so it never
  * outlives this process, however that ends.
  */
-final class SecondProcess implements AutoCloseable {
-
+record SecondProcess(String name, OwnedProcess process, EngineAddress address) implements AutoCloseable {
     private static final Duration DEATH = Duration.ofMillis(500);
     private static final Duration END = Duration.ofSeconds(6);
-
-    private final String name;
-    private final OwnedProcess process;
-    private final EngineAddress address;
-
-    private SecondProcess(String name, OwnedProcess process, EngineAddress address) {
-        this.name = name;
-        this.process = process;
-        this.address = address;
-    }
 
     /**
      * Starts one and waits until it listens.
@@ -64,11 +53,6 @@ final class SecondProcess implements AutoCloseable {
             Files.deleteIfExists(ready);
             Files.deleteIfExists(folder);
         }
-    }
-
-    /** Where it listens. */
-    EngineAddress address() {
-        return address;
     }
 
     /** What to say of an error of a transfer to it: the error itself, or one that knows more. */

@@ -8,16 +8,10 @@ import io.sluice.samples.bench.BenchResponder;
 import io.sluice.samples.bench.RegionMemory;
 import io.sluice.samples.report.ByteSize;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.lang.foreign.Arena;
-import java.nio.file.Path;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code sluice serve}. */
 @Command(
@@ -45,7 +39,7 @@ import picocli.CommandLine.Spec;
             "  sluice serve --listen 127.0.0.1:0 --memory 64MiB --ready-file /run/user/1000/sluice.json",
             "  SLUICE_TOKEN=… sluice serve --listen 0.0.0.0:7000 --memory 16GiB --name scratch"
         })
-final class ServeCommand implements Callable<Integer> {
+final class ServeCommand extends ProgramCommand {
 
     /** The name of the region that is offered if the command line gives none. */
     static final String DEFAULT_NAME = "kv";
@@ -54,7 +48,6 @@ final class ServeCommand implements Callable<Integer> {
             names = "--listen",
             paramLabel = "HOST:PORT",
             required = true,
-            converter = ListenAddress.Converter.class,
             description = "Where to listen; port 0 is any free one.")
     private ListenAddress listen = ListenAddress.LOOPBACK;
 
@@ -81,16 +74,8 @@ final class ServeCommand implements Callable<Integer> {
             description = "The region's name. Default: ${DEFAULT-VALUE}.")
     private String name = "";
 
-    @Option(
-            names = "--ready-file",
-            paramLabel = "FILE",
-            description = "Write this file once it listens: JSON with host, port, address and region.")
-    private @Nullable Path readyFile;
-
-    @Option(
-            names = "--until-input-ends",
-            description = "End when standard input does: for a process that must not outlive the one that started it.")
-    private boolean untilInputEnds;
+    @Mixin
+    private final ServerOptions server = new ServerOptions();
 
     @Mixin
     private final TransportOption transport = new TransportOption();
@@ -101,13 +86,8 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin
     private final MetricsOption metrics = new MetricsOption();
 
-    @Spec
-    private CommandSpec spec = CommandSpec.create();
-
-    private final Termination termination;
-
     ServeCommand(Termination termination) {
-        this.termination = termination;
+        super(termination);
     }
 
     @Override
@@ -120,27 +100,25 @@ final class ServeCommand implements Callable<Integer> {
                 transport.engineOptions().listen(listen.host(), listen.port()).build();
         // The engine is closed before the memory goes that it may be given.
         try (MetricsEndpoint watched = metrics.open(spec.commandLine());
-                ReadyFile.Mark ready = new ReadyFile.Mark(readyFile);
+                ReadyFile.Mark ready = server.mark();
                 Arena arena = Arena.ofShared();
                 TransferEngine engine = TransferEngine.open(options)) {
             MemoryRegion memory = regions.region(engine, memoryBytes, region, arena);
             engine.onConnection(BenchResponder::attend);
             watched.watch(engine);
             ready.set(ReadyFile.of(engine.address(), memory.descriptor()));
-            say("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());
-            StandardInput.endOr(termination, untilInputEnds)
+            introduce("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());
+            server.end(termination)
                     .then(drain.drain(engine, termination))
                     .block();
             return ExitCodes.OK;
         }
     }
 
-    /** Not for the one that has started this process: that one has its own to say. */
-    private void say(String what) {
-        if (!untilInputEnds) {
-            PrintWriter out = spec.commandLine().getOut();
-            out.println(what);
-            out.flush();
+    /** A parent process prints its own. */
+    private void introduce(String what) {
+        if (!server.isChild()) {
+            say(what);
         }
     }
 

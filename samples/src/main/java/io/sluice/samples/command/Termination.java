@@ -63,7 +63,6 @@ final class Termination implements AutoCloseable {
         }
     }
 
-    /** The command has ended. */
     @Override
     public void close() {
         finished.countDown();

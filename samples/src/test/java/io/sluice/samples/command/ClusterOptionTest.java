@@ -56,7 +56,9 @@ class ClusterOptionTest {
     }
 
     private static ClusterOption of(String arguments) {
-        return CommandLine.populateCommand(
-                new ClusterOption(), arguments.isEmpty() ? new String[0] : arguments.split(" "));
+        ClusterOption option = new ClusterOption();
+        OptionTypes.register(new CommandLine(option))
+                .parseArgs(arguments.isEmpty() ? new String[0] : arguments.split(" "));
+        return option;
     }
 }

@@ -3,6 +3,8 @@ package io.sluice.samples.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sluice.engine.EngineAddress;
+import io.sluice.samples.replay.Pacing;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,28 +35,28 @@ class OptionTextsTest {
                 "[]:7"
             })
     void otherTextsAreNoAddressesToListenOn(String text) {
-        assertThatThrownBy(() -> new ListenAddress.Converter().convert(text))
+        assertThatThrownBy(() -> OptionTypes.converter(ListenAddress::parse).convert(text))
                 .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining(text);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"max", "MAX", "1", "0.5", "1e3"})
-    void speeds(String text) {
-        assertThat(new PacingText().convert(text)).isNotNull();
+    void speeds(String text) throws Exception {
+        assertThat(OptionTypes.converter(Pacing::parse).convert(text)).isNotNull();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "fast", "0", "-1", "NaN", "Infinity"})
     void otherTextsAreNoSpeeds(String text) {
-        assertThatThrownBy(() -> new PacingText().convert(text))
+        assertThatThrownBy(() -> OptionTypes.converter(Pacing::parse).convert(text))
                 .isInstanceOf(TypeConversionException.class)
                 .hasMessageContaining("max");
     }
 
     @Test
-    void addressesToConnectTo() {
-        assertThat(new PeerAddress().convert("10.0.0.2:7000").port()).isEqualTo(7000);
-        assertThatThrownBy(() -> new PeerAddress().convert("10.0.0.2")).isInstanceOf(TypeConversionException.class);
+    void addressesToConnectTo() throws Exception {
+        assertThat(OptionTypes.converter(EngineAddress::parse).convert("10.0.0.2:7000").port()).isEqualTo(7000);
+        assertThatThrownBy(() -> OptionTypes.converter(EngineAddress::parse).convert("10.0.0.2")).isInstanceOf(TypeConversionException.class);
     }
 }

@@ -12,6 +12,7 @@ import io.sluice.samples.control.ControlMessage.Welcome;
 import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.RefusalReason;
+import io.sluice.samples.control.RefusedException;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.kvcache.PoolTooSmallException;
@@ -104,7 +105,7 @@ final class DecodeSession {
         if (!hello.model().equals(model.name())
                 || hello.layers() != geometry.layers()
                 || hello.pageBytes() != geometry.pageBytes()) {
-            throw new RefusalException(
+            throw new RefusedException(
                     RefusalReason.OTHER_MODEL,
                     ("the decode side serves %s (%d layers, pages of %d bytes), the prefill side moves %s (%d layers,"
                                     + " pages of %d bytes): give both the same --model")
@@ -151,7 +152,7 @@ final class DecodeSession {
     private Mono<Void> lastWord(Throwable error) {
         Mono<Void> told = switch (error) {
             case PoolTooSmallException e -> tell(RefusalReason.POOL_TOO_SMALL, e);
-            case RefusalException e -> tell(e.reason(), e);
+            case RefusedException e -> tell(e.reason(), e);
             case MalformedMessageException e -> tell(RefusalReason.PROTOCOL, e);
             default -> Mono.empty();
         };

@@ -9,19 +9,11 @@ import java.nio.ByteOrder;
  * without asking what must be in it. Equal on all hosts: the content does not depend on byte order. It is made for
  * noticing misplaced, stale and damaged pages, not as a source of randomness. Immutable; any thread may use it.
  */
-public final class PageFiller {
-
+public record PageFiller(long seed) {
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     /** An odd multiplier whose bits are well spread, from the rrmxmx mixer. */
     private static final long MULTIPLIER = 0x9FB21C651E98DF25L;
-
-    private final long seed;
-
-    /** A filler for one replay; both processes use the same seed. */
-    public PageFiller(long seed) {
-        this.seed = seed;
-    }
 
     /**
      * Overwrites a page with its content.

@@ -10,14 +10,7 @@ import reactor.core.publisher.Mono;
  * any of it is written, and all of it is written before the next is filled. So this side does nothing but write meanwhile,
  * and how long that takes can be told.
  */
-final class BurstWrite {
-
-    private final RequestWrite request;
-
-    BurstWrite(RequestWrite request) {
-        this.request = request;
-    }
-
+record BurstWrite(RequestWrite request) {
     /** Pages that are filled, and wait to be written. */
     private record Filled(PageBatch batch, StagingArea.Buffer buffer) {}
 

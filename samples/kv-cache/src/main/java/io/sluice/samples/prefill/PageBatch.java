@@ -15,7 +15,6 @@ import reactor.core.publisher.Mono;
  */
 record PageBatch(RequestWrite request, int layer, int start, int end) {
 
-    /** How many batches a layer takes. */
     static int countInLayer(RequestWrite request) {
         return Math.ceilDiv(request.pages.count(), request.staging.pagesPerBuffer());
     }

@@ -9,6 +9,7 @@ import io.sluice.samples.control.ControlLink;
 import io.sluice.samples.control.ControlMessage.Result;
 import io.sluice.samples.control.ControlMessage.Welcome;
 import io.sluice.samples.control.PageAssignment;
+import io.sluice.samples.control.RefusedException;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageFiller;
 import io.sluice.samples.kvcache.PageGeometry;
@@ -194,7 +195,6 @@ public final class PrefillSession implements PageMover {
                 .then(Mono.error(() -> new ConnectionLostException("the decode side has closed the connection")));
     }
 
-    /** Ends the session: closes the connection. */
     @Override
     public Mono<Void> close() {
         return connection.close().doFinally(signal -> compute.dispose());

@@ -9,6 +9,7 @@ import io.sluice.reactor.recovery.NotConnectedException;
 import io.sluice.reactor.recovery.ReconnectOptions;
 import io.sluice.reactor.recovery.ReconnectingConnection;
 import io.sluice.samples.control.RefusalReason;
+import io.sluice.samples.control.RefusedException;
 import io.sluice.samples.kvcache.ModelPreset;
 import io.sluice.samples.kvcache.PageGeometry;
 import io.sluice.samples.trace.TraceRequest;

@@ -52,7 +52,6 @@ final class StagingArea {
         return region;
     }
 
-    /** How many buffers there are. */
     int buffers() {
         return BUFFERS;
     }

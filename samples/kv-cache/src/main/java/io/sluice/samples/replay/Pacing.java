@@ -36,6 +36,23 @@ public final class Pacing {
         return new Pacing(speed);
     }
 
+    /**
+     * The pacing that a text names.
+     *
+     * @throws IllegalArgumentException if it names none; the message says what to give
+     */
+    public static Pacing parse(String text) {
+        if (text.strip().equalsIgnoreCase("max")) {
+            return unlimited();
+        }
+        try {
+            return scaled(Double.parseDouble(text));
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("'" + text + "' is no speed: give max, or a positive number, such as"
+                    + " 1 for as recorded or 10 for ten times that", e);
+        }
+    }
+
     /** The requests, each as soon as it is due and asked for. One that is late is sent at once. */
     Flux<TraceRequest> apply(Flux<TraceRequest> requests) {
         return speed == UNLIMITED ? requests : Flux.defer(() -> requests.concatMap(new DueTime(), 0));

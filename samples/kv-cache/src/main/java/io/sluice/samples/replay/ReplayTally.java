@@ -27,7 +27,6 @@ final class ReplayTally {
         endNanos = startNanos;
     }
 
-    /** A request has ended. */
     synchronized void add(RequestOutcome outcome) {
         endNanos = System.nanoTime();
         requests++;
@@ -43,7 +42,6 @@ final class ReplayTally {
         }
     }
 
-    /** Requests that have ended. */
     synchronized long requests() {
         return requests;
     }
@@ -73,7 +71,6 @@ final class ReplayTally {
         return bytes;
     }
 
-    /** Bytes of the pages moved. */
     synchronized long pageBytes() {
         return pageBytes;
     }
@@ -88,7 +85,6 @@ final class ReplayTally {
         return (endNanos - startNanos) / 1e9;
     }
 
-    /** How long the transfers took. */
     synchronized ReplaySummary.TransferMillis transferMillis() {
         return ReplaySummary.TransferMillis.of(transferNanos);
     }

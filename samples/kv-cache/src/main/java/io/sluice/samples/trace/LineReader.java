@@ -82,12 +82,10 @@ final class LineReader implements Closeable {
         return tooLong;
     }
 
-    /** The bound, in bytes. */
     int maxLineBytes() {
         return maxLineBytes;
     }
 
-    /** The current line's number, from 1. */
     long number() {
         return number;
     }

@@ -2,8 +2,8 @@ package io.sluice.samples.cluster;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.samples.report.JsonText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -118,11 +118,7 @@ public record ClusterSummary(
 
     /** The summary as one line of JSON. */
     public String toJson() {
-        try {
-            return JSON.writeValueAsString(this);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a summary can always be written", e);
-        }
+        return JsonText.of(this);
     }
 
     /**

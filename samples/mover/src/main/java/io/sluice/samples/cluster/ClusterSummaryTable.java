@@ -1,76 +1,55 @@
 package io.sluice.samples.cluster;
 
-import io.sluice.samples.report.ByteSize;
+import io.sluice.samples.report.SummaryTable;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The summary of a run of three movers as a table for people. */
 public final class ClusterSummaryTable {
 
-    private final StringBuilder text = new StringBuilder();
-
     private ClusterSummaryTable() {}
 
     /** The table, several lines each ending in a line feed. */
     public static String render(ClusterSummary summary) {
-        ClusterSummaryTable table = new ClusterSummaryTable();
-        table.row("model", summary.model());
-        table.row("transport", summary.transports().isEmpty() ? "none" : String.join(", ", summary.transports()));
-        table.row("moves", count(summary.moves()) + (summary.interrupted() ? " (interrupted)" : ""));
+        SummaryTable table = new SummaryTable()
+                .row("model", summary.model())
+                .row("transport", summary.transports().isEmpty() ? "none" : String.join(", ", summary.transports()))
+                .row("moves", SummaryTable.count(summary.moves()) + (summary.interrupted() ? " (interrupted)" : ""));
         for (ClusterSummary.PeerTraffic peer : summary.peers()) {
             table.row(
                     "  from " + peer.peer(),
-                    count(peer.moves()) + ", blocks: " + count(peer.blocks()) + ", bytes: " + bytes(peer.bytes()));
+                    SummaryTable.count(peer.moves()) + ", blocks: " + SummaryTable.count(peer.blocks()) + ", bytes: "
+                            + SummaryTable.bytes(peer.bytes()));
         }
-        table.row("blocks", count(summary.blocks()));
-        table.row("bytes", bytes(summary.bytes()));
-        table.row("time", seconds(summary.seconds()));
-        table.row("throughput", String.format(Locale.ROOT, "%.3f GB/s", summary.gigabytesPerSecond()));
-        table.row("corrupted pages", count(summary.corruptedPages()));
-        table.row("moves failed", failures(summary.failures()));
-        table.row("asked for again", count(summary.retries()));
-        table.row("blocks missing", count(summary.unfinished()));
-        table.row("longest pause", seconds(summary.longestPauseSeconds()));
-        table.killed(summary);
-        return table.text.toString();
-    }
-
-    private void killed(ClusterSummary summary) {
-        String peer = summary.killedPeer();
-        if (peer == null) {
-            row("killed", "none");
-            return;
+        table.row("blocks", summary.blocks())
+                .row("bytes", SummaryTable.bytes(summary.bytes()))
+                .row("time", seconds(summary.seconds()))
+                .row("throughput", "%.3f GB/s", summary.gigabytesPerSecond())
+                .row("corrupted pages", summary.corruptedPages())
+                .row("moves failed", failures(summary.failures()))
+                .row("asked for again", summary.retries())
+                .row("blocks missing", summary.unfinished())
+                .row("longest pause", seconds(summary.longestPauseSeconds()));
+        String killed = summary.killedPeer();
+        if (killed == null) {
+            return table.row("killed", "none").toString();
         }
-        row("killed", peer);
-        row("  moves meanwhile", count(summary.otherMoves()));
-        row("  time without it", seconds(summary.secondsWithoutKilledPeer()));
-        row("  after its restart", seconds(summary.secondsFromRestart()));
-        row("  moves from it then", count(summary.restartedMoves()));
-    }
-
-    private void row(String label, String value) {
-        text.append(String.format(Locale.ROOT, "%-20s %s\n", label, value));
+        return table.row("killed", killed)
+                .row("  moves meanwhile", summary.otherMoves())
+                .row("  time without it", seconds(summary.secondsWithoutKilledPeer()))
+                .row("  after its restart", seconds(summary.secondsFromRestart()))
+                .row("  moves from it then", summary.restartedMoves())
+                .toString();
     }
 
     private static String failures(Map<String, Long> failures) {
-        if (failures.isEmpty()) {
-            return "0";
-        }
-        StringBuilder all = new StringBuilder();
-        failures.forEach((kind, number) -> all.append(all.isEmpty() ? "" : ", ")
-                .append(count(number))
-                .append(' ')
-                .append(kind));
-        return all.toString();
-    }
-
-    private static String count(long value) {
-        return String.format(Locale.ROOT, "%,d", value);
-    }
-
-    private static String bytes(long value) {
-        return count(value) + " (" + ByteSize.format(value) + ")";
+        return failures.isEmpty()
+                ? "0"
+                : failures.entrySet().stream()
+                        .map(failure -> SummaryTable.count(failure.getValue()) + " " + failure.getKey())
+                        .collect(Collectors.joining(", "));
     }
 
     private static String seconds(@Nullable Double value) {

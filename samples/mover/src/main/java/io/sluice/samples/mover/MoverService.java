@@ -22,36 +22,10 @@ import java.util.SplittableRandom;
 import java.util.regex.Pattern;
 
 /** Carries out what is asked over the event bus. Confined to the mover's context. */
-final class MoverService {
-
+record MoverService(MoverOptions options, TransferClient client, Pools pools, Peers peers, PeerLinks links, Moves moves, MoverPresence presence) {
     private static final int LISTED = 100;
     private static final int MOST_LISTED = 512;
     private static final Pattern POOL_NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
-
-    private final MoverOptions options;
-    private final TransferClient client;
-    private final Pools pools;
-    private final Peers peers;
-    private final PeerLinks links;
-    private final Moves moves;
-    private final MoverPresence presence;
-
-    MoverService(
-            MoverOptions options,
-            TransferClient client,
-            Pools pools,
-            Peers peers,
-            PeerLinks links,
-            Moves moves,
-            MoverPresence presence) {
-        this.options = options;
-        this.client = client;
-        this.pools = pools;
-        this.peers = peers;
-        this.links = links;
-        this.moves = moves;
-        this.presence = presence;
-    }
 
     /** Answers a message, or fails it with a problem. */
     void handle(Message<JsonObject> message) {

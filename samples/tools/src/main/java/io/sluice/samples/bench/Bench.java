@@ -6,30 +6,16 @@ import io.sluice.samples.report.ByteSize;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
-/** Measures a plan's sizes, one after the other. */
-public final class Bench {
-
+/**
+ * Measures a plan's sizes, one after the other.
+ *
+ * @param plan what to measure
+ * @param address of the process
+ * @param region name of the region that it offers
+ * @param interrupted whether to break off
+ */
+public record Bench(BenchPlan plan, EngineAddress address, String region, BooleanSupplier interrupted) {
     private static final int MOST_PENDING = 1 << 24;
-
-    private final BenchPlan plan;
-    private final EngineAddress address;
-    private final String region;
-    private final BooleanSupplier interrupted;
-
-    /**
-     * Against a serving process.
-     *
-     * @param plan what to measure
-     * @param address of the process
-     * @param region name of the region that it offers
-     * @param interrupted whether to break off
-     */
-    public Bench(BenchPlan plan, EngineAddress address, String region, BooleanSupplier interrupted) {
-        this.plan = plan;
-        this.address = address;
-        this.region = region;
-        this.interrupted = interrupted;
-    }
 
     /**
      * Options of an engine whose windows bound what is in flight to what the plan asks for.

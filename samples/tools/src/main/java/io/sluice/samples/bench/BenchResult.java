@@ -3,8 +3,8 @@ package io.sluice.samples.bench;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sluice.samples.report.JsonText;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
@@ -55,17 +55,7 @@ import org.jspecify.annotations.Nullable;
     "elements",
     "bytes",
     "gigabytes_per_second",
-    "transfers_per_second",
-    "latency_us",
-    "errors",
-    "verified",
-    "max_inflight_ops_seen",
-    "max_inflight_bytes_seen",
-    "client_cpu_seconds",
-    "server_cpu_seconds",
-    "allocated_bytes_per_transfer",
-    "transfer_threads_bytes_per_transfer",
-    "memcpy_gigabytes_per_second"
+    "transfers_per_second"
 })
 public record BenchResult(
         @JsonProperty("transport") String transport,
@@ -119,11 +109,7 @@ public record BenchResult(
 
     /** The figures as one line of JSON. */
     public String toJson() {
-        try {
-            return JSON.writeValueAsString(this);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("figures can always be written", e);
-        }
+        return JsonText.of(this);
     }
 
     /**
@@ -144,7 +130,6 @@ public record BenchResult(
 
         private static final double NANOS = 1e3;
 
-        /** Of a histogram of nanoseconds. */
         static LatencyMicros of(Histogram nanos) {
             return new LatencyMicros(
                     nanos.getValueAtPercentile(50) / NANOS,

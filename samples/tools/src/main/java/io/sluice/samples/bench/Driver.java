@@ -386,7 +386,6 @@ final class Driver {
         return endedAt;
     }
 
-    /** Transfers of the last round. */
     long submitted() {
         return submitted;
     }

@@ -48,7 +48,6 @@ public final class Initiator implements AutoCloseable {
         return engine;
     }
 
-    /** Makes a connection of its own. */
     ClientConnection connect(EngineAddress address) {
         return client == null
                 ? new ClientConnection(Waiting.await(engine.connect(address), "connecting"), null)

@@ -24,7 +24,6 @@ record Layout(long size, int sources, int targets, long roundTransfers, int loca
     /** What ranges of their own take at most, if there need not be as many; what comes then uses the first again. */
     private static final long MOST_TARGET_BYTES = 1L << 30;
 
-    /** For a size of a plan. */
     static Layout of(BenchPlan plan, long size) {
         int iov = plan.iov();
         int atATime = Math.multiplyExact(plan.transfersAtATime(), iov);

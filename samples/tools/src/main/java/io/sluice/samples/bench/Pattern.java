@@ -8,7 +8,6 @@ final class Pattern {
 
     private Pattern() {}
 
-    /** Fills memory. */
     static void fill(MemorySegment memory, long seed) {
         long words = memory.byteSize() / Long.BYTES;
         long base = mix(seed);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class PreparedSubmission implements Submission {
 
     private final Preparation preparation;
-    private final @Nullable Aim aim;
+    private final @Nullable Retargeting retargeting;
     private final @Nullable Prepared[] idle;
     private final @Nullable Prepared[] running;
 
@@ -25,15 +25,15 @@ final class PreparedSubmission implements Submission {
         PreparedTransfer prepare(int transfer, Prepared callback);
     }
 
-    /** Turns what was prepared for one of the different transfers into another one of them. */
+    /** Retargets what was prepared for one of the different transfers to another one. */
     @FunctionalInterface
-    interface Aim {
-        void aim(PreparedTransfer prepared, int transfer);
+    interface Retargeting {
+        void retarget(PreparedTransfer prepared, int transfer);
     }
 
-    private PreparedSubmission(int slots, int kinds, Preparation preparation, @Nullable Aim aim) {
+    private PreparedSubmission(int slots, int kinds, Preparation preparation, @Nullable Retargeting retargeting) {
         this.preparation = preparation;
-        this.aim = aim;
+        this.retargeting = retargeting;
         this.idle = new Prepared[kinds];
         this.running = new Prepared[slots];
     }
@@ -47,14 +47,14 @@ final class PreparedSubmission implements Submission {
         return submission;
     }
 
-    /** What is prepared for one can be turned into any other. */
-    static Submission any(int slots, Preparation preparation, Aim aim) {
-        return new PreparedSubmission(slots, 1, preparation, aim);
+    /** What is prepared for one can be retargeted to any other. */
+    static Submission any(int slots, Preparation preparation, Retargeting retargeting) {
+        return new PreparedSubmission(slots, 1, preparation, retargeting);
     }
 
     @Override
     public void submit(Slot slot, int transfer) {
-        int kind = aim == null ? transfer : 0;
+        int kind = retargeting == null ? transfer : 0;
         Prepared prepared = idle[kind];
         if (prepared == null) {
             prepared = prepared(kind, transfer);
@@ -93,14 +93,14 @@ final class PreparedSubmission implements Submission {
         private void start(Slot forSlot, int which) {
             slot = forSlot;
             PreparedTransfer mine = Objects.requireNonNull(transfer, "prepared before it is started");
-            if (aim != null) {
-                aim.aim(mine, which);
+            if (retargeting != null) {
+                retargeting.retarget(mine, which);
             }
             mine.start();
         }
 
         private Slot slot() {
-            return Objects.requireNonNull(slot, "started before anything is heard of it");
+            return Objects.requireNonNull(slot, "a callback comes after the start");
         }
 
         @Override

@@ -25,7 +25,6 @@ final class SideChannel implements AutoCloseable {
         this.reports = ReportClient.on(connection);
     }
 
-    /** To the region of a name. */
     static SideChannel open(TransferEngine engine, EngineAddress address, String region) {
         Connection connection = Waiting.await(engine.connect(address), "connecting");
         return new SideChannel(connection, attach(connection, region));

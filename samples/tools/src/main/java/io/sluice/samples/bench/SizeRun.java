@@ -49,7 +49,6 @@ final class SizeRun implements AutoCloseable {
         this.local = plan.regions().region(engine, bytes, RegionOptions.local(), arena);
     }
 
-    /** Connects, warms up, measures. */
     BenchResult measure(EngineAddress address, String region, BooleanSupplier interrupted) {
         List<Driver> drivers = new ArrayList<>();
         for (int i = 0; i < plan.connections(); i++) {

@@ -72,7 +72,6 @@ final class Usage {
         return serverSilent ? null : serverCpuNanos / 1e9;
     }
 
-    /** Of all threads. */
     long allocatedBytes() {
         return allocatedBytes;
     }

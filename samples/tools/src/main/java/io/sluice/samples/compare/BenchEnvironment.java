@@ -221,7 +221,6 @@ public final class BenchEnvironment implements AutoCloseable {
         }
     }
 
-    /** Deletes the folder. */
     @Override
     public void close() throws IOException {
         delete(folder);

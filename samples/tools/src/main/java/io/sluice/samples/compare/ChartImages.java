@@ -20,7 +20,6 @@ final class ChartImages {
 
     private ChartImages() {}
 
-    /** Whether there is a browser. */
     static boolean isPossible() {
         return SearchPath.find(BROWSER) != null;
     }

@@ -15,7 +15,6 @@ final class CompareMarkdown {
 
     private CompareMarkdown() {}
 
-    /** The tables. */
     static String of(CompareDocument run) {
         StringBuilder text = new StringBuilder();
         text.append("Measured ")

@@ -35,7 +35,6 @@ final class ComparePage {
             @JsonProperty("commands") Map<String, List<String>> commands,
             @JsonProperty("charts") List<Chart> charts) {}
 
-    /** The page. */
     static String of(CompareDocument run) throws IOException {
         List<Row> rows = run.comparisons().stream().map(ComparePage::row).toList();
         Data data = new Data(run.title(), facts(run), rows, commands(run.comparisons()), Chart.of(run));

@@ -46,7 +46,6 @@ record Comparison(
         return subject.name() + "/" + peer;
     }
 
-    /** The same with a goal. */
     Comparison with(Goal wanted) {
         return new Comparison(subject, api, peer, theirs, quantity, wanted);
     }
@@ -62,7 +61,7 @@ record Comparison(
      */
     boolean isPaired() {
         return switch (theirs) {
-            case SameMemoryCopy _, OwnTransfers _, ProgramStarts _ -> true;
+            case SameMemoryCopy _, OwnTransfers _, ProgramStart _ -> true;
             default -> false;
         };
     }

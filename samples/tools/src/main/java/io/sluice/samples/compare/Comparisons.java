@@ -18,7 +18,6 @@ final class Comparisons {
 
     private Comparisons() {}
 
-    /** All of them. */
     static List<Comparison> all() {
         return ALL;
     }

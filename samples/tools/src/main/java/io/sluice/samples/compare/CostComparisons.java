@@ -52,7 +52,7 @@ final class CostComparisons {
 
     private static Comparison metrics(Route route, String name, Quantity quantity) {
         Transfers unwatched = writes(route, PAGE);
-        return Comparison.beside(unwatched, Api.ENGINE, unwatched.with(Metrics.SCRAPED), Api.ENGINE, name, quantity);
+        return Comparison.beside(unwatched, Api.ENGINE, unwatched.scraped(), Api.ENGINE, name, quantity);
     }
 
     static List<Comparison> security() {
@@ -103,6 +103,25 @@ final class CostComparisons {
 
     private static Comparison processors(Transfers transfers, String name, Quantity quantity) {
         return new Comparison(transfers, null, name, Peer.UCX.measurement(transfers), quantity, Goal.atMost(1));
+    }
+
+    /** Programs that start, and one that only says hello. */
+    static List<Comparison> starts() {
+        return List.of(
+                start(ProgramStart.Task.INFO, false).with(Goal.atMost(5)),
+                start(ProgramStart.Task.FIRST_TRANSFER, false).with(Goal.atMost(10)),
+                start(ProgramStart.Task.INFO, true).with(Goal.atMost(5)),
+                start(ProgramStart.Task.FIRST_TRANSFER, true).with(Goal.atMost(10)));
+    }
+
+    private static Comparison start(ProgramStart.Task task, boolean cached) {
+        return new Comparison(
+                new ProgramStart(task, cached),
+                Api.REACTOR,
+                "hello",
+                new ProgramStart(ProgramStart.Task.HELLO, false),
+                Quantity.LIFETIME_MILLISECONDS,
+                null);
     }
 
     private static Transfers writes(Route route, long size) {

@@ -15,7 +15,6 @@ record Figures(Map<Quantity, Double> values) {
         values = Map.copyOf(values);
     }
 
-    /** Of one quantity. */
     static Figures of(Quantity quantity, double value) {
         return new Figures(Map.of(quantity, value));
     }
@@ -34,7 +33,6 @@ record Figures(Map<Quantity, Double> values) {
                 transfersPerSecond * size / GIGA));
     }
 
-    /** Of round trips. */
     static Figures ofLatency(double medianMicros, double tail) {
         return new Figures(Map.of(Quantity.MEDIAN_MICROSECONDS, medianMicros, Quantity.TAIL, tail));
     }

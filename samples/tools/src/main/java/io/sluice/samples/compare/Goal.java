@@ -25,7 +25,6 @@ record Goal(
         return new Goal(null, ratio);
     }
 
-    /** Whether a ratio reaches it. */
     @JsonIgnore
     boolean isMetBy(double ratio) {
         return (atLeast == null || ratio >= atLeast) && (atMost == null || ratio <= atMost);
@@ -39,7 +38,6 @@ record Goal(
         return atMost == null ? 1 : atMost / ratio;
     }
 
-    /** For people. */
     @Override
     public String toString() {
         return atLeast == null

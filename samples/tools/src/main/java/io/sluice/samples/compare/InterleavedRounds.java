@@ -53,7 +53,6 @@ final class InterleavedRounds {
         }
     }
 
-    /** The figures of a measurement. */
     Series of(Measurement measurement) {
         return series.getOrDefault(measurement, new Series());
     }

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Ports of this machine, for programs that must be told one. */
-final class LoopbackPort {
+public final class LoopbackPort {
     // below those that the kernel gives to sockets that ask for no port
     private static final int FIRST = 20_000;
     private static final int END = 30_000;
@@ -23,7 +23,7 @@ final class LoopbackPort {
     private LoopbackPort() {}
 
     /** One at which nothing listens, and which the kernel gives to no other socket before the program has taken it. */
-    static int free() throws IOException {
+    public static int free() throws IOException {
         return ThreadLocalRandom.current()
                 .ints(ATTEMPTS, FIRST, END)
                 .filter(LoopbackPort::isFree)

@@ -55,10 +55,9 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
         environment.putAll(transfers.route().environment());
         environment.putAll(transfers.security().environment(workbench.folder()));
         List<String> arguments = arguments(workbench.timing());
-        return switch (transfers.metrics()) {
-            case OFF -> figures(workbench.runOwn(label(), environment, arguments));
-            case SCRAPED -> scraped(workbench, environment, arguments);
-        };
+        return transfers.isScraped()
+                ? scraped(workbench, environment, arguments)
+                : figures(workbench.runOwn(label(), environment, arguments));
     }
 
     private Figures scraped(BenchEnvironment workbench, Map<String, String> environment, List<String> arguments)
@@ -109,7 +108,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
                 && transfers.connections() == 1
                 && transfers.route() == Route.SHM
                 && transfers.size() >= LEAST_COPIED
-                && transfers.metrics() == Metrics.OFF;
+                && !transfers.isScraped();
     }
 
     /** Of the line of JSON that the program prints, beside which the JVM may print warnings. */

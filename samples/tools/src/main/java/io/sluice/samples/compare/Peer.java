@@ -1,100 +1,59 @@
 package io.sluice.samples.compare;
 
-import io.sluice.samples.compare.BaselineMemoryCopy.Memory;
 import java.util.Locale;
+import java.util.function.Function;
 
 /** What transfers are compared with. */
 enum Peer {
-    /** A stream of bytes that nobody acknowledges but the kernel; for writes. */
-    IPERF3 {
-        @Override
-        Measurement measurement(Transfers beside) {
-            return new IperfStream(Math.min(beside.size(), IperfStream.MOST_BYTES));
-        }
-    },
-    /** UCX with its defaults, over tcp or over shared memory. Beside a vectored transfer as many single ones are outstanding. */
-    UCX {
-        @Override
-        Measurement measurement(Transfers beside) {
-            return UcxTransfers.beside(
-                    beside,
-                    beside.route() == Route.TCP ? UcxTransfers.Transports.TCP : UcxTransfers.Transports.SHARED_MEMORY);
-        }
-    },
+    /** A stream of bytes that only the kernel acknowledges; for writes. */
+    IPERF3(ours -> new IperfStream(Math.min(ours.size(), IperfStream.MOST_BYTES))),
+    /** UCX with its defaults, over tcp or shared memory. For a vectored transfer as many single ones are outstanding. */
+    UCX(ours -> UcxTransfers.beside(
+            ours,
+            ours.route() == Route.TCP ? UcxTransfers.Transports.TCP : UcxTransfers.Transports.SHARED_MEMORY)),
     /** UCX through its Java binding, over tcp with its defaults. */
-    JUCX {
-        @Override
-        Measurement measurement(Transfers beside) {
-            return JucxTransfers.beside(beside);
-        }
-    },
+    JUCX(JucxTransfers::beside),
     /** UCX over tcp with longer segments than its defaults. */
-    UCX_TUNED {
-        @Override
-        Measurement measurement(Transfers beside) {
-            return UcxTransfers.beside(beside, UcxTransfers.Transports.TCP_TUNED);
-        }
-    },
-    /**
-     * Plain C: beside tcp over a socket, a system call for each frame; beside shm copies between two shared mappings of its
-     * own.
-     */
-    CEILING {
-        @Override
-        Measurement measurement(Transfers beside) {
-            if (beside.route() == Route.SHM) {
-                return new BaselineMemoryCopy(beside.size(), beside.size(), Memory.SHARED);
-            }
-            return new BaselineTransfers(beside.operation(), beside.size(), beside.inflight());
-        }
-    },
-    /** The same program over a socket with one transfer in flight; for what ours takes when there is nothing to gather. */
-    CEILING_ALONE {
-        @Override
-        Measurement measurement(Transfers beside) {
-            return new BaselineTransfers(beside.operation(), beside.size(), 1);
-        }
-    },
+    UCX_TUNED(ours -> UcxTransfers.beside(ours, UcxTransfers.Transports.TCP_TUNED)),
+    /** Plain C: for tcp over a socket, a system call for each frame; for shm copies between two shared mappings. */
+    CEILING(
+            ours -> ours.route() == Route.SHM
+                    ? BaselineRun.sharedCopies(ours.size(), ours.size())
+                    : BaselineRun.transfers(ours.operation(), ours.size(), ours.inflight())),
+    /** The same program over a socket with one transfer in flight. */
+    CEILING_ALONE(ours -> BaselineRun.transfers(ours.operation(), ours.size(), 1)),
     /** Plain C that spins on a socket; for the latency of 8 bytes. */
-    PING_PONG {
-        @Override
-        Measurement measurement(Transfers beside) {
-            return new BaselinePingPong(BaselinePingPong.Waiting.BUSY);
-        }
-    },
-    /** The same with both sides asleep in the kernel until the ball comes. */
-    BLOCKING_PING_PONG {
-        @Override
-        Measurement measurement(Transfers beside) {
-            return new BaselinePingPong(BaselinePingPong.Waiting.BLOCKED);
-        }
-    },
+    PING_PONG(ours -> BaselineRun.pingPong()),
+    /** The same with both sides asleep in the kernel. */
+    BLOCKING_PING_PONG(ours -> BaselineRun.blockingPingPong()),
     /**
-     * {@code memcpy}. Beside tcp it goes through private memory, within the processor's cache for sizes that fit, else
-     * beyond it. Beside shm it copies between the same memory as shm does.
+     * {@code memcpy}. For tcp it goes through private memory, within the processor's cache for sizes that fit, else
+     * beyond it. For shm it copies between the same memory as shm does.
      */
-    MEMCPY {
-        @Override
-        Measurement measurement(Transfers beside) {
-            long size = beside.size();
-            return beside.route() == Route.TCP
-                    ? new BaselineMemoryCopy(size, size <= CACHED_BYTES ? size : UNCACHED_SPAN_BYTES, Memory.PRIVATE)
-                    : new SameMemoryCopy(size);
-        }
-    },
+    MEMCPY(Peer::memcpy),
     /** Plain C that writes into another process's memory with one system call; for cross-memory attach. */
-    PROCESS_VM_WRITEV {
-        @Override
-        Measurement measurement(Transfers beside) {
-            return new BaselineCrossMemoryWrite(beside.size());
-        }
-    };
+    PROCESS_VM_WRITEV(ours -> BaselineRun.crossMemoryWrites(ours.size()));
 
     private static final long CACHED_BYTES = 1L << 20;
     private static final long UNCACHED_SPAN_BYTES = 256L << 20;
 
-    /** What to measure of it, beside our transfers. */
-    abstract Measurement measurement(Transfers beside);
+    private final Function<Transfers, Measurement> measurement;
+
+    Peer(Function<Transfers, Measurement> measurement) {
+        this.measurement = measurement;
+    }
+
+    private static Measurement memcpy(Transfers ours) {
+        long size = ours.size();
+        return ours.route() == Route.TCP
+                ? BaselineRun.privateCopies(size, size <= CACHED_BYTES ? size : UNCACHED_SPAN_BYTES)
+                : new SameMemoryCopy(size);
+    }
+
+    /** How it is measured for our transfers. */
+    Measurement measurement(Transfers ours) {
+        return measurement.apply(ours);
+    }
 
     /** Its name in tables and options. */
     @Override

@@ -66,7 +66,6 @@ final class ProcessorWatch implements AutoCloseable {
         return time < LEAST_NANOS ? null : Double.valueOf((double) (last.used - first.used) / time);
     }
 
-    /** Watches no more. */
     @Override
     public void close() {
         thread.interrupt();

@@ -30,7 +30,6 @@ enum Program {
         return executable;
     }
 
-    /** The Debian packages that bring it. */
     List<String> packages() {
         return packages;
     }
@@ -40,7 +39,6 @@ enum Program {
         return versionQuestion;
     }
 
-    /** Whether it is here. */
     boolean isPresent() {
         return switch (this) {
             case SLUICE -> true;

@@ -1,23 +1,50 @@
 package io.sluice.samples.compare;
 
 import io.sluice.samples.bench.Api;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program of ours from its start to its end.
+ * Starts of a program, one after the other, each until it has ended by itself.
  *
  * @param task what it does
  * @param cached whether it starts with an AOT cache
  */
-record ProgramStart(StartTask task, boolean cached) implements Subject {
+record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
+
+    private static final int FEWEST = 3;
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final Map<String, String> OVER_TCP = Map.of("SLUICE_TRANSPORTS", "tcp");
+    private static final int NO_PORT = 0;
+
+    /** What the program does. */
+    enum Task {
+        /** A virtual machine that runs one small class. */
+        HELLO("a bare JVM's hello"),
+        /** {@code sluice info}. */
+        INFO("sluice info"),
+        /** An engine, a connection, a write of 8 bytes through Reactor, and the end of all that. */
+        FIRST_TRANSFER("a program's first write over tcp");
+
+        private final String description;
+
+        Task(String description) {
+            this.description = description;
+        }
+
+        String description() {
+            return description;
+        }
+    }
 
     @Override
     public String name() {
         return (cached ? "aot-" : "") + task.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Sockets for a transfer; what makes none has no need of a route, and any may be taken. */
+    /** Sockets for a transfer; a start without one needs no route, and any may be taken. */
     @Override
     public Route route() {
         return Route.TCP;
@@ -30,7 +57,7 @@ record ProgramStart(StartTask task, boolean cached) implements Subject {
 
     @Override
     public String transport() {
-        return task == StartTask.FIRST_TRANSFER ? route().transport() : "none";
+        return task == Task.FIRST_TRANSFER ? route().transport() : "none";
     }
 
     @Override
@@ -50,6 +77,49 @@ record ProgramStart(StartTask task, boolean cached) implements Subject {
 
     @Override
     public Measurement measurement(Api api) {
-        return new ProgramStarts(task, cached);
+        return this;
+    }
+
+    @Override
+    public Program program() {
+        return Program.SLUICE;
+    }
+
+    @Override
+    public String label() {
+        return "start of " + task.description() + (cached ? ", with an AOT cache" : "");
+    }
+
+    @Override
+    public Figures run(BenchEnvironment environment) throws MeasurementFailedException {
+        if (task != Task.FIRST_TRANSFER) {
+            return starts(environment, NO_PORT);
+        }
+        return environment.besideTarget(
+                label(),
+                OVER_TCP,
+                port -> environment.own(List.of("serve", "--listen", "127.0.0.1:" + port, "--memory", "1MiB")),
+                (port, server) -> starts(environment, port));
+    }
+
+    private Figures starts(BenchEnvironment environment, int port) throws MeasurementFailedException {
+        List<String> command = StartCommand.of(task, cached, port, environment);
+        // What the system has to read is then in its memory.
+        environment.runAlone(label(), OVER_TCP, command);
+        Series lifetimes = new Series();
+        long began = System.nanoTime();
+        for (int count = 0;
+                count < FEWEST
+                        || System.nanoTime() - began < environment.timing().duration().toNanos();
+                count++) {
+            long start = System.nanoTime();
+            environment.runAlone(label(), OVER_TCP, command);
+            lifetimes.add(Figures.of(Quantity.LIFETIME_MILLISECONDS, (System.nanoTime() - start) / NANOS_PER_MILLI));
+        }
+        Double median = Series.median(lifetimes.values(Quantity.LIFETIME_MILLISECONDS));
+        if (median == null) {
+            throw new MeasurementFailedException("nothing was started");
+        }
+        return Figures.of(Quantity.LIFETIME_MILLISECONDS, median);
     }
 }

@@ -48,17 +48,14 @@ enum Quantity {
                 .orElseThrow(() -> new IllegalArgumentException("nothing is measured in " + unit));
     }
 
-    /** Whether a figure makes sense. */
     boolean isPossible(double value) {
         return value > 0;
     }
 
-    /** Its unit, for people and programs. */
     String unit() {
         return unit;
     }
 
-    /** A format for figures of it. */
     String format() {
         return format;
     }

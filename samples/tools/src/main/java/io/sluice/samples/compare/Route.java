@@ -63,7 +63,6 @@ enum Route {
         return "this program has no transport " + transport;
     }
 
-    /** For messages. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', ' ');

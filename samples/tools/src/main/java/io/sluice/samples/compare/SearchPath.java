@@ -7,12 +7,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** The folders that programs are looked for in. */
-final class SearchPath {
+public final class SearchPath {
 
     private SearchPath() {}
 
     /** The first program of a name, or {@code null}. A name with a folder is that file. */
-    static @Nullable Path find(String name) {
+    public static @Nullable Path find(String name) {
         if (name.contains("/")) {
             Path file = Path.of(name);
             return Files.isExecutable(file) ? file : null;

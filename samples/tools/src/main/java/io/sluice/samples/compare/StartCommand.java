@@ -22,13 +22,15 @@ final class StartCommand {
     private StartCommand() {}
 
     /** Of a task; makes what it needs, once in a workbench's folder. */
-    static List<String> of(StartTask task, boolean cached, int port, BenchEnvironment workbench)
+    static List<String> of(ProgramStart.Task task, boolean cached, int port, BenchEnvironment workbench)
             throws MeasurementFailedException {
-        List<String> arguments = task.arguments(port);
         List<String> command = switch (task) {
-            case HELLO -> java(helloFolder(workbench), Hello.class, arguments);
-            case INFO -> brief(uncached(workbench.own(arguments)));
-            case FIRST_TRANSFER -> java(System.getProperty("java.class.path"), FirstTransfer.class, arguments);
+            case HELLO -> java(helloFolder(workbench), Hello.class, List.of());
+            case INFO -> brief(uncached(workbench.own(List.of("info"))));
+            case FIRST_TRANSFER -> java(
+                        System.getProperty("java.class.path"),
+                        FirstTransfer.class,
+                        List.of(Integer.toString(port), "kv"));
         };
         return cached ? AotCache.of(task, command, workbench).with(command) : command;
     }
@@ -86,7 +88,7 @@ final class StartCommand {
     record AotCache(Path path) {
 
         /** The one for a task in a workbench's folder, made by one run of its command line if there is none yet. */
-        static AotCache of(StartTask task, List<String> command, BenchEnvironment workbench)
+        static AotCache of(ProgramStart.Task task, List<String> command, BenchEnvironment workbench)
                 throws MeasurementFailedException {
             Path file = workbench.folder().resolve(task.name().toLowerCase(Locale.ROOT) + ".aot");
             AotCache cache = new AotCache(file);

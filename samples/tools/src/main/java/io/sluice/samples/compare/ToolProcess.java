@@ -102,7 +102,6 @@ final class ToolProcess implements AutoCloseable {
                 .reduce(Duration.ZERO, Duration::plus);
     }
 
-    /** Whether it ends within a time. */
     boolean endsWithin(long millis) {
         try {
             return process.waitFor(millis, TimeUnit.MILLISECONDS);

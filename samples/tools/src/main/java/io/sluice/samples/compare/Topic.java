@@ -29,7 +29,7 @@ enum Topic {
     /** Many connections, many elements, and connecting. */
     SCALE("many connections, many elements, connecting", ScaleComparisons.all()),
     /** From the start of a process on. */
-    START("starting", StartComparisons.all());
+    START("starting", CostComparisons.starts());
 
     private final String description;
     private final List<Comparison> comparisons;
@@ -39,7 +39,6 @@ enum Topic {
         this.comparisons = List.copyOf(comparisons);
     }
 
-    /** For people. */
     String description() {
         return description;
     }

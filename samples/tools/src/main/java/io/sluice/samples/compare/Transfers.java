@@ -16,7 +16,7 @@ import io.sluice.samples.report.ByteSize;
  * @param connections how many, all driven alike
  * @param buffers which memory the elements use
  * @param idle what the pollers do while there is nothing to do
- * @param metrics whether somebody watches the initiator's engine
+ * @param isScraped whether the meters of the initiator's engine are bound to a Prometheus registry, scraped each second
  * @param security how the engines authenticate
  */
 record Transfers(
@@ -28,14 +28,14 @@ record Transfers(
         int connections,
         Buffers buffers,
         IdlePollers idle,
-        Metrics metrics,
+        boolean isScraped,
         Security security)
         implements Subject {
 
     /** Single ones on one connection, with one buffer, as an engine does by default. */
     static Transfers of(Route route, BenchOperation operation, long size, int inflight) {
         return new Transfers(
-                route, operation, size, 1, inflight, 1, Buffers.SINGLE, IdlePollers.PARK, Metrics.OFF, Security.OFF);
+                route, operation, size, 1, inflight, 1, Buffers.SINGLE, IdlePollers.PARK, false, Security.OFF);
     }
 
     /** Vectored ones, of so many elements as are in flight. */
@@ -55,32 +55,30 @@ record Transfers(
 
     /** The same, each of so many elements. */
     Transfers withElements(int count) {
-        return new Transfers(route, operation, size, count, inflight, connections, buffers, idle, metrics, security);
+        return new Transfers(route, operation, size, count, inflight, connections, buffers, idle, isScraped, security);
     }
 
-    /** The same on so many connections. */
     Transfers withConnections(int count) {
-        return new Transfers(route, operation, size, iov, inflight, count, buffers, idle, metrics, security);
+        return new Transfers(route, operation, size, iov, inflight, count, buffers, idle, isScraped, security);
     }
 
-    /** The same with this memory. */
     Transfers with(Buffers other) {
-        return new Transfers(route, operation, size, iov, inflight, connections, other, idle, metrics, security);
+        return new Transfers(route, operation, size, iov, inflight, connections, other, idle, isScraped, security);
     }
 
     /** The same with pollers that do this. */
     Transfers with(IdlePollers other) {
-        return new Transfers(route, operation, size, iov, inflight, connections, buffers, other, metrics, security);
+        return new Transfers(route, operation, size, iov, inflight, connections, buffers, other, isScraped, security);
     }
 
-    /** The same, and whether somebody watches. */
-    Transfers with(Metrics other) {
-        return new Transfers(route, operation, size, iov, inflight, connections, buffers, idle, other, security);
+    /** The same with metrics that are scraped. */
+    Transfers scraped() {
+        return new Transfers(route, operation, size, iov, inflight, connections, buffers, idle, true, security);
     }
 
     /** The same between engines that authenticate so. */
     Transfers with(Security other) {
-        return new Transfers(route, operation, size, iov, inflight, connections, buffers, idle, metrics, other);
+        return new Transfers(route, operation, size, iov, inflight, connections, buffers, idle, isScraped, other);
     }
 
     @Override
@@ -105,7 +103,6 @@ record Transfers(
         return new OwnTransfers(this, api);
     }
 
-    /** For messages. */
     String description() {
         StringBuilder text = new StringBuilder(operation.toString());
         if (operation == BenchOperation.CONNECT) {
@@ -122,7 +119,7 @@ record Transfers(
                     .append(buffers == Buffers.SINGLE ? "" : ", distinct buffers");
         }
         return text.append(idle.description().isEmpty() ? "" : ", " + idle.description())
-                .append(metrics == Metrics.SCRAPED ? ", metrics bound and scraped" : "")
+                .append(isScraped ? ", metrics bound and scraped" : "")
                 .append(security == Security.OFF ? "" : ", " + security.description())
                 .toString();
     }

@@ -4,20 +4,17 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import picocli.CommandLine.ITypeConverter;
-import picocli.CommandLine.TypeConversionException;
 
 /**
  * Durations as people write them: {@code 500ms}, {@code 30s}, {@code 5m}, {@code 1h}; case doesn't matter. A number
- * without a unit is seconds. As a converter it gives an option its value as a {@link Duration}.
+ * without a unit is seconds.
  */
-public final class DurationText implements ITypeConverter<Duration> {
+public final class DurationText {
 
     private static final String FORMS = "a whole number of seconds, or one with a unit, such as 500ms, 30s, 5m or 1h";
     private static final Pattern FORM = Pattern.compile("(\\d+)\\s*(ms|s|m|h|)");
 
-    /** A converter for options that take a duration. */
-    public DurationText() {}
+    private DurationText() {}
 
     /**
      * The duration that a text stands for.
@@ -38,22 +35,13 @@ public final class DurationText implements ITypeConverter<Duration> {
                 case "m" -> Duration.ofMinutes(count);
                 default -> Duration.ofHours(count);
             };
-            // Whoever waits for it will count in nanoseconds.
+            // Waits count in nanoseconds.
             if (duration.toNanos() < 0) {
                 throw new ArithmeticException("negative");
             }
             return duration;
         } catch (NumberFormatException | ArithmeticException e) {
             throw new IllegalArgumentException("'" + text + "' is too long: at most 292 years", e);
-        }
-    }
-
-    @Override
-    public Duration convert(String text) {
-        try {
-            return parse(text);
-        } catch (IllegalArgumentException e) {
-            throw new TypeConversionException(e.getMessage());
         }
     }
 }

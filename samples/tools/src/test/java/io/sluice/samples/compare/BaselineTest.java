@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.samples.bench.BenchOperation;
-import io.sluice.samples.compare.BaselineMemoryCopy.Memory;
 import io.sluice.testkit.Patience;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -70,18 +69,18 @@ class BaselineTest {
 
     static Stream<Measurement> measurements() {
         return Stream.of(
-                new BaselineTransfers(BenchOperation.WRITE, 8, 32),
-                new BaselineTransfers(BenchOperation.WRITE, 5000, 1),
-                new BaselineTransfers(BenchOperation.WRITE, 4 << 20, 3),
-                new BaselineTransfers(BenchOperation.READ, 1, 4096),
-                new BaselineTransfers(BenchOperation.READ, 4096, 32),
-                new BaselineTransfers(BenchOperation.READ, 4 << 20, 3),
-                new BaselinePingPong(BaselinePingPong.Waiting.BUSY),
-                new BaselinePingPong(BaselinePingPong.Waiting.BLOCKED),
-                new BaselineMemoryCopy(8, 100, Memory.PRIVATE),
-                new BaselineMemoryCopy(1 << 20, 1 << 20, Memory.PRIVATE),
-                new BaselineMemoryCopy(8, 100, Memory.SHARED),
-                new BaselineMemoryCopy(1 << 20, 4 << 20, Memory.SHARED));
+                BaselineRun.transfers(BenchOperation.WRITE, 8, 32),
+                BaselineRun.transfers(BenchOperation.WRITE, 5000, 1),
+                BaselineRun.transfers(BenchOperation.WRITE, 4 << 20, 3),
+                BaselineRun.transfers(BenchOperation.READ, 1, 4096),
+                BaselineRun.transfers(BenchOperation.READ, 4096, 32),
+                BaselineRun.transfers(BenchOperation.READ, 4 << 20, 3),
+                BaselineRun.pingPong(),
+                BaselineRun.blockingPingPong(),
+                BaselineRun.privateCopies(8, 100),
+                BaselineRun.privateCopies(1 << 20, 1 << 20),
+                BaselineRun.sharedCopies(8, 100),
+                BaselineRun.sharedCopies(1 << 20, 4 << 20));
     }
 
     @ParameterizedTest
@@ -96,7 +95,7 @@ class BaselineTest {
     @ValueSource(longs = {1, 5000, 1 << 20})
     void writesIntoAnotherProcess(long size) throws Exception {
         try {
-            assertThat(new BaselineCrossMemoryWrite(size)
+            assertThat(BaselineRun.crossMemoryWrites(size)
                             .run(workbench)
                             .checked()
                             .values())

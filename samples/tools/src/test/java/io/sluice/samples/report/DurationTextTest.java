@@ -4,12 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
-import picocli.CommandLine.Option;
 
 class DurationTextTest {
 
@@ -43,22 +40,5 @@ class DurationTextTest {
         assertThatThrownBy(() -> DurationText.parse(text))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("too long");
-    }
-
-    static final class Command {
-        @Option(names = "--timeout", converter = DurationText.class)
-        Duration timeout = Duration.ZERO;
-    }
-
-    @Test
-    void convertsOptions() {
-        Command command = new Command();
-        CommandLine line = new CommandLine(command);
-        line.parseArgs("--timeout", "5m");
-        assertThat(command.timeout).isEqualTo(Duration.ofMinutes(5));
-        assertThatThrownBy(() -> line.parseArgs("--timeout", "5d"))
-                .isInstanceOf(CommandLine.ParameterException.class)
-                .hasMessageContaining("--timeout")
-                .hasMessageContaining("'5d' is no duration");
     }
 }

@@ -49,7 +49,6 @@ final class ConnectionGate {
         vertx.setPeriodic(millis, tick -> cutLate());
     }
 
-    /** A client has connected. */
     void admit(HttpConnection connection) {
         String address = connection.remoteAddress().hostAddress();
         boolean hasRoom =

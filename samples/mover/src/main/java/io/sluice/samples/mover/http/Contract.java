@@ -25,7 +25,6 @@ record Contract(Buffer text, OpenAPIContract contract) {
     private static final String CONTENT = "content";
     private static final String RESPONSES = "responses";
 
-    /** Reads it. */
     static Future<Contract> read(Vertx vertx) {
         return Packaged.read(vertx, PLACE)
                 .compose(text ->

@@ -7,14 +7,7 @@ import io.vertx.ext.web.openapi.router.RouterBuilder;
 import java.util.Objects;
 
 /** The routes of the contract, by the ids of its operations. */
-final class ContractRoutes {
-
-    private final RouterBuilder builder;
-
-    ContractRoutes(RouterBuilder builder) {
-        this.builder = builder;
-    }
-
+record ContractRoutes(RouterBuilder builder) {
     /**
      * Says how an operation is carried out.
      *

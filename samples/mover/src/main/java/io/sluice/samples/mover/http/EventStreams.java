@@ -2,6 +2,7 @@ package io.sluice.samples.mover.http;
 
 import io.sluice.samples.mover.MoverClient;
 import io.sluice.samples.mover.problem.Problems;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonArray;
@@ -10,6 +11,7 @@ import io.vertx.ext.web.RoutingContext;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The clients that listen for events, as many as there may be. Confined to the verticle's context. */
@@ -35,55 +37,32 @@ final class EventStreams {
         vertx.setPeriodic(CHECK_MILLIS, tick -> List.copyOf(streams).forEach(EventStream::check));
     }
 
-    /** All that happens. */
+    /** Events of all moves and of the engine. */
     void openForAll(RoutingContext context) {
-        if (hasRoom(context)) {
-            EventStream stream = added(new EventStream(context.response(), null));
-            mover.moves().onComplete(done -> {
-                if (done.succeeded()) {
-                    stream.begin(done.result().getJsonArray("moves"));
-                } else {
-                    refused(context, stream, done.cause());
-                }
-            });
-        }
+        open(context, null, () -> mover.moves().map(all -> all.getJsonArray("moves")));
     }
 
-    /** What happens to one move. */
+    /** Events of one move. */
     void openForMove(RoutingContext context) {
-        if (hasRoom(context)) {
-            String id = String.valueOf(context.pathParam("id"));
-            EventStream stream = added(new EventStream(context.response(), id));
-            mover.move(id).onComplete(done -> {
-                if (done.succeeded()) {
-                    stream.begin(new JsonArray().add(done.result()));
-                } else {
-                    refused(context, stream, done.cause());
-                }
-            });
-        }
+        String id = String.valueOf(context.pathParam("id"));
+        open(context, id, () -> mover.move(id).map(move -> new JsonArray().add(move)));
     }
 
-    private boolean hasRoom(RoutingContext context) {
-        if (streams.size() < most) {
-            return true;
+    /** Collects events before it asks for the moves as they are. */
+    private void open(RoutingContext context, @Nullable String move, Supplier<Future<JsonArray>> known) {
+        if (streams.size() >= most) {
+            ProblemResponse.send(context, Problems.TOO_MANY_STREAMS.with(most));
+            return;
         }
-        ProblemResponse.send(context, Problems.TOO_MANY_STREAMS.with(most));
-        return false;
-    }
-
-    private EventStream added(EventStream stream) {
+        EventStream stream = new EventStream(context.response(), move);
         streams.add(stream);
         stream.onEnd(() -> streams.remove(stream));
-        return stream;
+        known.get().onSuccess(stream::begin).onFailure(error -> {
+            streams.remove(stream);
+            ProblemResponse.send(context, Problems.of(error));
+        });
     }
 
-    private void refused(RoutingContext context, EventStream stream, Throwable error) {
-        streams.remove(stream);
-        ProblemResponse.send(context, Problems.of(error));
-    }
-
-    /** Ends them all. */
     void close() {
         if (events != null) {
             events.unregister();

@@ -28,7 +28,7 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
      */
     public static Future<MoverDeployment> deploy(Vertx vertx, MoverOptions mover, MoverHttpOptions http) {
         MoverHttpVerticle server =
-                new MoverHttpVerticle(http.serving(mover.directoryName()).local());
+                new MoverHttpVerticle(http.servingLocal(mover.directoryName()));
         MoverClient client = MoverClient.local(vertx, mover.directoryName());
         return vertx.deployVerticle(new MoverVerticle(mover))
                 .compose(moverId -> vertx.deployVerticle(server)

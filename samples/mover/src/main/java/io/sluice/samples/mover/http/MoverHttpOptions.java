@@ -87,20 +87,6 @@ public record MoverHttpOptions(
         return Math.clamp(part, LEAST_CONNECTIONS, DEFAULT_CONNECTIONS);
     }
 
-    /** The same for another mover. */
-    public MoverHttpOptions serving(String directoryName) {
-        return new MoverHttpOptions(
-                directoryName,
-                host,
-                port,
-                metricsRegistry,
-                maxEventStreams,
-                maxBodyBytes,
-                maxConnections,
-                requestTimeout,
-                isLocal);
-    }
-
     /** The same at another place. */
     public MoverHttpOptions listening(String onHost, int onPort) {
         return new MoverHttpOptions(
@@ -138,10 +124,10 @@ public record MoverHttpOptions(
                 mover, host, port, metricsRegistry, maxEventStreams, maxBodyBytes, most, timeout, isLocal);
     }
 
-    /** The same for the mover of that name on the same Vert.x, and no other. */
-    public MoverHttpOptions local() {
+    /** The same for the mover of a name on the same Vert.x. */
+    MoverHttpOptions servingLocal(String directoryName) {
         return new MoverHttpOptions(
-                mover,
+                directoryName,
                 host,
                 port,
                 metricsRegistry,

@@ -14,18 +14,11 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /** What is passed on to the mover as it comes, after it was validated. */
-final class MoverRoutes {
-
+record MoverRoutes(MoverClient mover) {
     private static final int OK = 200;
     private static final int CREATED = 201;
     private static final int ACCEPTED = 202;
     private static final int NO_CONTENT = 204;
-
-    private final MoverClient mover;
-
-    MoverRoutes(MoverClient mover) {
-        this.mover = mover;
-    }
 
     void addTo(ContractRoutes routes) {
         add(routes, "describe", OK, request -> mover.describe());

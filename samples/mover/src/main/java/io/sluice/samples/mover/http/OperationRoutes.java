@@ -11,21 +11,10 @@ import io.vertx.micrometer.backends.BackendRegistries;
 import org.jspecify.annotations.Nullable;
 
 /** Probes, and figures for Prometheus. */
-final class OperationRoutes {
-
+record OperationRoutes(Vertx vertx, MoverClient mover, @Nullable String registryName) {
     private static final int OK = 200;
     private static final int UNAVAILABLE = 503;
     private static final String PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";
-
-    private final Vertx vertx;
-    private final MoverClient mover;
-    private final @Nullable String registryName;
-
-    OperationRoutes(Vertx vertx, MoverClient mover, @Nullable String registryName) {
-        this.vertx = vertx;
-        this.mover = mover;
-        this.registryName = registryName;
-    }
 
     void addTo(ContractRoutes routes) {
         routes.addUnvalidated("live", context -> probe(context, "live"));

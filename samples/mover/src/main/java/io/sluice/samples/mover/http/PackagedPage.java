@@ -10,8 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The page that shows moves: the files that were packaged with the program, and no others. Immutable. */
-final class PackagedPage implements Handler<RoutingContext> {
-
+record PackagedPage(Map<String, Buffer> files) implements Handler<RoutingContext> {
     /** Where its files lie on the class path. */
     static final String PLACE = "io/sluice/samples/mover/page";
 
@@ -24,13 +23,6 @@ final class PackagedPage implements Handler<RoutingContext> {
 
     private static final String FIRST = "/index.html";
 
-    private final Map<String, Buffer> files;
-
-    private PackagedPage(Map<String, Buffer> files) {
-        this.files = files;
-    }
-
-    /** Reads it. */
     static Future<PackagedPage> read(Vertx vertx) {
         Map<String, Future<Buffer>> reads = new HashMap<>();
         TYPES.keySet().forEach(name -> reads.put(name, Packaged.read(vertx, PLACE + "/" + name)));

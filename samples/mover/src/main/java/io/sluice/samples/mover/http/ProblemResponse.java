@@ -29,7 +29,6 @@ final class ProblemResponse {
         router.errorHandler(METHOD_NOT_ALLOWED, ProblemResponse::failed);
     }
 
-    /** Ends a request with a problem. */
     static void send(RoutingContext context, Problem problem) {
         HttpServerResponse response = context.response();
         if (response.ended() || response.headWritten()) {

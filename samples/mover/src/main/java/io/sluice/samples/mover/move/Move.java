@@ -68,7 +68,6 @@ final class Move {
         return state == State.CANCELLING || state == State.CANCELLED;
     }
 
-    /** It begins. */
     void start(long bytesOfBlock) {
         blockBytes = bytesOfBlock;
         started = clock.instant();

@@ -63,7 +63,6 @@ public record MoveRequest(
         return new MoveRequest(direction, peer, pool, List.of(), blocks(), bytesPerSecond);
     }
 
-    /** How many blocks are asked for. */
     int blocks() {
         return hashes.isEmpty() ? count : hashes.size();
     }

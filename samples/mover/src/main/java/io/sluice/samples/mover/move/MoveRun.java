@@ -1,12 +1,15 @@
 package io.sluice.samples.mover.move;
 
+import io.sluice.directory.Directory;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferElement;
+import io.sluice.samples.mover.peer.Grant;
 import io.sluice.samples.mover.peer.PeerLink;
 import io.sluice.samples.mover.pool.BlockPool;
 import io.sluice.samples.mover.pool.PoolLayout;
+import io.sluice.samples.mover.pool.Pools;
 import io.sluice.vertx.TransferResultStream;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -33,6 +36,8 @@ abstract class MoveRun {
     final Move move;
     final BlockPool pool;
     final PeerLink link;
+    final Pools pools;
+    private final Directory directory;
     private final List<Long> hashes;
     private final Set<TransferResultStream> streams = new HashSet<>();
     private final Set<Promise<Void>> pauses = new HashSet<>();
@@ -42,18 +47,19 @@ abstract class MoveRun {
     private long paced;
     private boolean failed;
 
-    MoveRun(Vertx vertx, Move move, BlockPool pool, PeerLink link, List<Long> hashes) {
+    MoveRun(Vertx vertx, Move move, BlockPool pool, PeerLink link, List<Long> hashes, Pools pools, Directory directory) {
         this.vertx = vertx;
         this.move = move;
         this.pool = pool;
         this.link = link;
         this.hashes = hashes;
+        this.pools = pools;
+        this.directory = directory;
     }
 
     /** Moves some blocks. When it has ended, however it did, nothing of it touches memory. */
     abstract Future<Void> batch(List<Long> blocks);
 
-    /** Moves all of them. */
     final Future<Void> run() {
         move.onCancel(this::cancel);
         List<Future<Void>> lanes = new ArrayList<>();
@@ -118,6 +124,11 @@ abstract class MoveRun {
             vertx.cancelTimer(timer);
             pauses.remove(over);
         });
+    }
+
+    /** The peer's pool as it was granted. */
+    final Future<PeerLink.PeerPool> attach(Grant grant) {
+        return link.attach(directory, move.request().peer(), pool.name(), grant.generation());
     }
 
     private void cancel() {

@@ -16,9 +16,6 @@ import java.util.List;
 /** Reads blocks of a peer into the pool here. */
 final class PullRun extends MoveRun {
 
-    private final Pools pools;
-    private final Directory directory;
-
     PullRun(
             Vertx vertx,
             Move move,
@@ -27,9 +24,7 @@ final class PullRun extends MoveRun {
             List<Long> hashes,
             Pools pools,
             Directory directory) {
-        super(vertx, move, pool, link, hashes);
-        this.pools = pools;
-        this.directory = directory;
+        super(vertx, move, pool, link, hashes, pools, directory);
     }
 
     @Override
@@ -83,7 +78,7 @@ final class PullRun extends MoveRun {
     private Future<Void> read(List<BlockPool.ReservedBlock> coming, List<Integer> theirs, Grant grant) {
         // Whatever fails from here on, the slots are given back.
         return Future.succeededFuture(grant)
-                .compose(granted -> link.attach(directory, move.request().peer(), pool.name(), granted.generation()))
+                .compose(granted -> attach(granted))
                 .compose(peer -> {
                     List<TransferElement> elements = new ArrayList<>();
                     for (int i = 0; i < coming.size(); i++) {

@@ -16,9 +16,6 @@ import java.util.List;
 /** Writes blocks from here into the pool of a peer. */
 final class PushRun extends MoveRun {
 
-    private final Pools pools;
-    private final Directory directory;
-
     PushRun(
             Vertx vertx,
             Move move,
@@ -27,9 +24,7 @@ final class PushRun extends MoveRun {
             List<Long> hashes,
             Pools pools,
             Directory directory) {
-        super(vertx, move, pool, link, hashes);
-        this.pools = pools;
-        this.directory = directory;
+        super(vertx, move, pool, link, hashes, pools, directory);
     }
 
     @Override
@@ -89,7 +84,7 @@ final class PushRun extends MoveRun {
         }
         // Whatever fails from here on, the lease ends.
         return Future.succeededFuture(grant)
-                .compose(granted -> link.attach(directory, move.request().peer(), pool.name(), granted.generation()))
+                .compose(granted -> attach(granted))
                 .compose(peer -> {
                     List<TransferElement> elements = new ArrayList<>();
                     going.forEach(i -> addElements(elements, mine.get(i), peer, grant.layout(), grant.slot(i)));

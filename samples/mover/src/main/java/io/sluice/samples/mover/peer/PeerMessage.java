@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 /** A message between movers: a question, its answer, or the end of a lease. */
 sealed interface PeerMessage {
 
-    /** As a notification. */
     Buffer encode();
 
     /**

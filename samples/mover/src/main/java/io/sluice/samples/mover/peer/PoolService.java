@@ -12,8 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Answers what peers ask about the pools here. */
-final class PoolService {
-
+record PoolService(Pools pools) {
     /** The peer has asked for something that is not there, or has offered what is. */
     static final int NOT_NEEDED = -1;
 
@@ -22,12 +21,6 @@ final class PoolService {
 
     /** The most blocks of one question: its answer fits into a notification. */
     static final int MOST_BLOCKS = 512;
-
-    private final Pools pools;
-
-    PoolService(Pools pools) {
-        this.pools = pools;
-    }
 
     /** The answer, or a problem. */
     Future<JsonObject> answer(PeerMessage.PeerQuestion question, JsonObject body, Leases leases) {

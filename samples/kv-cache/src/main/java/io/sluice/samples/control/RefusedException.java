@@ -1,15 +1,14 @@
-package io.sluice.samples.prefill;
+package io.sluice.samples.control;
 
-import io.sluice.samples.control.RefusalReason;
-
-/** The decode side cannot go on; the message is the decode side's own. */
+/** The decode side cannot go on with a prefill process; the message is the decode side's, for people at either end. */
 public final class RefusedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     private final RefusalReason reason;
 
-    RefusedException(RefusalReason reason, String text) {
+    /** With what the decode side says. */
+    public RefusedException(RefusalReason reason, String text) {
         super(text);
         this.reason = reason;
     }

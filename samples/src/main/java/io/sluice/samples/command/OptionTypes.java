@@ -1,0 +1,40 @@
+package io.sluice.samples.command;
+
+import io.sluice.engine.EngineAddress;
+import io.sluice.samples.kvcache.ModelPreset;
+import io.sluice.samples.kvcache.ModelPresets;
+import io.sluice.samples.replay.Pacing;
+import io.sluice.samples.report.DurationText;
+import java.time.Duration;
+import java.util.function.Function;
+import picocli.CommandLine;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** How the text of an option becomes its value, by the value's type. */
+final class OptionTypes {
+
+    private OptionTypes() {}
+
+    /** Teaches a command and its subcommands the types that are ours. */
+    static CommandLine register(CommandLine commandLine) {
+        return commandLine
+                .registerConverter(CpuList.class, converter(CpuList::parse))
+                .registerConverter(Duration.class, converter(DurationText::parse))
+                .registerConverter(EngineAddress.class, converter(EngineAddress::parse))
+                .registerConverter(ListenAddress.class, converter(ListenAddress::parse))
+                .registerConverter(ModelPreset.class, converter(ModelPresets::named))
+                .registerConverter(Pacing.class, converter(Pacing::parse));
+    }
+
+    /** A converter that shows its user why a text cannot be parsed. */
+    static <T> ITypeConverter<T> converter(Function<String, T> parse) {
+        return text -> {
+            try {
+                return parse.apply(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        };
+    }
+}

@@ -1,0 +1,27 @@
+package io.sluice.samples.command;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** {@code --json} of commands that print one summary. */
+final class SummaryOption {
+
+    @Option(names = "--json", paramLabel = "FILE", description = "Write the summary there, too, as one JSON object.")
+    private @Nullable Path json;
+
+    /** Fails with a usage error if the file cannot be written. */
+    void require() {
+        if (json != null) {
+            WholeFile.require("--json", json);
+        }
+    }
+
+    /** Writes the summary if a file is named. */
+    void write(String summary) throws IOException {
+        if (json != null) {
+            WholeFile.write(json, summary + "\n");
+        }
+    }
+}
