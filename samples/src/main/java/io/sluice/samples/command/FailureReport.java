@@ -67,7 +67,7 @@ final class FailureReport implements IExecutionExceptionHandler {
         return e.line() > 0 ? "; correct the line, or give --lenient to leave malformed lines out" : "";
     }
 
-    /** Errors of transfers say what happened; which kind of error it is helps whoever looks it up. */
+    /** Errors of transfers say what happened; the kind of error helps to look it up. */
     private static String hint(SluiceException e) {
         return e.getClass() == SluiceException.class ? "" : " (" + e.getClass().getSimpleName() + ")";
     }

@@ -14,7 +14,7 @@ import ch.qos.logback.core.spi.ContextAwareBase;
 
 /**
  * What the program logs, and where: Logback finds it as a service. It is no XML file, as to read one takes longer than all else
- * that a short command does. Whoever names a file in the system property {@code logback.configurationFile} gets what it says.
+ * that a short command does. A file that the system property {@code logback.configurationFile} names takes its place.
  */
 @ConfiguratorRank(value = ConfiguratorRank.CUSTOM_HIGH_PRIORITY)
 public final class LogConfiguration extends ContextAwareBase implements Configurator {

@@ -11,10 +11,10 @@ interface MetricsEndpoint extends AutoCloseable {
     /** From now on this engine can be watched; there is one at most. */
     default void watch(TransferEngine engine) {}
 
-    /** Waits as long as the user wants after all has been said, or until somebody wants the program to end. */
+    /** Waits as long as the user wants after all has been said, or until the program is to end. */
     default void linger(Termination termination) {}
 
-    /** The same after a failure, which is said before: whoever looks then wants to find what led to it. */
+    /** The same after a failure, which is said before: the last scrape shows what led to it. */
     default void linger(Termination termination, RuntimeException failure) {}
 
     @Override

@@ -25,7 +25,7 @@ final class MetricsOption {
             names = "--metrics-host",
             paramLabel = "HOST",
             description =
-                    "Where --metrics-port listens. It answers whoever comes, so name another host only in a network that"
+                    "Where --metrics-port listens. It answers every client: name another host only in a network that"
                             + " you trust. Default: " + LOOPBACK + ".")
     private @Nullable String host;
 

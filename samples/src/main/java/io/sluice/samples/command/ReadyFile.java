@@ -72,7 +72,7 @@ record ReadyFile(
         /**
          * Removes what an earlier process may have left.
          *
-         * @param file where it goes; {@code null} if nobody wants one
+         * @param file where it goes; {@code null} for none
          */
         Mark(@Nullable Path file) throws IOException {
             this.file = file;
@@ -82,7 +82,7 @@ record ReadyFile(
             }
         }
 
-        /** Writes the file so that whoever sees it sees all of it. */
+        /** Writes the file in one step. */
         void set(ReadyFile contents) throws IOException {
             set(contents.toJson());
         }

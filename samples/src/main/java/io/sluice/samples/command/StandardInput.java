@@ -18,7 +18,7 @@ final class StandardInput {
     /**
      * Completes when a process is to end.
      *
-     * @param termination tells of signals
+     * @param termination completes on signals
      * @param untilInputEnds whether another process has started this one, and says by its standard input when to end. A Ctrl-C
      *     reaches both, and the other one has to say goodbye first, or its transfers would fail
      */
@@ -30,7 +30,7 @@ final class StandardInput {
                 : termination.requested();
     }
 
-    /** Completes when it ends, as it does when the process at its other end does, in whatever way. */
+    /** Completes when it ends, as it does when the process at its other end does, however it ends. */
     static Mono<Void> end() {
         Sinks.Empty<Void> ended = Sinks.empty();
         Thread.ofPlatform().daemon().name("standard-input").start(() -> {

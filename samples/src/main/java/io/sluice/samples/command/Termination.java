@@ -35,12 +35,12 @@ final class Termination implements AutoCloseable {
         return termination;
     }
 
-    /** Completes when somebody wants the program to end. */
+    /** Completes when the program is to end. */
     Mono<Void> requested() {
         return Mono.fromFuture(requested, true);
     }
 
-    /** Whether somebody wants the program to end. */
+    /** Whether the program is to end. */
     boolean isRequested() {
         return asked;
     }

@@ -19,7 +19,7 @@ import io.sluice.samples.kvcache.TokenLayout;
 import java.io.IOException;
 
 /**
- * Messages as CBOR: a map of the fields, with the kind of message under {@code type}. Whatever comes, reading ends with a
+ * Messages as CBOR: a map of the fields, with the kind of message under {@code type}. Reading any bytes ends with a
  * message or a {@link MalformedMessageException}, and the memory it takes is bounded by what was sent.
  */
 final class ControlCodec {

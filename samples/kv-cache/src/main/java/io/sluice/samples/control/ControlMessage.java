@@ -38,7 +38,7 @@ public sealed interface ControlMessage {
      *
      * @param slots page slots of each layer
      * @param pages the page pool
-     * @param seals the table of seals beside it
+     * @param seals their table of seals
      */
     record Welcome(int slots, RegionDescriptor pages, RegionDescriptor seals) implements ControlMessage {}
 
@@ -61,7 +61,7 @@ public sealed interface ControlMessage {
 
     /**
      * Prefill to decode: the request's last page was written. As a notification comes after all earlier writes, all
-     * pages are visible to whoever reads this.
+     * pages are visible to the reader of this.
      *
      * @param requestId as in {@link Allocate}
      */

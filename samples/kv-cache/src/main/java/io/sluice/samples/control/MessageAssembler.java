@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Puts fragments together again. The fragments of one message come in order; those of several may be mixed. What it
- * holds is bounded, whatever comes. Confined to one thread at a time.
+ * holds is bounded for any input. Confined to one thread at a time.
  */
 final class MessageAssembler {
 

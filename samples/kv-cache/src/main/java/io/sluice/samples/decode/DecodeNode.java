@@ -38,7 +38,7 @@ public final class DecodeNode {
     private final Scheduler checks = Schedulers.newParallel("decode-check", checkThreads(), true);
 
     /**
-     * Prepares; nobody is served yet.
+     * Prepares; serves only once subscribed to.
      *
      * @param engine listens
      * @param model whose pages are expected
@@ -62,7 +62,7 @@ public final class DecodeNode {
     }
 
     /**
-     * Serves whoever connects; to be subscribed to once.
+     * Serves all prefill processes that connect; to be subscribed to once.
      *
      * @return one report for each prefill process that was served; completes when the engine is closed
      */

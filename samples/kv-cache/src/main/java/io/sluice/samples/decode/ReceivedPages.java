@@ -18,7 +18,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** The memory that a prefill process writes into: the page pool, and the table of seals beside it. */
+/** The memory that a prefill process writes into: the page pool, and their table of seals. */
 final class ReceivedPages {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReceivedPages.class);
@@ -38,14 +38,14 @@ final class ReceivedPages {
         this.seals = seals;
     }
 
-    /** New memory, which nobody knows yet. */
+    /** New memory, which no peer has yet. */
     static ReceivedPages allocate(TransferEngine engine, PageGeometry geometry) {
         RegionOptions writable = new RegionOptions(EnumSet.of(Access.REMOTE_WRITE), null);
         MemoryRegion pages = engine.allocate(geometry.poolBytes(), writable);
         return new ReceivedPages(geometry, pages, engine.allocate(new SealTable(geometry).bytes(), writable));
     }
 
-    /** Has the kernel find memory for all pages. For what nobody knows yet: it overwrites them. */
+    /** Has the kernel find memory for all pages. For new memory alone: it overwrites them. */
     Mono<Void> touch(Scheduler threads) {
         MemorySegment pool = pages.segment();
         return Flux.range(0, Math.toIntExact(Math.ceilDiv(pool.byteSize(), TOUCHED_BYTES)))

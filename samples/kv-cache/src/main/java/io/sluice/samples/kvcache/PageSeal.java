@@ -5,7 +5,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * What travels beside a page so that its receiver can verify it: the page's CRC-32C, combined with which page of which
+ * What travels with a page so that its receiver can verify it: the page's CRC-32C, combined with which page of which
  * request it is. Without the latter, what an earlier request has left in a slot, page and checksum both, would pass for
  * a page that never arrived.
  */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *       before it are still cached.
  *   <li>A cached block may have fewer pages than a later request needs of the same hash: what it has is reused, the
  *       rest is moved, and completing the request extends the cached block.
- *   <li>Pages that a request is receiving are its own and offered to nobody. A second request with the same hash moves
+ *   <li>Pages that a request is receiving are its own and not offered. A second request with the same hash moves
  *       its own copy. The first to complete puts its pages into the cache; the second then reads those, and its own
  *       copy is freed at once.
  *   <li>A cached block is pinned while a request uses it. Of those not pinned the least recently released is evicted
@@ -34,7 +34,7 @@ public final class PrefixCache {
     private final PagePool pool;
     private final Map<Long, CachedBlock> blocks = new HashMap<>();
 
-    /** The blocks that nobody has pinned, least recently released first. */
+    /** The blocks that are not pinned, least recently released first. */
     private final LinkedHashMap<Long, CachedBlock> idle = new LinkedHashMap<>();
 
     private int idlePages;
@@ -275,7 +275,7 @@ public final class PrefixCache {
         private final @Nullable CachedBlock[] found;
         private int reusedPages;
 
-        /** Reused pages that nobody has pinned yet, which therefore can't be evicted for this request. */
+        /** Reused pages that are not pinned yet, which therefore can't be evicted for this request. */
         private int idlePagesKept;
 
         private Lookup(int blocks) {

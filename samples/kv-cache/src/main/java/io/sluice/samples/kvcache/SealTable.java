@@ -1,7 +1,7 @@
 package io.sluice.samples.kvcache;
 
 /**
- * The layout of the table of {@linkplain PageSeal seals} that stands beside a page pool: one seal for each page slot,
+ * The layout of the table of {@linkplain PageSeal seals} of a page pool: one seal for each page slot,
  * in the order of the slots. Neighbours in the pool are neighbours in the table.
  *
  * @param geometry of the page pool

@@ -11,9 +11,6 @@ import reactor.core.publisher.Mono;
  * and how long that takes can be told.
  */
 record BurstWrite(RequestWrite request) {
-    /** Pages that are filled, and wait to be written. */
-    private record Filled(PageBatch batch, StagingArea.Buffer buffer) {}
-
     /** Moves all pages of all layers; completes when the decode side has acknowledged them. */
     Mono<Void> run() {
         int inLayer = PageBatch.countInLayer(request);
@@ -30,34 +27,19 @@ record BurstWrite(RequestWrite request) {
                 .toList();
     }
 
-    private Mono<List<Filled>> fill(List<PageBatch> batches) {
-        return Flux.fromIterable(batches)
-                .flatMap(
-                        batch -> request.staging
-                                .acquire()
-                                .publishOn(request.compute)
-                                .map(buffer -> {
-                                    batch.fill(buffer);
-                                    return new Filled(batch, buffer);
-                                }),
-                        batches.size())
-                .collectList();
+    private static Mono<List<PageBatch.Filled>> fill(List<PageBatch> batches) {
+        return Flux.fromIterable(batches).flatMap(PageBatch::fill, batches.size()).collectList();
     }
 
-    private Mono<Void> write(List<Filled> burst) {
+    private Mono<Void> write(List<PageBatch.Filled> burst) {
         return Mono.defer(() -> {
             long begun = System.nanoTime();
             return Flux.fromIterable(burst)
-                    .flatMap(filled -> filled.batch().write(filled.buffer()), burst.size())
+                    .flatMap(PageBatch.Filled::write, burst.size())
                     .then(Mono.fromRunnable(() -> {
                         request.wrote(System.nanoTime() - begun);
-                        burst.forEach(this::moved);
+                        burst.forEach(PageBatch.Filled::moved);
                     }));
         });
-    }
-
-    private void moved(Filled filled) {
-        request.staging.release(filled.buffer());
-        request.moved(filled.batch().pages());
     }
 }

@@ -106,7 +106,7 @@ final class DecodeClient {
             case Last ignored -> false;
         };
         if (!expected) {
-            throw new MalformedMessageException("the decode side has sent what nobody asked for: "
+            throw new MalformedMessageException("the decode side has sent an unexpected message: "
                     + message.getClass().getSimpleName());
         }
     }

@@ -12,7 +12,7 @@ import io.sluice.samples.kvcache.SealTable;
  *
  * @param geometry layout of the page pool
  * @param pages the page pool
- * @param seals the table of seals beside it
+ * @param seals their table of seals
  */
 record DecodeMemory(PageGeometry geometry, RemoteRegion pages, RemoteRegion seals) {
 

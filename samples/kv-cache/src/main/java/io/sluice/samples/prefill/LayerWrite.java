@@ -19,9 +19,6 @@ final class LayerWrite {
         this.batches = PageBatch.countInLayer(request);
     }
 
-    /** Pages that are filled, and are written next. */
-    private record Filled(PageBatch batch, StagingArea.Buffer buffer) {}
-
     /**
      * Moves the layer's pages.
      *
@@ -31,24 +28,10 @@ final class LayerWrite {
     Mono<Void> run(Runnable filled) {
         return Flux.range(0, batches)
                 .map(number -> PageBatch.of(request, layer, number))
-                .concatMap(this::fill, 1)
+                .concatMap(PageBatch::fill, 1)
                 .doOnComplete(filled)
-                .flatMap(this::write, batches)
+                // Where one fails its buffer stays out of use: what failed may still be read from there.
+                .flatMap(batch -> batch.write().doOnSuccess(done -> batch.moved()), batches)
                 .then();
-    }
-
-    private Mono<Filled> fill(PageBatch batch) {
-        return request.staging.acquire().publishOn(request.compute).map(buffer -> {
-            batch.fill(buffer);
-            return new Filled(batch, buffer);
-        });
-    }
-
-    /** Where it fails the buffer stays out of use: what failed may still be read from there. */
-    private Mono<Void> write(Filled filled) {
-        return filled.batch().write(filled.buffer()).doOnSuccess(done -> {
-            request.staging.release(filled.buffer());
-            request.moved(filled.batch().pages());
-        });
     }
 }

@@ -30,8 +30,29 @@ record PageBatch(RequestWrite request, int layer, int start, int end) {
         return end - start;
     }
 
-    /** Fills its pages and seals, to be written by {@link #write}. */
-    void fill(StagingArea.Buffer buffer) {
+    /** A batch that is filled, and is written next. */
+    record Filled(PageBatch batch, StagingArea.Buffer buffer) {
+        /** Writes it; completes when the decode side has acknowledged it. */
+        Mono<Void> write() {
+            return batch.write(buffer);
+        }
+
+        /** Its pages have moved, and nothing reads the buffer any more. */
+        void moved() {
+            batch.request.staging.release(buffer);
+            batch.request.moved(batch.pages());
+        }
+    }
+
+    /** Fills its pages and seals as soon as a buffer is free. */
+    Mono<Filled> fill() {
+        return request.staging.acquire().publishOn(request.compute).map(buffer -> {
+            fill(buffer);
+            return new Filled(this, buffer);
+        });
+    }
+
+    private void fill(StagingArea.Buffer buffer) {
         MovedPages pages = request.pages;
         MemorySegment memory = request.staging.region().segment();
         int pageBytes = request.target.geometry().pageBytes();
@@ -44,8 +65,8 @@ record PageBatch(RequestWrite request, int layer, int start, int end) {
         request.filled(layer, start, end);
     }
 
-    /** Writes its pages and seals, each as a list of pages; completes when the decode side has acknowledged them. */
-    Mono<Void> write(StagingArea.Buffer buffer) {
+    /** Pages and seals are each a list of pages. */
+    private Mono<Void> write(StagingArea.Buffer buffer) {
         DecodeMemory target = request.target;
         MemoryRegion staged = request.staging.region();
         int pageBytes = target.geometry().pageBytes();

@@ -137,7 +137,7 @@ public final class PrefillSession implements PageMover {
     /** Each needs all of the staging area. */
     private <T> Mono<T> alone(Mono<T> request) {
         return Mono.defer(() -> separate.compareAndSet(false, true)
-                // Before whoever waits for the end asks for the next one.
+                // Before the subscriber asks for the next one.
                 ? request.doOnTerminate(() -> separate.set(false)).doOnCancel(() -> separate.set(false))
                 : Mono.error(new IllegalStateException("in separate phases there is one request at a time")));
     }
@@ -188,7 +188,7 @@ public final class PrefillSession implements PageMover {
         return new PageMover.RecoveryFigures(0, 0, counters.pagesAbandoned().sum());
     }
 
-    /** Ends when the connection does, whoever ends it. */
+    /** Ends when the connection does. */
     Mono<Void> broken() {
         return connection
                 .ended()

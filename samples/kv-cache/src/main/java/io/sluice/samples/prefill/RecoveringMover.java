@@ -23,8 +23,8 @@ import reactor.util.retry.Retry;
 
 /**
  * Moves pages over one session after the other. When the connection breaks, every request under way ends, waits for the next
- * connection, introduces itself there with the others, and is moved anew from its first page: the decode side that comes back
- * has an empty pool, and of what was under way nobody can tell whether it had arrived.
+ * connection, introduces itself there with the others, and is moved again from its first page: the decode side that comes back
+ * has an empty pool, and whether what was under way had arrived is unknown.
  */
 public final class RecoveringMover implements PageMover {
 
@@ -101,7 +101,7 @@ public final class RecoveringMover implements PageMover {
         return Mono.defer(() -> session()
                         .flatMap(session -> Mono.firstWithSignal(
                                 session.replay(requestId, request, phases),
-                                // Whatever it waits for, such as a buffer that a failed write has kept, it need not
+                                // What it waits for, such as a buffer that a failed write has kept, it need not
                                 // wait longer.
                                 session.broken().cast(RequestOutcome.class))))
                 .retryWhen(Retry.max(MOST_REPEATS)
@@ -111,7 +111,7 @@ public final class RecoveringMover implements PageMover {
     }
 
     private void again(long requestId, Throwable failure) {
-        LOG.debug("request {} is moved anew", requestId, failure);
+        LOG.debug("request {} is moved again", requestId, failure);
         requestsRepeated.increment();
     }
 

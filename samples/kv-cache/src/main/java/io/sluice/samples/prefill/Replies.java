@@ -22,13 +22,13 @@ final class Replies<T> {
         expected.put(requestId, reply);
         Throwable failed = failure;
         if (failed != null) {
-            // Whoever has failed all replies may have missed this one.
+            // A concurrent failure may have missed this one.
             reply.tryEmitError(failed);
         }
         return reply.asMono();
     }
 
-    /** Hands a reply over; false if nobody waits for it. */
+    /** Hands a reply over; false if it was not expected. */
     boolean arrived(long requestId, T value) {
         Sinks.One<T> reply = expected.remove(requestId);
         if (reply == null) {

@@ -92,7 +92,7 @@ final class RequestWrite {
                 .then();
     }
 
-    /** Pages that were filled and handed over to be written, whatever became of them, over all layers. */
+    /** Pages that were filled and handed over to be written, with any outcome, over all layers. */
     long pagesFilled() {
         return pagesFilled.sum();
     }

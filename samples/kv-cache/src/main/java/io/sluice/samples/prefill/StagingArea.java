@@ -10,7 +10,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Registered memory that pages are filled in and written from. It bounds what the prefill side holds, whatever the
+ * Registered memory that pages are filled in and written from. It bounds what the prefill side holds, for any
  * length of a request: who needs a buffer waits until the writes from another have ended. Any thread.
  */
 final class StagingArea {

@@ -6,7 +6,7 @@ import java.lang.management.ManagementFactory;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How large a page pool is where nobody says: room for a few long conversations, within what the machine can spare. */
+/** How large a page pool is by default: room for a few long conversations, within what the machine can spare. */
 public final class DefaultPool {
 
     private static final Logger LOG = LoggerFactory.getLogger(DefaultPool.class);

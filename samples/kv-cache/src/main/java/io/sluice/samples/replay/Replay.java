@@ -100,26 +100,7 @@ public final class Replay {
      * @param interrupted whether the replay was broken off
      */
     public ReplaySummary summary(String model, boolean interrupted) {
-        PageMover.RecoveryFigures recovery = session.recovery();
-        return new ReplaySummary(
-                model,
-                session.transport(),
-                interrupted,
-                tally.requests(),
-                trace.skipped().count(),
-                tally.pagesMoved(),
-                tally.pagesReused(),
-                tally.pagesCorrupted(),
-                tally.bytes(),
-                tally.pageBytes(),
-                tally.seconds(),
-                plan.phases() == PageMover.Phases.SEPARATE ? tally.writeSeconds() : null,
-                tally.transferMillis(),
-                session.inFlight().maxOperations(),
-                session.inFlight().maxBytes(),
-                recovery.reconnects(),
-                recovery.requestsRepeated(),
-                recovery.pagesRepeated());
+        return tally.summary(model, interrupted, trace.skipped().count(), session, plan.phases());
     }
 
     /**

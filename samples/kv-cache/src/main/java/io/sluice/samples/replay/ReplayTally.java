@@ -1,5 +1,6 @@
 package io.sluice.samples.replay;
 
+import io.sluice.samples.prefill.PageMover;
 import io.sluice.samples.prefill.RequestOutcome;
 import io.sluice.samples.report.ReplaySummary;
 import org.HdrHistogram.Histogram;
@@ -8,6 +9,7 @@ import org.HdrHistogram.Histogram;
 final class ReplayTally {
 
     private static final int SIGNIFICANT_DIGITS = 3;
+    private static final double NANOS = 1e9;
 
     private final Histogram transferNanos = new Histogram(SIGNIFICANT_DIGITS);
     private long startNanos;
@@ -56,36 +58,41 @@ final class ReplayTally {
         return pagesReused;
     }
 
-    /** Pages that did not arrive as they were filled. */
-    synchronized long pagesCorrupted() {
-        return pagesCorrupted;
-    }
-
     /** Requests of which some page was neither moved and checked nor reused. */
     synchronized long requestsUnaccounted() {
         return requestsUnaccounted;
     }
 
-    /** All bytes moved: those of pages, and the seal of each. */
-    synchronized long bytes() {
-        return bytes;
-    }
-
-    synchronized long pageBytes() {
-        return pageBytes;
-    }
-
-    /** How long writes were under way while nothing else was done. */
-    synchronized double writeSeconds() {
-        return writeNanos / 1e9;
-    }
-
-    /** From the start to the end of the last request that has ended. */
-    synchronized double seconds() {
-        return (endNanos - startNanos) / 1e9;
-    }
-
-    synchronized ReplaySummary.TransferMillis transferMillis() {
-        return ReplaySummary.TransferMillis.of(transferNanos);
+    /**
+     * The summary of the requests that have ended.
+     *
+     * @param model name of the model preset
+     * @param interrupted whether the replay was broken off
+     * @param linesSkipped lines of the trace that were left out
+     * @param session that has moved the pages
+     * @param phases of the replay
+     */
+    synchronized ReplaySummary summary(
+            String model, boolean interrupted, long linesSkipped, PageMover session, PageMover.Phases phases) {
+        PageMover.RecoveryFigures recovery = session.recovery();
+        return new ReplaySummary(
+                model,
+                session.transport(),
+                interrupted,
+                requests,
+                linesSkipped,
+                pagesMoved,
+                pagesReused,
+                pagesCorrupted,
+                bytes,
+                pageBytes,
+                (endNanos - startNanos) / NANOS,
+                phases == PageMover.Phases.SEPARATE ? writeNanos / NANOS : null,
+                ReplaySummary.TransferMillis.of(transferNanos),
+                session.inFlight().maxOperations(),
+                session.inFlight().maxBytes(),
+                recovery.reconnects(),
+                recovery.requestsRepeated(),
+                recovery.pagesRepeated());
     }
 }

@@ -16,7 +16,7 @@ import java.util.List;
 /**
  * A Vert.x instance that is a member of a cluster.
  *
- * @param vertx whoever closes it leaves the cluster
+ * @param vertx closing it leaves the cluster
  * @param cluster its cluster manager
  */
 public record ClusterMember(Vertx vertx, HazelcastClusterManager cluster) {

@@ -25,7 +25,7 @@ public record ClusterOptions(
         @Nullable String service,
         int servicePort) {
 
-    /** The name of the cluster if nobody gives another one. */
+    /** The default name of the cluster. */
     public static final String DEFAULT_CLUSTER = "sluice";
 
     private static final int MAX_PORT = 65_535;

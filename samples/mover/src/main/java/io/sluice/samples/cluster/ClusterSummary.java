@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param peers what came from each, by name
  * @param failures how many moves failed, by the kind of problem
  * @param retries how many moves were asked for again after a failure
- * @param unfinished blocks that were asked for and have not arrived at the end, whoever was asked
+ * @param unfinished blocks that were asked for and have not arrived at the end
  * @param longestPauseSeconds the longest time in which no move ended well, from the start of the traffic to the end of the last
  * @param killedPeer name of the peer that was killed; {@code null} if the run ended before
  * @param otherMoves moves that ended well, from the other peer, between the kill and the restart

@@ -99,7 +99,7 @@ public final class ClusterTally {
         retries++;
     }
 
-    /** Notes blocks that nobody asks for any more, though they have not arrived. */
+    /** Notes blocks that are given up, as they have not arrived. */
     public synchronized void gaveUp(long blocks) {
         unfinished += blocks;
     }

@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has blocks moved to a mover by their hashes, all the time, from its peers by turns. A move that fails is asked for again, if
+ * Has blocks moved to a mover by their hashes, all the time, from its peers in turn. A move that fails is asked for again, if
  * possible from another peer; a peer that the directory does not name is not asked.
  */
 public final class ClusterTraffic implements AutoCloseable {

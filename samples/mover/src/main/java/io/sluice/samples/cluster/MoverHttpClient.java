@@ -52,7 +52,7 @@ public final class MoverHttpClient implements AutoCloseable {
     }
 
     /**
-     * Another mover, as the directory tells of it.
+     * Another mover in the directory.
      *
      * @param name in the directory
      * @param run tells this run of it from others
@@ -196,7 +196,7 @@ public final class MoverHttpClient implements AutoCloseable {
     }
 
     /**
-     * What a mover tells of a move.
+     * A mover's answer about a move.
      *
      * @param state where it is
      * @param blocksDone blocks that have arrived and fit their seals

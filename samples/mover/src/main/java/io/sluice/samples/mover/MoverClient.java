@@ -72,7 +72,7 @@ public final class MoverClient {
         return ADDRESS + directoryName;
     }
 
-    /** Where a mover tells of what happens. */
+    /** The address of a mover's events. */
     static String events(String directoryName) {
         return ADDRESS + directoryName + EVENTS;
     }
@@ -165,7 +165,7 @@ public final class MoverClient {
     }
 
     /**
-     * Lets the mover leave the directory for good, so that nobody is sent to it any more. What runs goes on. To be done
+     * Lets the mover leave the directory for good, so that no peer is sent to it any more. What runs goes on. To be done
      * before it is undeployed, which ends its engine first.
      *
      * @return completes when it is out, or the directory has not answered for some seconds
@@ -175,7 +175,7 @@ public final class MoverClient {
     }
 
     /**
-     * Hears of what happens: {@code engine} and {@code move}, with their data.
+     * Subscribes to events: {@code engine} and {@code move}, with their data.
      *
      * @return to be unregistered
      */

@@ -106,7 +106,7 @@ record MoverService(MoverOptions options, TransferClient client, Pools pools, Pe
     }
 
     private Future<JsonObject> closePool(String name) {
-        // First out of the directory's next entry, so that nobody begins what would fail.
+        // First out of the directory's next entry, so that no peer begins what would fail.
         return pools.close(name).compose(closed -> presence.publish()).map(told -> new JsonObject().put("pool", name));
     }
 

@@ -44,11 +44,6 @@ final class AddedContent implements Content {
     }
 
     @Override
-    public void renew() {
-        // Each addition makes another value.
-    }
-
-    @Override
     public long differing(List<Long> submitted) {
         side.read(found, side.remote(), 0, found.length());
         long differing = 0;

@@ -6,7 +6,7 @@ import java.util.Locale;
 public enum Api {
     /** The engine's own, with callbacks. */
     ENGINE,
-    /** Mono and Flux, assembled anew for each transfer. */
+    /** Mono and Flux, assembled for each transfer. */
     REACTOR,
     /** Futures of Vert.x, started and completed on an event loop. */
     VERTX;

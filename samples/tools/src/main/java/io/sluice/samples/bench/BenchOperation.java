@@ -16,7 +16,7 @@ public enum BenchOperation {
     NOTIFY,
     /** An atomic addition to a word, which fetches what it held before. */
     FETCH_ADD,
-    /** An addition to a word that somebody may wait for. */
+    /** An addition to a word that a peer may wait for. */
     SIGNAL,
     /** A connection, made and closed again. */
     CONNECT;

@@ -17,7 +17,7 @@ import java.util.List;
  * @param duration how long to measure each size
  * @param warmup how long to run before
  * @param verify whether every element's bytes are compared
- * @param memcpy whether the same memory is copied by {@code memcpy}, too, by turns with the transfers
+ * @param memcpy whether the same memory is copied by {@code memcpy}, too, in turns with the transfers
  */
 public record BenchPlan(
         BenchOperation operation,

@@ -20,7 +20,7 @@ public final class BenchResponder implements ReportClient.NotificationSink {
         this.connection = connection;
     }
 
-    /** Takes all notifications of a connection that nobody listens on yet. */
+    /** Takes all notifications of a connection without a listener. */
     public static void attend(Connection connection) {
         connection.subscribe(new BenchResponder(connection)).request(Long.MAX_VALUE);
     }
@@ -48,7 +48,7 @@ public final class BenchResponder implements ReportClient.NotificationSink {
 
     private static void told(@Nullable SluiceException error) {
         if (error != null) {
-            LOG.debug("nobody is there any more to hear the report", error);
+            LOG.debug("the report was not sent", error);
         }
     }
 }

@@ -21,13 +21,13 @@ import org.jspecify.annotations.Nullable;
  * @param buffers which memory the elements used
  * @param regions whose memory that was, on this side
  * @param seconds measured time, without that of checks
- * @param transfers transfers that ended in it, in whatever way
+ * @param transfers transfers that ended in it, with any outcome
  * @param elements elements of those
  * @param bytes of the elements of those that succeeded
  * @param latencyMicros how long transfers took; of those that ended in the calls that started them, one in 7, unless there
  *     was one at a time
  * @param errors transfers that failed, the warm-up's too
- * @param verified whether all that arrived, in the warm-up too, was what was sent; {@code null} if nobody has looked
+ * @param verified whether all that arrived, in the warm-up too, was what was sent; {@code null} without a check
  * @param maxInflightOps most operations seen in flight at once on one connection, the warm-up's too
  * @param maxInflightBytes most bytes seen in flight at once on one connection, the warm-up's too
  * @param clientCpuSeconds processor time of this process in the measured time

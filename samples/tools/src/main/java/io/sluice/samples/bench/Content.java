@@ -5,8 +5,8 @@ import java.util.List;
 /** What the transfers move, and whether it has arrived. */
 interface Content extends AutoCloseable {
 
-    /** Makes the next round's bytes differ from what the last one has left behind. */
-    void renew();
+    /** Makes the next round's bytes differ from those of the last, where each transfer does not do so itself. */
+    default void renew() {}
 
     /**
      * Compares what has arrived in a round, in another way than the one that is measured.
@@ -17,5 +17,5 @@ interface Content extends AutoCloseable {
     long differing(List<Long> submitted);
 
     @Override
-    void close();
+    default void close() {}
 }

@@ -50,7 +50,7 @@ final class Driver {
     private CompletableFuture<Void> ended = new CompletableFuture<>();
     private @Nullable Thread beginner;
 
-    /** Written by whoever finds out, which is one thread; what others see of it before does not matter to them. */
+    /** Written by the one thread that finds out; others may see it late. */
     private Place place = Place.UNKNOWN;
 
     private int nesting;
@@ -124,7 +124,7 @@ final class Driver {
 
     /**
      * Makes it ready for a round that counts from {@link #count()} on: without a pause after which the JVM would compile much
-     * of it anew.
+     * of it again.
      */
     void prepareWarming(long nanos) {
         prepare(Long.MAX_VALUE, nanos, Counting.NONE_YET);
@@ -224,7 +224,7 @@ final class Driver {
 
     private boolean isTimeOver() {
         return switch (counting) {
-            // However short the time is, each slot has its turn once beside all others: the first transfer goes alone.
+            // However short the time is, each slot has its turn once among all others: the first transfer goes alone.
             case ALL -> submitted > slots.length && clock - startedAt >= durationNanos;
             case NONE_YET -> {
                 if (warm) {
@@ -267,7 +267,7 @@ final class Driver {
         }
     }
 
-    /** A slot's transfer has ended. Called by whatever thread has ended it. */
+    /** A slot's transfer has ended. Called by the thread that has ended it. */
     void ended(Slot slot) {
         if (Thread.currentThread().equals(beginner)) {
             place = Place.BEGINNER;

@@ -1,6 +1,6 @@
 package io.sluice.samples.bench;
 
-/** A set of values, told from others by a sum of what each is mixed to, in whatever order they come. */
+/** A set of values, told from others by a sum of what each is mixed to, in any order. */
 final class FetchedValues {
 
     private long sum;

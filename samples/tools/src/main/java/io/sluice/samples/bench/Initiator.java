@@ -11,7 +11,7 @@ import io.vertx.core.Vertx;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The side that starts transfers: an engine, and what an interface needs beside it. */
+/** The side that starts transfers: an engine, and what an interface needs besides. */
 public final class Initiator implements AutoCloseable {
 
     private final TransferEngine engine;
@@ -43,7 +43,7 @@ public final class Initiator implements AutoCloseable {
         }
     }
 
-    /** The engine, whatever starts its transfers. */
+    /** The engine that moves the bytes. */
     public TransferEngine engine() {
         return engine;
     }

@@ -20,11 +20,6 @@ final class NotifiedContent implements Content {
     }
 
     @Override
-    public void renew() {
-        // Each has another number.
-    }
-
-    @Override
     public long differing(List<Long> submitted) {
         long differing = 0;
         for (int i = 0; i < sent.size(); i++) {
@@ -42,7 +37,4 @@ final class NotifiedContent implements Content {
         }
         return differing;
     }
-
-    @Override
-    public void close() {}
 }

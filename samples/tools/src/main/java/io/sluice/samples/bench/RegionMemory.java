@@ -9,19 +9,9 @@ import java.util.Locale;
 /** Whose memory a region is of. */
 public enum RegionMemory {
     /** The engine's, which it has allocated. */
-    ALLOCATED {
-        @Override
-        public MemoryRegion region(TransferEngine engine, long bytes, RegionOptions options, Arena arena) {
-            return engine.allocate(bytes, options);
-        }
-    },
+    ALLOCATED,
     /** This program's, registered with the engine. */
-    REGISTERED {
-        @Override
-        public MemoryRegion region(TransferEngine engine, long bytes, RegionOptions options, Arena arena) {
-            return engine.register(arena.allocate(bytes, PAGE_BYTES), options);
-        }
-    };
+    REGISTERED;
 
     private static final long PAGE_BYTES = 4096;
 
@@ -31,7 +21,12 @@ public enum RegionMemory {
      * @param bytes its size
      * @param arena a shared one, to be closed after the region; not every memory comes from there
      */
-    public abstract MemoryRegion region(TransferEngine engine, long bytes, RegionOptions options, Arena arena);
+    public MemoryRegion region(TransferEngine engine, long bytes, RegionOptions options, Arena arena) {
+        return switch (this) {
+            case ALLOCATED -> engine.allocate(bytes, options);
+            case REGISTERED -> engine.register(arena.allocate(bytes, PAGE_BYTES), options);
+        };
+    }
 
     /** Its name as an option's value. */
     @Override

@@ -22,7 +22,7 @@ final class ReportClient {
         this.connection = connection;
     }
 
-    /** On a connection that nobody listens on yet. */
+    /** On a connection without a listener. */
     static ReportClient on(Connection connection) {
         ReportClient client = new ReportClient(connection);
         NotificationSink sink = client::received;
@@ -42,7 +42,7 @@ final class ReportClient {
         send(ServerReport.begin());
     }
 
-    /** The report as of now; {@code null} if whoever serves gives none, and is then not asked again. */
+    /** The report as of now; {@code null} if the serving process gives none, and is then not asked again. */
     @Nullable
     ServerReport ask() {
         if (silent) {

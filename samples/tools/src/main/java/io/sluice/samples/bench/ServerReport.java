@@ -6,7 +6,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the serving process tells of itself, in a notification, when a notification asks for it.
+ * A report of the serving process, a notification that another one asks for.
  *
  * @param cpuNanos processor time of the whole process until now
  * @param notifications how many came on the connection since its checksum was begun

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A connection beside those that are measured: brings bytes over and back, and asks for reports. */
+/** A further connection, which is not measured: moves bytes there and back, and asks for reports. */
 final class SideChannel implements AutoCloseable {
 
     private final Connection connection;

@@ -92,7 +92,7 @@ final class SizeRun implements AutoCloseable {
         return drivers;
     }
 
-    /** Gives what memcpy does between the same memory in as much time, in GB a second, by turns with the transfers. */
+    /** Gives what memcpy does between the same memory in as much time, in GB a second, in turns with the transfers. */
     private double runBesideCopies(Rounds rounds, Duration warmup, Usage usage, BooleanSupplier interrupted) {
         PlainCopies copies = copies(interrupted);
         Duration turn = plan.duration().dividedBy(MEMCPY_TURNS);

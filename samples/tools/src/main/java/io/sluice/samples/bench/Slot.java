@@ -45,7 +45,7 @@ final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscri
         prepare();
     }
 
-    /** A transfer is about to be started, and nobody asks how long it takes. */
+    /** A transfer is about to be started that is not timed. */
     void startUntimed() {
         timed = false;
         prepare();
@@ -115,7 +115,7 @@ final class Slot implements VectoredTransferCallback, FetchCallback, CoreSubscri
 
     @Override
     public void element(int element, @Nullable SluiceException failure) {
-        // The terminal signal tells of it, too.
+        // The terminal signal reports it, too.
     }
 
     @Override

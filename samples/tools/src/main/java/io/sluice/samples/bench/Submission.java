@@ -6,7 +6,7 @@ interface Submission {
     /**
      * Starts one.
      *
-     * @param slot hears of its end, perhaps before this returns
+     * @param slot is called at its end, perhaps before this returns
      * @param transfer which of the different transfers, from 0
      */
     void submit(Slot slot, int transfer);

@@ -198,7 +198,7 @@ final class Submissions {
     private List<TransferElement> elements(int transfer, int iov) {
         List<TransferElement> elements = new ArrayList<>(iov);
         for (int i = 0; i < iov; i++) {
-            // Counted on beyond the last transfer's end, where the ranges begin anew.
+            // Counted on beyond the last transfer's end, where the ranges begin again.
             int element = (int) (((long) transfer * iov + i) % layout.targets());
             elements.add(
                     new TransferElement(local, localOffset(element), remote, remoteOffset(element), layout.size()));

@@ -102,7 +102,7 @@ final class Usage {
     }
 
     /**
-     * What the threads that carry transfers allocate: the pollers, those that drive rounds, and event loops. Whoever else is busy in this process,
+     * What the threads that carry transfers allocate: the pollers, those that drive rounds, and event loops. Other threads of this process,
      * such as one that answers a scrape, does not count.
      */
     static final class TransferThreads {

@@ -37,7 +37,7 @@ final class WarmupEnd {
     /**
      * Whether the JVM still compiles, which takes time from what is measured, above all where there is one processor. It goes by
      * the processor time of the compilers' threads: one large method may keep a compiler for a second and more, and what the JVM
-     * itself tells of are compilations that have ended.
+     * itself reports are compilations that have ended.
      */
     static final class CompilerActivity {
 

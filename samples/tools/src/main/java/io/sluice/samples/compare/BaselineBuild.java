@@ -45,7 +45,7 @@ final class BaselineBuild {
         return chosen == null || chosen.isBlank() ? "cc" : chosen;
     }
 
-    /** Whether C can be compiled, which takes the C library's headers beside the compiler. */
+    /** Whether C can be compiled, which takes a compiler and the C library's headers. */
     static boolean isPossible() {
         try {
             Process process = new ProcessBuilder(compiler(), "-E", "-include", "stdio.h", "-x", "c", "/dev/null")

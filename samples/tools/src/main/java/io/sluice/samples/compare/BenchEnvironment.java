@@ -125,7 +125,7 @@ public final class BenchEnvironment implements AutoCloseable {
             IntFunction<List<String>> target,
             IntFunction<List<String>> initiator)
             throws MeasurementFailedException {
-        return besideTarget(label, environment, target, (port, process) -> {
+        return withTarget(label, environment, target, (port, process) -> {
             String output = run(label, environment, initiator(label, environment, initiator.apply(port)));
             awaitEnd(process);
             return output;
@@ -139,7 +139,7 @@ public final class BenchEnvironment implements AutoCloseable {
             IntFunction<List<String>> target,
             IntFunction<List<String>> initiator)
             throws MeasurementFailedException {
-        return besideTarget(label, environment, target, (port, targetProcess) -> {
+        return withTarget(label, environment, target, (port, targetProcess) -> {
             List<String> command = initiator(label, environment, initiator.apply(port));
             try (ToolProcess process = start(environment, command);
                     ProcessorWatch watch = ProcessorWatch.of(process, targetProcess)) {
@@ -160,8 +160,8 @@ public final class BenchEnvironment implements AutoCloseable {
      *
      * @param target its command line
      */
-    <T> T besideTarget(
-            String label, Map<String, String> environment, IntFunction<List<String>> target, BesideTarget<T> work)
+    <T> T withTarget(
+            String label, Map<String, String> environment, IntFunction<List<String>> target, TargetWork<T> work)
             throws MeasurementFailedException {
         int port = freePort();
         List<String> command = Pinning.command(pinning.target(), target.apply(port));
@@ -172,8 +172,8 @@ public final class BenchEnvironment implements AutoCloseable {
         }
     }
 
-    /** What is done beside a target. */
-    interface BesideTarget<T> {
+    /** What is done while a target listens. */
+    interface TargetWork<T> {
         /** Does it. */
         T with(int port, ToolProcess target) throws MeasurementFailedException;
     }
@@ -204,7 +204,7 @@ public final class BenchEnvironment implements AutoCloseable {
         return ToolProcess.start(folder, environment, timing.bound(), command);
     }
 
-    /** A port of this machine that nobody listens on now. */
+    /** A free port of this machine. */
     static int freePort() {
         try {
             return LoopbackPort.free();

@@ -1,6 +1,6 @@
 package io.sluice.samples.compare;
 
-/** Somebody wants the program to end before everything is measured. */
+/** The program is to end before everything is measured. */
 final class BrokenOffException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

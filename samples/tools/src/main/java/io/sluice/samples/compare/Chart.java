@@ -28,7 +28,7 @@ record Chart(
     /** A unit of none. */
     private static final String SHARE = "share of the goal, at most 3; 1 or more is met";
 
-    // some are met a thousandfold, beside which nothing could be told from 1
+    // some are met a thousandfold, and would dwarf the others
     private static final double MOST_SHARE = 3;
 
     /**

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Charts as PNG files: shots of the page by a Chromium without a screen. */
-final class ChartImages {
+public final class ChartImages {
 
     private static final String BROWSER = "chromium";
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -20,7 +20,8 @@ final class ChartImages {
 
     private ChartImages() {}
 
-    static boolean isPossible() {
+    /** Whether there is the browser that {@link #write} needs. */
+    public static boolean isPossible() {
         return SearchPath.find(BROWSER) != null;
     }
 
@@ -28,11 +29,12 @@ final class ChartImages {
      * Draws the charts of a run into a folder, each into a file of its name.
      *
      * @return the files
+     * @throws IOException if the browser fails or a file cannot be written
      */
-    static List<Path> write(CompareDocument run, Path folder) throws IOException {
+    public static List<Path> write(CompareDocument run, Path folder) throws IOException {
         Path own = Files.createTempDirectory("sluice-charts");
         try {
-            Path page = Files.writeString(own.resolve("page.html"), run.html());
+            Path page = Files.writeString(own.resolve("page.html"), ComparePage.of(run));
             List<Path> files = new ArrayList<>();
             for (Chart chart : Chart.of(run)) {
                 Path file = folder.resolve(chart.name() + ".png");

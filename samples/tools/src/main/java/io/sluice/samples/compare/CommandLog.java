@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The command lines that a measurement has started last, as somebody would type them. */
+/** The command lines that a measurement has started last, as a user would type them. */
 final class CommandLog {
 
     /** What a process does in a measurement. */
@@ -23,7 +23,7 @@ final class CommandLog {
     private final Map<String, Map<Role, String>> lines = new HashMap<>();
     private final String folder;
 
-    /** For processes that may use a folder, which is gone when somebody reads this. */
+    /** For processes that may use a folder, which is gone later. */
     CommandLog(Path folder) {
         this.folder = folder + "/";
     }

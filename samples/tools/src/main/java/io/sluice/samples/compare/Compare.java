@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Measures comparisons by turns. */
+/** Measures comparisons in interleaved rounds. */
 public final class Compare {
 
     private final List<Api> apis;
@@ -58,7 +58,7 @@ public final class Compare {
                     true,
                     results(obstacles, new InterleavedRounds(Set.of(), workbench, progress), workbench.commands()));
         }
-        Map<String, String> programs = ProgramVersions.of(needed, workbench);
+        Map<String, String> programs = Preparation.versions(needed, workbench);
         Set<Measurement> measurements = measurements(obstacles);
         InterleavedRounds rounds = new InterleavedRounds(measurements, workbench, progress);
         if (!measurements.isEmpty()) {

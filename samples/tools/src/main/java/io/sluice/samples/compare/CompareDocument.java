@@ -6,8 +6,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
@@ -111,46 +109,6 @@ public record CompareDocument(
     /** Whether every goal was measured and is met. */
     public boolean meetsGoals() {
         return comparisons.stream().allMatch(ComparisonResult::isGoalMet);
-    }
-
-    /** As a web page that needs nothing but itself: tables, charts, the machine, and the command lines. */
-    public String html() throws IOException {
-        return ComparePage.of(this);
-    }
-
-    /** As Markdown, between marks: the machine, and a table for each topic. */
-    public String markdown() {
-        return CompareMarkdown.marked(this);
-    }
-
-    /** Whether a document has marks between which {@link #markdownIn} puts the tables. */
-    public static boolean hasMarks(String document) {
-        return CompareMarkdown.hasMarks(document);
-    }
-
-    /**
-     * A document in Markdown whose tables, between their marks, are replaced by these.
-     *
-     * @throws IllegalArgumentException if it has no such marks
-     */
-    public String markdownIn(String document) {
-        return CompareMarkdown.renewed(document, this);
-    }
-
-    /**
-     * Draws the charts as PNG files, which needs a Chromium and no display.
-     *
-     * @param folder for the files
-     * @return the files
-     * @throws IOException if the browser fails or a file cannot be written
-     */
-    public List<Path> drawCharts(Path folder) throws IOException {
-        return ChartImages.write(this, folder);
-    }
-
-    /** Whether there is what {@link #drawCharts} needs. */
-    public static boolean canDrawCharts() {
-        return ChartImages.isPossible();
     }
 
     /** What was measured, how often and where, in a line. */

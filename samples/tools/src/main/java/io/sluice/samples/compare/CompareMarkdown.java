@@ -1,12 +1,12 @@
 package io.sluice.samples.compare;
 
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /** A run as Markdown: the machine, and a table for each topic. */
-final class CompareMarkdown {
+public final class CompareMarkdown {
 
     /** What a document has around the tables, which are renewed between them. */
     static final String BEGIN = "<!-- figures: written by ./sluice compare --markdown -->";
@@ -41,12 +41,16 @@ final class CompareMarkdown {
     }
 
     /** The tables between the marks by which they are found again. */
-    static String marked(CompareDocument run) {
+    public static String marked(CompareDocument run) {
         return renewed(BEGIN + "\n" + END + "\n", run);
     }
 
-    /** A document whose tables are replaced by those of a run. */
-    static String renewed(String document, CompareDocument run) {
+    /**
+     * A document whose tables are replaced by those of a run.
+     *
+     * @throws IllegalArgumentException if it has no marks for tables
+     */
+    public static String renewed(String document, CompareDocument run) {
         if (!hasMarks(document)) {
             throw new IllegalArgumentException("it has no marks for tables: " + BEGIN + " and " + END);
         }
@@ -56,7 +60,7 @@ final class CompareMarkdown {
     }
 
     /** Whether it has marks, one after the other. */
-    static boolean hasMarks(String document) {
+    public static boolean hasMarks(String document) {
         int begin = document.indexOf(BEGIN);
         return begin >= 0 && document.indexOf(END, begin) >= 0;
     }
@@ -78,19 +82,12 @@ final class CompareMarkdown {
     }
 
     private static String row(ComparisonResult result) {
-        return "| "
-                + String.join(
-                        " | ",
-                        Arrays.asList(
-                                "`" + result.name() + "`",
-                                result.api(),
-                                result.text(result.sluice().median()),
-                                result.text(result.peer().median()),
-                                result.unit(),
-                                result.ratioText(),
-                                result.goal() == null ? "" : result.goal().toString(),
-                                result.problem() == null ? result.metText() : cell(result)))
-                + " |\n";
+        List<String> cells = new ArrayList<>(result.cells());
+        cells.set(0, "`" + result.name() + "`");
+        if (result.problem() != null) {
+            cells.set(cells.size() - 1, cell(result));
+        }
+        return "| " + String.join(" | ", cells) + " |\n";
     }
 
     private static String cell(ComparisonResult result) {

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
-/** A run as a web page in one file: the page's script draws the tables and charts from the data that is put beside it. */
-final class ComparePage {
+/** A run as a web page in one file: the page's script draws the tables and charts from the data in it. */
+public final class ComparePage {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String WEB_JAR = "/META-INF/maven/org.webjars/echarts/pom.properties";
@@ -35,7 +35,8 @@ final class ComparePage {
             @JsonProperty("commands") Map<String, List<String>> commands,
             @JsonProperty("charts") List<Chart> charts) {}
 
-    static String of(CompareDocument run) throws IOException {
+    /** The page, which needs no other file. */
+    public static String of(CompareDocument run) throws IOException {
         List<Row> rows = run.comparisons().stream().map(ComparePage::row).toList();
         Data data = new Data(run.title(), facts(run), rows, commands(run.comparisons()), Chart.of(run));
         // The library first: no mark is left in what it and the data contain.
@@ -59,18 +60,7 @@ final class ComparePage {
     }
 
     private static Row row(ComparisonResult result) {
-        return new Row(
-                List.of(
-                        result.name(),
-                        result.api(),
-                        result.text(result.sluice().median()),
-                        result.text(result.peer().median()),
-                        result.unit(),
-                        result.ratioText(),
-                        result.goal() == null ? "" : result.goal().toString(),
-                        result.metText()),
-                result.isGoalMet(),
-                result.problem());
+        return new Row(result.cells(), result.isGoalMet(), result.problem());
     }
 
     private static Map<String, List<String>> commands(List<ComparisonResult> results) {

@@ -5,7 +5,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A line of the table: this engine beside something else.
+ * A line of the table: this engine compared with something else.
  *
  * @param subject what of ours
  * @param api through what they are started, if this is about one interface alone; {@code null} for whichever is chosen
@@ -36,8 +36,8 @@ record Comparison(
         return new Comparison(subject, api, name, mark, mark.quantity(), Goal.atMost(1));
     }
 
-    /** Transfers beside others of ours, each through one interface. */
-    static Comparison beside(Transfers others, Api othersApi, Transfers ours, Api api, String name, Quantity quantity) {
+    /** Transfers compared with others of ours, each through one interface. */
+    static Comparison ofOwn(Transfers others, Api othersApi, Transfers ours, Api api, String name, Quantity quantity) {
         return new Comparison(ours, api, name, new OwnTransfers(others, othersApi), quantity, null);
     }
 

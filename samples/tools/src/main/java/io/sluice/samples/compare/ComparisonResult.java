@@ -144,13 +144,27 @@ record ComparisonResult(
         return goal == null || Boolean.TRUE.equals(met);
     }
 
+    /** For people: name, interface, our median, the peer's, unit, ratio, goal, and whether it is met. */
+    @JsonIgnore
+    List<String> cells() {
+        return List.of(
+                name,
+                api,
+                text(sluice.median()),
+                text(peer.median()),
+                unit,
+                ratioText(),
+                goal == null ? "" : goal.toString(),
+                metText());
+    }
+
     /** What of ours it is about: the first half of its name. */
     @JsonIgnore
     String subject() {
         return name.substring(0, name.indexOf('/'));
     }
 
-    /** What it is beside: the second half of its name. */
+    /** What it is compared with: the second half of its name. */
     @JsonIgnore
     String peerName() {
         return name.substring(name.indexOf('/') + 1);

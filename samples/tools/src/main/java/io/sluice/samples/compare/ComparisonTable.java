@@ -34,19 +34,19 @@ final class ComparisonTable {
     }
 
     private static String line(int width, ComparisonResult result) {
-        Goal goal = result.goal();
+        List<String> cells = result.cells();
         String line = String.format(
                 Locale.ROOT,
                 "%s %-8s %9d %12s %12s  %-11s %7s  %-8s %s",
-                padded(result.name(), width),
-                result.api(),
+                padded(cells.get(0), width),
+                cells.get(1),
                 result.inflight(),
-                result.text(result.sluice().median()),
-                result.text(result.peer().median()),
-                result.unit(),
-                result.ratioText(),
-                goal == null ? "" : goal.toString(),
-                result.metText());
+                cells.get(2),
+                cells.get(3),
+                cells.get(4),
+                cells.get(5),
+                cells.get(6),
+                cells.get(7));
         String problem = result.problem();
         return line.stripTrailing()
                 + System.lineSeparator()

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Transfers beside the same ones without something, and what they take of processors and heap. */
+/** Transfers compared with the same ones without something, and what they take of processors and heap. */
 final class CostComparisons {
 
     private static final double REACTOR_BYTES = 250;
@@ -24,12 +24,12 @@ final class CostComparisons {
         List<Comparison> comparisons = new ArrayList<>();
         for (Route route : List.of(Route.TCP, Route.SHM)) {
             Transfers writes = writes(route, PAGE);
-            comparisons.add(Comparison.beside(
+            comparisons.add(Comparison.ofOwn(
                             writes, Api.ENGINE, writes, Api.REACTOR, "reactor-cost", Quantity.TRANSFERS_PER_SECOND)
                     .with(Goal.atLeast(0.9)));
             comparisons.add(allocation(writes, Api.REACTOR, REACTOR_BYTES));
             comparisons.add(allocation(writes, Api.ENGINE, NO_BYTES));
-            comparisons.add(Comparison.beside(
+            comparisons.add(Comparison.ofOwn(
                             writes, Api.REACTOR, writes, Api.VERTX, "vertx-cost", Quantity.TRANSFERS_PER_SECOND)
                     .with(Goal.atLeast(0.9)));
         }
@@ -52,7 +52,7 @@ final class CostComparisons {
 
     private static Comparison metrics(Route route, String name, Quantity quantity) {
         Transfers unwatched = writes(route, PAGE);
-        return Comparison.beside(unwatched, Api.ENGINE, unwatched.scraped(), Api.ENGINE, name, quantity);
+        return Comparison.ofOwn(unwatched, Api.ENGINE, unwatched.scraped(), Api.ENGINE, name, quantity);
     }
 
     static List<Comparison> security() {
@@ -71,7 +71,7 @@ final class CostComparisons {
 
     private static Comparison security(Transfers open, Security security, Quantity quantity) {
         String name = security.name().toLowerCase(Locale.ROOT).replace('_', '-') + "-cost";
-        return Comparison.beside(open, Api.ENGINE, open.with(security), Api.ENGINE, name, quantity);
+        return Comparison.ofOwn(open, Api.ENGINE, open.with(security), Api.ENGINE, name, quantity);
     }
 
     static List<Comparison> integrity() {
@@ -82,7 +82,7 @@ final class CostComparisons {
     }
 
     private static Comparison checksums(BenchOperation operation, long size, Quantity quantity) {
-        return Comparison.beside(
+        return Comparison.ofOwn(
                 Transfers.of(Route.TCP, operation, size, IN_FLIGHT),
                 Api.ENGINE,
                 Transfers.of(Route.TCP_CRC32C, operation, size, IN_FLIGHT),

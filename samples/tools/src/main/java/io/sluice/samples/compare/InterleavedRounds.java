@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Measures by turns: in each round everything once, so that what changes on the machine in the meantime meets all alike.
+ * Measures everything once in each round, so that changes of the machine affect all alike.
  */
 final class InterleavedRounds {
 
@@ -23,7 +23,7 @@ final class InterleavedRounds {
         measurements.forEach(measurement -> series.put(measurement, new Series()));
     }
 
-    /** Measures, until somebody wants the program to end. */
+    /** Measures until the program is to end. */
     void run() {
         int rounds = workbench.timing().rounds();
         long began = System.nanoTime();

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One stream of {@code iperf3}, which nobody acknowledges but the kernel.
+ * One stream of {@code iperf3}, which only the kernel acknowledges.
  *
  * @param block what it gives the kernel at once, in bytes
  */

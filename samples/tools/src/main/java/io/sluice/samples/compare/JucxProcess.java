@@ -120,7 +120,7 @@ final class JucxProcess {
     private static ByteBuffer receive(SocketChannel from) throws IOException {
         int length = read(from, Integer.BYTES).getInt();
         if (length < 1 || length > MOST_ADDRESS_BYTES) {
-            throw new IOException("the target tells of itself in " + length + " bytes");
+            throw new IOException("the target's description has an impossible length of " + length + " bytes");
         }
         // the binding takes the address of direct buffers alone
         return read(from, length);

@@ -16,7 +16,7 @@ import java.util.List;
 record JucxTransfers(BenchOperation operation, long size, int inflight) implements Measurement {
 
     /** The same transfers as ours; of what is vectored each element is a transfer of its own. */
-    static JucxTransfers beside(Transfers ours) {
+    static JucxTransfers like(Transfers ours) {
         int outstanding = UcxTransfers.Transports.TCP.outstanding(ours);
         return new JucxTransfers(ours.elementOperation(), ours.size(), outstanding);
     }

@@ -15,7 +15,7 @@ interface Measurement {
      * Measures once.
      *
      * @throws MeasurementFailedException if it went wrong
-     * @throws BrokenOffException if somebody wants the program to end
+     * @throws BrokenOffException if the program is to end
      */
     Figures run(BenchEnvironment workbench) throws MeasurementFailedException;
 }

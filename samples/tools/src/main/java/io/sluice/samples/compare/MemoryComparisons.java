@@ -10,7 +10,7 @@ import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.BenchOperation;
 import java.util.List;
 
-/** Transfers over shared memory beside other programs, and beside fixed figures. */
+/** Transfers over shared memory compared with other programs and fixed figures. */
 final class MemoryComparisons {
 
     private static final int IOV = 256;

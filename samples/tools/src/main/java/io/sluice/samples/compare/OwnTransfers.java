@@ -111,7 +111,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
                 && !transfers.isScraped();
     }
 
-    /** Of the line of JSON that the program prints, beside which the JVM may print warnings. */
+    /** Of the line of JSON that the program prints; the JVM may print warnings, too. */
     static Figures figures(String output) throws MeasurementFailedException {
         JsonNode line;
         try {
@@ -202,7 +202,7 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
                     .build();
         }
 
-        /** Starts; as long as nobody listens, that is no failure. */
+        /** Starts; a port without a listener is no failure. */
         static Scraper start(int port) {
             Scraper scraper = new Scraper(port);
             scraper.thread.start();

@@ -8,13 +8,13 @@ enum Peer {
     /** A stream of bytes that only the kernel acknowledges; for writes. */
     IPERF3(ours -> new IperfStream(Math.min(ours.size(), IperfStream.MOST_BYTES))),
     /** UCX with its defaults, over tcp or shared memory. For a vectored transfer as many single ones are outstanding. */
-    UCX(ours -> UcxTransfers.beside(
+    UCX(ours -> UcxTransfers.like(
             ours,
             ours.route() == Route.TCP ? UcxTransfers.Transports.TCP : UcxTransfers.Transports.SHARED_MEMORY)),
     /** UCX through its Java binding, over tcp with its defaults. */
-    JUCX(JucxTransfers::beside),
+    JUCX(JucxTransfers::like),
     /** UCX over tcp with longer segments than its defaults. */
-    UCX_TUNED(ours -> UcxTransfers.beside(ours, UcxTransfers.Transports.TCP_TUNED)),
+    UCX_TUNED(ours -> UcxTransfers.like(ours, UcxTransfers.Transports.TCP_TUNED)),
     /** Plain C: for tcp over a socket, a system call for each frame; for shm copies between two shared mappings. */
     CEILING(
             ours -> ours.route() == Route.SHM

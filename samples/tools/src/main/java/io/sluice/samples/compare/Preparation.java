@@ -1,10 +1,14 @@
 package io.sluice.samples.compare;
 
 import java.io.IOException;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** Finds the programs that measurements need, and builds our own. The launcher has installed what it may. */
 final class Preparation {
@@ -37,5 +41,37 @@ final class Preparation {
             }
         }
         return reasons;
+    }
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** The version of each that is here and tells it. */
+    static Map<String, String> versions(Collection<Program> programs, BenchEnvironment workbench) {
+        Map<String, String> versions = new TreeMap<>();
+        for (Program program : programs) {
+            if (program == Program.JUCX && program.isPresent()) {
+                versions.put("jucx", UcxLibrary.bindingVersion());
+            }
+            List<String> question = program.versionQuestion();
+            if (!question.isEmpty() && program.isPresent()) {
+                ask(question, workbench, program, versions);
+            }
+        }
+        return versions;
+    }
+
+    private static void ask(
+            List<String> question, BenchEnvironment workbench, Program program, Map<String, String> versions) {
+        try (ToolProcess process = ToolProcess.start(workbench.folder(), Map.of(), PATIENCE, question)) {
+            // A request to end is seen right after it, where what is measured is kept.
+            process.await(PATIENCE, () -> false)
+                    .lines()
+                    .map(String::strip)
+                    .filter(line -> !line.isEmpty())
+                    .findFirst()
+                    .ifPresent(line -> versions.put(program.executable(), line));
+        } catch (MeasurementFailedException e) {
+            versions.put(program.executable(), "unknown: " + e.getMessage());
+        }
     }
 }

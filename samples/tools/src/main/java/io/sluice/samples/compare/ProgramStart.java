@@ -95,7 +95,7 @@ record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
         if (task != Task.FIRST_TRANSFER) {
             return starts(environment, NO_PORT);
         }
-        return environment.besideTarget(
+        return environment.withTarget(
                 label(),
                 OVER_TCP,
                 port -> environment.own(List.of("serve", "--listen", "127.0.0.1:" + port, "--memory", "1MiB")),

@@ -8,7 +8,7 @@ import io.sluice.samples.bench.Api;
 import io.sluice.samples.bench.BenchOperation;
 import java.util.List;
 
-/** Much of something beside less of it. */
+/** Much of something compared with less of it. */
 final class ScaleComparisons {
 
     private static final int THOUSAND = 1000;
@@ -35,7 +35,7 @@ final class ScaleComparisons {
 
     private static Comparison connections(int count) {
         Transfers one = Transfers.of(Route.TCP, BenchOperation.WRITE, PAGE, IN_FLIGHT);
-        return Comparison.beside(
+        return Comparison.ofOwn(
                         one,
                         Api.REACTOR,
                         one.withConnections(count),
@@ -47,7 +47,7 @@ final class ScaleComparisons {
 
     private static Comparison elements(BenchOperation operation) {
         Transfers few = Transfers.of(Route.TCP, operation, WORD, WINDOW).withElements(THOUSAND);
-        return Comparison.beside(
+        return Comparison.ofOwn(
                         few,
                         Api.REACTOR,
                         few.withElements(MOST_ELEMENTS),

@@ -12,7 +12,7 @@ import io.sluice.samples.bench.BenchOperation;
 import io.sluice.samples.bench.Buffers;
 import java.util.List;
 
-/** Transfers over tcp beside other programs. */
+/** Transfers over tcp compared with other programs. */
 final class SocketComparisons {
 
     private static final int FEW = 256;

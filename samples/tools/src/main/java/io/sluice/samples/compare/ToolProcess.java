@@ -46,7 +46,7 @@ final class ToolProcess implements AutoCloseable {
      * @param bound the time after which it ends in any case
      */
     static ToolProcess start(Path folder, Map<String, String> environment, Duration bound, List<String> command) {
-        // Whoever measures kills what hangs; this is for the case that nobody is left to do so.
+        // For the case that this process is gone and cannot kill what hangs.
         List<String> bounded =
                 new ArrayList<>(List.of("timeout", "-s", "KILL", Long.toString(2 * bound.toSeconds() + 1)));
         bounded.addAll(command);

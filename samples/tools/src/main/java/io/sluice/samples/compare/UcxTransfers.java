@@ -61,7 +61,7 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
     private static final long MOST_PUT_BYTES = 1 << 20;
 
     /** The same transfers as ours; of what is vectored each element is a transfer of its own. */
-    static UcxTransfers beside(Transfers ours, Transports transports) {
+    static UcxTransfers like(Transfers ours, Transports transports) {
         return new UcxTransfers(ours.elementOperation(), ours.size(), transports.outstanding(ours), transports);
     }
 

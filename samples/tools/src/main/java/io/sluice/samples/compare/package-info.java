@@ -1,4 +1,4 @@
-/** Measures transfers beside other programs that move bytes on this machine, by turns, and gives the ratios. */
+/** Compares transfers with other programs that move bytes on this machine, in interleaved rounds. */
 @NullMarked
 package io.sluice.samples.compare;
 

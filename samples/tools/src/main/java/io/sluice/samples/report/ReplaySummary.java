@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * @param transferMillis how long transfers took
  * @param maxInflightOps most operations seen in flight at once
  * @param maxInflightBytes most bytes seen in flight at once
- * @param reconnects how often the connection was lost and made anew
- * @param requestsRepeated requests that were under way then and were moved anew
- * @param pagesRepeated pages of theirs that had been written until then, with whatever outcome, over all layers; they are not
+ * @param reconnects how often the connection was lost and made again
+ * @param requestsRepeated requests that were under way then and were moved again
+ * @param pagesRepeated pages of theirs that had been written until then, with any outcome, over all layers; they are not
  *     among the pages moved
  */
 @JsonPropertyOrder({

@@ -205,7 +205,7 @@ class CompareDocumentTest {
 
     @Test
     void thePageIsOneFileThatEscapesWhatItShows() throws IOException {
-        String page = report(result(STREAM, bandwidths(3), bandwidths(4), null)).html();
+        String page = ComparePage.of(report(result(STREAM, bandwidths(3), bandwidths(4), null)));
         assertThat(page).startsWith("<!DOCTYPE html>").doesNotContain("<!-- data -->", "<!-- library -->");
         // The library has tags in its strings.
         assertThat(page.substring(0, page.indexOf("id=\"data\""))).doesNotContain("src=", "href=");
@@ -226,10 +226,11 @@ class CompareDocumentTest {
     @Test
     void chartsAreDrawnAsImages(@TempDir Path folder) throws IOException {
         Chromium.assumeInstalled("no charts are drawn");
-        List<Path> files = report(
+        List<Path> files = ChartImages.write(
+                report(
                         result(STREAM, bandwidths(3), bandwidths(4), null),
-                        result(ROUND_TRIP, latency(2), latency(2), null))
-                .drawCharts(folder);
+                        result(ROUND_TRIP, latency(2), latency(2), null)),
+                folder);
         assertThat(files)
                 .extracting(file -> String.valueOf(file.getFileName()))
                 .containsExactly("goals.png", "large-1.png", "round-trips-2.png");
@@ -251,16 +252,16 @@ class CompareDocumentTest {
         CompareDocument report = report(
                 result(STREAM, bandwidths(3), bandwidths(4), null),
                 result(ROUND_TRIP, new Series(), new Series(), "no | compiler"));
-        String tables = report.markdown();
+        String tables = CompareMarkdown.marked(report);
         assertThat(tables)
                 .contains("Measured 2026-02-03 with sluice 1.2.3", "Processor <1>, processors: 2; iperf3: iperf 3.12.")
                 .contains("### Large transfers over tcp")
                 .contains("| `write-1MiB/iperf3` | engine | 3.000 | 4.000 | GB/s | 0.75 | >= 1.00 | NO |")
                 .contains("left out: no \\| compiler |");
         String document = "# Performance\n\n" + tables.replace("0.75", "0.10") + "\nThe end.\n";
-        assertThat(report.markdownIn(document)).isEqualTo("# Performance\n\n" + tables + "\nThe end.\n");
-        assertThat(CompareDocument.hasMarks("# Performance\n")).isFalse();
-        assertThatIllegalArgumentException().isThrownBy(() -> report.markdownIn("# Performance\n"));
+        assertThat(CompareMarkdown.renewed(document, report)).isEqualTo("# Performance\n\n" + tables + "\nThe end.\n");
+        assertThat(CompareMarkdown.hasMarks("# Performance\n")).isFalse();
+        assertThatIllegalArgumentException().isThrownBy(() -> CompareMarkdown.renewed("# Performance\n", report));
     }
 
     private static JsonNode onlyComparison(CompareDocument report) throws IOException {

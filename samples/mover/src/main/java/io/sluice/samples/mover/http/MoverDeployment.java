@@ -44,7 +44,7 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
     }
 
     /**
-     * Ends both: first nobody is served any more, then the mover leaves the directory, so that no peer is sent to it, and
+     * Ends both: first the HTTP server, then the mover leaves the directory, so that no peer is sent to it, and
      * then it ends its moves.
      */
     public Future<Void> undeploy(Vertx vertx) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param mover the mover's name in the directory, such as {@code decode/a}; it may run in another process of a clustered
  *     Vert.x
- * @param host where to listen. It answers whoever comes, so name another host than loopback only in a network that you trust
+ * @param host where to listen. It answers every client: name another host than loopback only in a network that you trust
  * @param port 0 for any free one
  * @param metricsRegistry the name of the registry of Vert.x' metrics that {@code /metrics} shows; {@code null} for none
  * @param maxEventStreams how many clients may listen for events at a time

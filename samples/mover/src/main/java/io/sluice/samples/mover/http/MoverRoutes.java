@@ -30,22 +30,22 @@ record MoverRoutes(MoverClient mover) {
         add(routes, "moves", OK, request -> mover.moves());
         add(routes, "move", OK, request -> mover.move(path(request, "id")));
         add(routes, "cancel", ACCEPTED, request -> mover.cancel(path(request, "id")));
-        routes.add(
-                "registerPool",
-                context -> answer(
-                        context,
-                        CREATED,
-                        mover.registerPool(body(request(context)))
-                                .onSuccess(pool -> context.response()
-                                        .putHeader("Location", "/api/pools/" + pool.getString("name")))));
-        routes.add(
-                "submit",
-                context -> answer(
-                        context,
-                        ACCEPTED,
-                        mover.submit(body(request(context)))
-                                .onSuccess(move -> context.response()
-                                        .putHeader("Location", "/api/moves/" + move.getString("id")))));
+        addCreation(routes, "registerPool", CREATED, "/api/pools/", "name", mover::registerPool);
+        addCreation(routes, "submit", ACCEPTED, "/api/moves/", "id", mover::submit);
+    }
+
+    private static void addCreation(
+            ContractRoutes routes,
+            String operation,
+            int status,
+            String folder,
+            String key,
+            Function<JsonObject, Future<JsonObject>> action) {
+        routes.add(operation, context -> {
+            Future<JsonObject> made = action.apply(body(request(context)));
+            made.onSuccess(it -> context.response().putHeader("Location", folder + it.getString(key)));
+            answer(context, status, made);
+        });
     }
 
     private static void add(

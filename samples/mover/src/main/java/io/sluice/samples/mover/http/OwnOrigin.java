@@ -8,8 +8,8 @@ import io.vertx.ext.web.handler.PlatformHandler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses what a browser sends for a page of somebody else's: nobody is asked for a password here, so such a page could use
- * the mover of whoever looks at it. What is no browser sends no origin, and is served.
+ * Refuses what a browser sends for a foreign page: no password is asked for here, so such a page could use
+ * the mover of its visitor. What is no browser sends no origin, and is served.
  */
 final class OwnOrigin implements PlatformHandler {
 

@@ -10,7 +10,7 @@ import io.vertx.ext.web.handler.HttpException;
 import io.vertx.openapi.validation.ValidatorException;
 import org.jspecify.annotations.Nullable;
 
-/** Answers with a problem, whatever has gone wrong. */
+/** Answers every failure with a problem. */
 final class ProblemResponse {
 
     private static final int METHOD_NOT_ALLOWED = 405;

@@ -85,7 +85,7 @@ final class Move {
         cancellation = action;
     }
 
-    /** Somebody wants it to end. What waits has ended by that. */
+    /** Requests its end; a move that waits ends at once. */
     void cancel() {
         if (state == State.WAITING) {
             end(State.CANCELLED);
@@ -159,7 +159,7 @@ final class Move {
     private void end(State last) {
         ended = clock.instant();
         cancellation = null;
-        // It is remembered for long, and nobody asks which blocks they were.
+        // It is kept for long, and its blocks are not needed any more.
         request = request.withoutHashes();
         become(last);
     }

@@ -81,7 +81,7 @@ public final class Moves {
         this.idPrefix = idPrefix(run);
     }
 
-    /** Begins with a letter: whoever reads parameters as JSON takes 12345e-1 for a number. */
+    /** Begins with a letter: a reader of JSON parameters takes 12345e-1 for a number. */
     static String idPrefix(long run) {
         String text = BlockHash.text(run | FIRST_IS_A_LETTER);
         return text.substring(text.length() - 6) + "-";
@@ -226,7 +226,7 @@ public final class Moves {
         }
     }
 
-    /** Hears of changes of moves, on the mover's context. */
+    /** Called on changes of moves, on the mover's context. */
     public interface Listener {
 
         /**

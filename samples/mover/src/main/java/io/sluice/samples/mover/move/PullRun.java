@@ -76,7 +76,7 @@ final class PullRun extends MoveRun {
     }
 
     private Future<Void> read(List<BlockPool.ReservedBlock> coming, List<Integer> theirs, Grant grant) {
-        // Whatever fails from here on, the slots are given back.
+        // On a failure from here on the slots are given back.
         return Future.succeededFuture(grant)
                 .compose(granted -> attach(granted))
                 .compose(peer -> {

@@ -82,7 +82,7 @@ final class PushRun extends MoveRun {
             link.release(grant.lease());
             return Future.succeededFuture();
         }
-        // Whatever fails from here on, the lease ends.
+        // On a failure from here on the lease ends.
         return Future.succeededFuture(grant)
                 .compose(granted -> attach(granted))
                 .compose(peer -> {

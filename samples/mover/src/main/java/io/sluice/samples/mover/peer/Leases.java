@@ -83,7 +83,7 @@ final class Leases {
         }
 
         /**
-         * Slots that nobody else gets.
+         * Slots that are reserved.
          *
          * @param pool theirs
          * @param blocks what is to come there

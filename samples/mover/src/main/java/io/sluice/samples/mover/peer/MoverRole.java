@@ -21,7 +21,7 @@ public enum MoverRole {
         return text() + "/";
     }
 
-    /** The role that a name in the directory tells of; empty if it is no mover's. */
+    /** The role that a name in the directory begins with; empty if it is no mover's. */
     public static Optional<MoverRole> of(String directoryName) {
         return Arrays.stream(values())
                 .filter(role -> directoryName.startsWith(role.prefix()))

@@ -46,7 +46,7 @@ public final class PeerLink {
     private final PoolService desk;
     private final Leases leases = new Leases();
     private final Map<Long, Promise<JsonObject>> asked = new HashMap<>();
-    /** Questions that nobody waits for any more, though the peer may still grant a lease. */
+    /** Questions that have timed out, though the peer may still grant a lease. */
     private final Set<Long> overdue = new HashSet<>();
 
     private final Map<String, Attachment> attached = new HashMap<>();
@@ -150,7 +150,7 @@ public final class PeerLink {
         if (known != null && known.generation() == generation) {
             return known.pool();
         }
-        // Kept from the first question on: whoever asks meanwhile must not attach it once more.
+        // Kept from the first question on: a concurrent request must not attach it again.
         Attachment now = new Attachment(generation, regions(directory, peer, pool, generation));
         attached.put(pool, now);
         now.pool().onFailure(error -> attached.remove(pool, now));

@@ -43,7 +43,7 @@ public final class PeerLinks {
                 .handler(this::link);
     }
 
-    /** The link to whatever engine has a name now. */
+    /** The link to the engine that has a name now. */
     public Future<PeerLink> to(String peer) {
         return Future.fromCompletionStage(directory.find(peer).toFuture(), context)
                 .map(Objects::requireNonNull)

@@ -84,7 +84,7 @@ sealed interface PeerMessage {
             }
             return new Release(json.getLong("release"));
         } catch (RuntimeException wrong) {
-            // Whatever it is that is wrong with it: another type, a member that is missing, no JSON at all.
+            // Another type, a member that is missing, no JSON at all.
             throw new IllegalArgumentException("not a message of a mover", wrong);
         }
     }
@@ -97,7 +97,7 @@ sealed interface PeerMessage {
         LOCATE,
         /** Keep slots for being written: as above; -1 for what is there already, -2 where there is no room. */
         OFFER,
-        /** All is written: {@code lease}; the answer tells of {@code corruptedPages}. Ends the lease. */
+        /** All is written: {@code lease}; the answer has {@code corruptedPages}. Ends the lease. */
         COMMIT;
 
         /** Whether an answer to it has a lease, which is to be given back. */

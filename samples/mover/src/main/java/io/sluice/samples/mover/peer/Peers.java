@@ -20,7 +20,7 @@ import reactor.core.Disposable;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** The other movers, as the directory tells of them. Confined to the mover's context. */
+/** The other movers in the directory. Confined to the mover's context. */
 public final class Peers {
 
     private static final Logger LOG = LoggerFactory.getLogger(Peers.class);
@@ -34,7 +34,7 @@ public final class Peers {
     private boolean interrupted;
 
     /**
-     * Nobody yet.
+     * Without entries.
      *
      * @param directory what tells
      * @param context the mover's

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  */
 public final class BlockContent {
 
-    /** Equal hashes mean equal content, whoever has computed it. */
+    /** Equal hashes mean equal content. */
     private static final PageFiller FILLER = new PageFiller(0);
 
     /** Blocks belong to no request, and what an earlier transfer of the same block has left is the same. */

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * Blocks by their hash, in registered memory. When it is full, the block that was not used for the longest time makes room,
- * unless somebody reads it. Confined to the context of its mover, but for the memory.
+ * unless it is read. Confined to the context of its mover, but for the memory.
  */
 public final class BlockPool {
 
@@ -168,7 +168,7 @@ public final class BlockPool {
         }
     }
 
-    /** Whether somebody reads or writes here. */
+    /** Whether blocks are being read or written. */
     public boolean isInUse() {
         return reserved > 0 || pinned > 0;
     }
@@ -183,7 +183,7 @@ public final class BlockPool {
         return corruptedPages;
     }
 
-    /** For whoever asks what there is. */
+    /** The pool as the API describes it. */
     public JsonObject toJson() {
         return new JsonObject()
                 .put("name", name)

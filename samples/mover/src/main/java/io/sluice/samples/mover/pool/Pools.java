@@ -111,7 +111,7 @@ public final class Pools {
         return client.allocate(bytes, RegionOptions.readWrite().named(region));
     }
 
-    /** Takes a pool away, once nobody moves its blocks. Peers that still read it are refused from then on. */
+    /** Takes a pool away, once none of its blocks is moved. Peers that still read it are refused from then on. */
     public Future<Void> close(String name) {
         BlockPool pool;
         try {

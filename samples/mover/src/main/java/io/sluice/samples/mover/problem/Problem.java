@@ -3,7 +3,7 @@ package io.sluice.samples.mover.problem;
 import io.vertx.core.json.JsonObject;
 
 /**
- * What went wrong, and what to do: a problem as RFC 9457 describes it, with an {@code action} beside its members.
+ * What went wrong, and what to do: a problem as RFC 9457 describes it, with an {@code action} as a further member.
  *
  * @param kind which one, a word or two with hyphens; {@code type} is made of it
  * @param status the HTTP status that goes with it

@@ -82,7 +82,7 @@ public enum Problems {
             502,
             "The connection to the peer has ended",
             "%1$s",
-            "Try again: the next move connects to whatever the directory names then."),
+            "Try again: the next move connects to the engine that the directory names then."),
     PEER_RESTARTED(
             409,
             "The peer has restarted",
@@ -112,7 +112,7 @@ public enum Problems {
     MOVER_SILENT(
             503,
             "The mover does not answer",
-            "nobody answers for the mover '%1$s'",
+            "no mover '%1$s' answers",
             "It may be starting or overloaded: try again in a second."),
     TOO_MANY_STREAMS(
             503,
@@ -176,7 +176,7 @@ public enum Problems {
         return new Problem(name().toLowerCase(Locale.ROOT).replace('_', '-'), status, title, happened, advice);
     }
 
-    /** What an error means to whoever asked. */
+    /** The problem that an error is to a client. */
     public static Problem of(Throwable error) {
         return switch (error) {
             case ProblemException told -> told.problem();

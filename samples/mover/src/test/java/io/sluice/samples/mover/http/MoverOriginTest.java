@@ -72,12 +72,12 @@ class MoverOriginTest {
     @ValueSource(
             strings = {"127.0.0.1", "127.0.0.2", "127.1", "localhost", "LocalHost", "::1", "[::1]", "0:0:0:0:0:0:0:1"})
     void loopbackHasManySpellings(String host) {
-        assertThat(Loopback.isNamedBy(host)).isTrue();
+        assertThat(KnownHosts.isLoopback(host)).isTrue();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "0.0.0.0", "::", "[]", "[", "128.0.0.1", "evil.example", "localhost.evil.example"})
     void otherHostsAreNotLoopback(String host) {
-        assertThat(Loopback.isNamedBy(host)).isFalse();
+        assertThat(KnownHosts.isLoopback(host)).isFalse();
     }
 }

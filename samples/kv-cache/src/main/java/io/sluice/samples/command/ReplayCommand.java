@@ -107,7 +107,7 @@ final class ReplayCommand extends ProgramCommand {
             paramLabel = "TIME",
             description = {
                 "With --connect: when the decode process is lost, wait at most so long for it to come back, such as 30s, and"
-                        + " move the requests that were under way anew.",
+                        + " move the requests that were under way again.",
                 "Default: the run ends with an error."
             })
     private @Nullable Duration patience;
@@ -150,14 +150,14 @@ final class ReplayCommand extends ProgramCommand {
                 patience(),
                 summary);
         try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
-            return new ReplayRun(settings, watched, termination, spec.commandLine(), summary -> {}).run();
+            return new ReplayRun(settings, watched, this, summary -> {}).run();
         }
     }
 
     private @Nullable Duration patience() {
         if (patience != null && connect == null) {
             throw CommandFailure.usage(
-                    "--reconnect is for a decode process that somebody starts again: give --connect, too");
+                    "--reconnect is for a decode process that is started again: give --connect, too");
         }
         return patience;
     }

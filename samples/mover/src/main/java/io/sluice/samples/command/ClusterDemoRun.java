@@ -5,19 +5,26 @@ import io.sluice.samples.cluster.ClusterSummaryTable;
 import io.sluice.samples.cluster.ClusterTally;
 import io.sluice.samples.cluster.ClusterTraffic;
 import io.sluice.samples.cluster.DemoPools;
-import io.sluice.samples.cluster.MoverHttpClient;
 import io.sluice.samples.cluster.MoverHttpClient.Peer;
+import io.sluice.samples.cluster.MoverHttpClient;
 import io.sluice.samples.mover.peer.MoverRole;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import picocli.CommandLine;
 
-/** Three movers, blocks that move between them all the time, and one mover that is killed and started again meanwhile. */
-final class ClusterDemoRun {
+/**
+ * Three movers, blocks that move between them all the time, and one mover that is killed and started again meanwhile.
+ *
+ * @param duration how long blocks are moved
+ * @param pools of the movers
+ * @param moverOptions of the mover command, for all
+ * @param summary where the summary goes as JSON
+ * @param command that runs it
+ */
+record ClusterDemoRun(
+        Duration duration, DemoPools pools, List<String> moverOptions, SummaryOption summary, ProgramCommand command) {
 
     private static final String RECEIVER = "decode/0";
     private static final String VICTIM = "prefill/0";
@@ -29,38 +36,14 @@ final class ClusterDemoRun {
 
     private static final long TICK_MILLIS = 20;
 
-    private final Duration duration;
-    private final DemoPools pools;
-    private final List<String> moverOptions;
-    private final SummaryOption summary;
-    private final Termination termination;
-    private final PrintWriter out;
-    private final PrintWriter err;
-
-    ClusterDemoRun(
-            Duration duration,
-            DemoPools pools,
-            List<String> moverOptions,
-            SummaryOption summary,
-            Termination termination,
-            CommandLine command) {
-        this.duration = duration;
-        this.pools = pools;
-        this.moverOptions = moverOptions;
-        this.summary = summary;
-        this.termination = termination;
-        this.out = command.getOut();
-        this.err = command.getErr();
-    }
-
     /** Runs to its end; the exit status. */
     int run() throws IOException {
-        try (DemoCluster cluster = new DemoCluster(moverOptions, termination)) {
+        try (DemoCluster cluster = new DemoCluster(moverOptions, command.termination)) {
             try {
                 return run(cluster);
             } catch (IOException | RuntimeException e) {
-                if (!termination.isRequested()) {
-                    cluster.tellLastWords(err);
+                if (!command.termination.isRequested()) {
+                    cluster.tellLastWords(command.err());
                 }
                 throw e;
             }
@@ -68,8 +51,8 @@ final class ClusterDemoRun {
     }
 
     private int run(DemoCluster cluster) throws IOException {
-        out.println("Starting three movers on this machine: " + RECEIVER + ", " + VICTIM + ", " + OTHER);
-        out.flush();
+        command.out().println("Starting three movers on this machine: " + RECEIVER + ", " + VICTIM + ", " + OTHER);
+        command.out().flush();
         // One alone first: members that start at the same time might begin a cluster each.
         cluster.start(MoverRole.DECODE, "0", pools.decodeBytes());
         try (MoverHttpClient receiver = cluster.awaitReady(RECEIVER)) {
@@ -78,9 +61,9 @@ final class ClusterDemoRun {
             cluster.awaitReady(VICTIM).close();
             cluster.awaitReady(OTHER).close();
             awaitPeers(receiver);
-            out.println(
+            command.out().println(
                     "They know each other. Live moves, with a button that cancels one: " + receiver.address() + "/");
-            out.println();
+            command.out().println();
             ClusterTally tally = new ClusterTally();
             try (ClusterTraffic traffic = new ClusterTraffic(
                     receiver,
@@ -90,9 +73,9 @@ final class ClusterDemoRun {
                     peer -> peer.name().startsWith(MoverRole.PREFILL.prefix()),
                     tally)) {
                 traffic.start();
-                watch(cluster, receiver, tally, new DemoProgress(out, tally, duration));
+                watch(cluster, receiver, tally, new DemoProgress(command.out(), tally, duration));
             }
-            return report(tally.summary(pools.model().name(), termination.isRequested()));
+            return report(tally.summary(pools.model().name(), command.termination.isRequested()));
         }
     }
 
@@ -103,7 +86,7 @@ final class ClusterDemoRun {
     private void awaitPeers(MoverHttpClient receiver) throws IOException {
         long deadline = System.nanoTime() + START.toNanos();
         while (!receiver.peers().stream().map(Peer::name).toList().containsAll(List.of(VICTIM, OTHER))) {
-            if (termination.isRequested()) {
+            if (command.termination.isRequested()) {
                 throw CommandFailure.failed("interrupted before the movers knew each other");
             }
             if (System.nanoTime() - deadline > 0) {
@@ -117,7 +100,7 @@ final class ClusterDemoRun {
             throws IOException {
         Duration killAt = duration.dividedBy(3);
         Duration restartAt = duration.dividedBy(2);
-        progress.tell("blocks move to " + RECEIVER + " from both prefill movers by turns");
+        progress.tell("blocks move to " + RECEIVER + " from both prefill movers in turn");
         if (!await(cluster, "", progress, killAt, tally::servedByTwo)) {
             return;
         }
@@ -140,13 +123,13 @@ final class ClusterDemoRun {
      * Waits until a time has come and something is so, a bounded time.
      *
      * @param killed the mover that does not run now; empty for none
-     * @return whether to go on: not when somebody wants the program to end, or it has not become so in time
+     * @return whether to go on: not when the program is to end, or the time is over
      */
     private boolean await(
             DemoCluster cluster, String killed, DemoProgress progress, Duration time, BooleanSupplier condition) {
         Duration latest = time.compareTo(progress.elapsed()) > 0 ? time : progress.elapsed();
         while (progress.elapsed().compareTo(latest.plus(EXTRA)) < 0) {
-            if (termination.isRequested()) {
+            if (command.termination.isRequested()) {
                 return false;
             }
             if (progress.elapsed().compareTo(time) >= 0 && condition.getAsBoolean()) {
@@ -177,16 +160,16 @@ final class ClusterDemoRun {
     }
 
     private int report(ClusterSummary found) throws IOException {
-        out.println();
+        command.out().println();
         if (found.interrupted()) {
-            out.println("Interrupted: these are the figures until then.");
+            command.out().println("Interrupted: these are the figures until then.");
         }
-        out.print(ClusterSummaryTable.render(found));
-        out.flush();
+        command.out().print(ClusterSummaryTable.render(found));
+        command.out().flush();
         summary.write(found.toJson());
         List<String> complaints = found.complaints();
-        complaints.forEach(complaint -> err.println("sluice: " + complaint));
-        err.flush();
+        complaints.forEach(complaint -> command.err().println("sluice: " + complaint));
+        command.err().flush();
         return complaints.isEmpty() ? ExitCodes.OK : ExitCodes.FAILED;
     }
 }

@@ -40,7 +40,7 @@ final class Affinity {
         return taskset.toString();
     }
 
-    /** Runs a command in place of this one. Its standard input ends when this process does, in whatever way. */
+    /** Runs a command in place of this one. Its standard input ends when this process does, however it ends. */
     static int run(List<String> command, Termination termination) throws IOException {
         Process process = new ProcessBuilder(command)
                 .redirectOutput(ProcessBuilder.Redirect.INHERIT)

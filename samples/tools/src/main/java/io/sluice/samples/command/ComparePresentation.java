@@ -1,6 +1,9 @@
 package io.sluice.samples.command;
 
+import io.sluice.samples.compare.ChartImages;
 import io.sluice.samples.compare.CompareDocument;
+import io.sluice.samples.compare.CompareMarkdown;
+import io.sluice.samples.compare.ComparePage;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -47,15 +50,15 @@ final class ComparePresentation {
         if (png != null && !(Files.isDirectory(png) && Files.isWritable(png))) {
             throw CommandFailure.usage("--png: " + png + " is no folder that can be written to; make it first");
         }
-        if (png != null && !CompareDocument.canDrawCharts()) {
+        if (png != null && !ChartImages.isPossible()) {
             throw CommandFailure.usage(
                     "--png: chromium is not here; on Debian, as root: apt-get install -y --no-install-recommends chromium");
         }
     }
 
-    /** What somebody has written is not to be lost. */
+    /** A file without marks is not overwritten. */
     private static void requireMarks(Path file) throws IOException {
-        if (!CompareDocument.hasMarks(WholeFile.read("--markdown", file))) {
+        if (!CompareMarkdown.hasMarks(WholeFile.read("--markdown", file))) {
             throw CommandFailure.usage("--markdown: " + file + " is there, and has no marks for tables between them;"
                     + " --markdown with a new file writes them");
         }
@@ -64,17 +67,17 @@ final class ComparePresentation {
     /** Writes what is asked for, and says so of images. */
     void write(CompareDocument document, PrintWriter err) throws IOException {
         if (html != null) {
-            WholeFile.write(html, document.html());
+            WholeFile.write(html, ComparePage.of(document));
         }
         if (markdown != null) {
             WholeFile.write(
                     markdown,
                     Files.isRegularFile(markdown)
-                            ? document.markdownIn(WholeFile.read("--markdown", markdown))
-                            : document.markdown());
+                            ? CompareMarkdown.renewed(WholeFile.read("--markdown", markdown), document)
+                            : CompareMarkdown.marked(document));
         }
         if (png != null) {
-            document.drawCharts(png).forEach(file -> err.println("sluice: " + file));
+            ChartImages.write(document, png).forEach(file -> err.println("sluice: " + file));
             err.flush();
         }
     }

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
         header = "Offer memory that other processes read and write one-sidedly.",
         description = {
             "",
-            "Makes one memory region, zeroed, and offers it under a name to whoever may connect, until it gets"
+            "Makes one memory region, zeroed, and offers it under a name to peers that may connect, until it gets"
                     + " SIGTERM or SIGINT. A peer connects with TransferEngine.connect, and finds the region with"
                     + " Connection.lookup, or attaches the descriptor from the ready file.",
             "",

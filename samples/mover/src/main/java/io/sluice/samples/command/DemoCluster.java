@@ -85,7 +85,7 @@ final class DemoCluster implements AutoCloseable {
     /**
      * Waits until a mover can be used.
      *
-     * @return asks it; whoever gets it closes it
+     * @return a client of it, to be closed by the caller
      * @throws CommandFailure if it does not come up
      */
     MoverHttpClient awaitReady(String fullName) throws IOException {
@@ -97,7 +97,7 @@ final class DemoCluster implements AutoCloseable {
     }
 
     /**
-     * Complains about a mover that has ended, though nobody has wanted that.
+     * Fails if a mover has ended unexpectedly.
      *
      * @param killed the one that was to end; empty for none
      */

@@ -41,7 +41,7 @@ import picocli.CommandLine.Option;
         },
         footer = {
             "",
-            "The HTTP API asks nobody for a password. Beyond loopback, put something before it that does. The engines listen"
+            "The HTTP API asks for no password. Beyond loopback, put something before it that does. The engines listen"
                     + " on loopback unless SLUICE_LISTEN says otherwise, and then need the same secret in SLUICE_TOKEN, at"
                     + " least 16 bytes.",
             "",
@@ -70,7 +70,7 @@ final class MoverCommand extends ProgramCommand {
             names = "--name",
             paramLabel = "NAME",
             defaultValue = "a",
-            description = {"The movers' name beside their role, as in prefill/a. Default: ${DEFAULT-VALUE}."})
+            description = {"The movers' name after their role, as in prefill/a. Default: ${DEFAULT-VALUE}."})
     private String name = "";
 
     @Option(

@@ -87,7 +87,7 @@ final class DecodeCommand extends ProgramCommand {
                 TransferEngine engine = TransferEngine.open(options)) {
             DecodeNode.PoolMemory memory = touch ? DecodeNode.PoolMemory.TOUCHED : DecodeNode.PoolMemory.ON_DEMAND;
             DecodeNode node = new DecodeNode(ReactiveTransferEngine.from(engine), model.model(), geometry, memory);
-            // Whoever finds the file may connect at once, and a connection that nobody expects yet waits.
+            // A reader of the file may connect at once; such a connection waits.
             ready.set(ReadyFile.of(node.address()));
             introduce("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
                     + " for " + model.model().name());

@@ -18,7 +18,6 @@ import io.sluice.samples.report.ReplaySummary;
 import io.sluice.samples.report.ReplaySummaryTable;
 import io.sluice.samples.trace.TraceSource;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,43 +27,23 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import picocli.CommandLine;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** A replay as a command carries it out: both sides up, the replay, what it has found, both sides down. */
-final class ReplayRun {
+/**
+ * A replay as a command runs it: both sides up, the replay, what it has found, both sides down.
+ *
+ * @param settings of the replay
+ * @param watched where this side's engine can be watched
+ * @param command that runs it
+ * @param conclusion what else to say of a replay in which all went well
+ */
+record ReplayRun(Settings settings, MetricsEndpoint watched, ProgramCommand command, Consumer<ReplaySummary> conclusion) {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplayRun.class);
     private static final Duration REFRESH = Duration.ofMillis(100);
     private static final Duration GOODBYE = Duration.ofSeconds(5);
-
-    private final Settings settings;
-    private final MetricsEndpoint watched;
-    private final Termination termination;
-    private final PrintWriter out;
-    private final PrintWriter err;
-    private final Consumer<ReplaySummary> conclusion;
-
-    /**
-     * One that has not begun.
-     *
-     * @param conclusion what else to say of a replay in which all went well
-     */
-    ReplayRun(
-            Settings settings,
-            MetricsEndpoint watched,
-            Termination termination,
-            CommandLine command,
-            Consumer<ReplaySummary> conclusion) {
-        this.settings = settings;
-        this.watched = watched;
-        this.termination = termination;
-        this.out = command.getOut();
-        this.err = command.getErr();
-        this.conclusion = conclusion;
-    }
 
     /**
      * Runs it to its end, or until the program is to end.
@@ -94,10 +73,10 @@ final class ReplayRun {
                 return run(engine, address, trace);
             } catch (SluiceException e) {
                 RuntimeException explained = decode == null ? e : decode.explain(e);
-                watched.linger(termination, explained);
+                watched.linger(command.termination, explained);
                 throw explained;
             } catch (RuntimeException e) {
-                watched.linger(termination, e);
+                watched.linger(command.termination, e);
                 throw e;
             }
         }
@@ -122,7 +101,7 @@ final class ReplayRun {
             options.add("--touch");
         }
         options.addAll(settings.engineArguments());
-        return SecondProcess.start("the decode process", List.of(), options, termination);
+        return SecondProcess.start("the decode process", List.of(), options, command.termination);
     }
 
     private Mono<? extends PageMover> connect(ReactiveTransferEngine engine, EngineAddress decode) {
@@ -137,7 +116,7 @@ final class ReplayRun {
 
     /** What a Mono gives; {@code null} if the program is to end first. */
     private <T> @Nullable T await(Mono<? extends T> mono) {
-        return mono.takeUntilOther(termination.requested()).block();
+        return mono.takeUntilOther(command.termination.requested()).block();
     }
 
     private int run(PageMover session, TraceSource trace) throws IOException {
@@ -150,14 +129,14 @@ final class ReplayRun {
             refresh.dispose();
             line.finish(replay.progress());
         }
-        boolean interrupted = termination.isRequested();
+        boolean interrupted = command.termination.isRequested();
         ReplaySummary found = replay.summary(settings.model().name(), interrupted);
         report(found, trace);
         int status = status(found, replay.requestsUnaccounted());
         if (status == ExitCodes.OK) {
             conclusion.accept(found);
         }
-        watched.linger(termination);
+        watched.linger(command.termination);
         session.close().timeout(GOODBYE).onErrorResume(ReplayRun::noGoodbye).block();
         return status;
     }
@@ -169,29 +148,29 @@ final class ReplayRun {
     }
 
     private void report(ReplaySummary found, TraceSource trace) throws IOException {
-        trace.skipped().descriptions().forEach(description -> err.println("sluice: left out " + description));
+        trace.skipped().descriptions().forEach(description -> command.err().println("sluice: left out " + description));
         long described = trace.skipped().descriptions().size();
         if (trace.skipped().count() > described) {
-            err.println("sluice: left out " + (trace.skipped().count() - described) + " more lines");
+            command.err().println("sluice: left out " + (trace.skipped().count() - described) + " more lines");
         }
         if (found.interrupted()) {
-            out.println("Interrupted: these are the figures of the requests that had ended.");
+            command.out().println("Interrupted: these are the figures of the requests that had ended.");
         }
-        out.print(ReplaySummaryTable.render(found));
-        out.flush();
+        command.out().print(ReplaySummaryTable.render(found));
+        command.out().flush();
         settings.summary().write(found.toJson());
     }
 
     private int status(ReplaySummary found, long requestsUnaccounted) {
         if (found.corruptedPages() > 0) {
-            err.println("sluice: corrupted pages: " + found.corruptedPages()
+            command.err().println("sluice: corrupted pages: " + found.corruptedPages()
                     + "; they are not what was sent, and the decode side has kept them out of its cache");
         }
         if (requestsUnaccounted > 0) {
-            err.println("sluice: requests with pages that were neither moved and checked nor reused: "
+            command.err().println("sluice: requests with pages that were neither moved and checked nor reused: "
                     + requestsUnaccounted);
         }
-        err.flush();
+        command.err().flush();
         return found.corruptedPages() > 0 || requestsUnaccounted > 0 ? ExitCodes.FAILED : ExitCodes.OK;
     }
 

@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
             "",
             "It ends with status 0 only if every page arrived as it was sent, and blocks came from the other mover while"
                     + " one was gone, and from the restarted one afterwards. Nothing listens beyond loopback, and all"
-                    + " processes end with this one, in whatever way it ends.",
+                    + " processes end with this one, however it ends.",
             ""
         },
         footer = {
@@ -67,8 +67,7 @@ final class ClusterDemoCommand extends ProgramCommand {
         List<String> moverOptions =
                 new ArrayList<>(List.of("--model", model.model().name()));
         moverOptions.addAll(transport.arguments());
-        return new ClusterDemoRun(
-                        duration, DemoPools.of(model.model()), moverOptions, summary, termination, spec.commandLine())
+        return new ClusterDemoRun(duration, DemoPools.of(model.model()), moverOptions, summary, this)
                 .run();
     }
 }

@@ -84,7 +84,7 @@ final class DemoCommand extends ProgramCommand {
                 summary);
         try (MetricsEndpoint watched = metrics.open(spec.commandLine())) {
             introduce(poolBytes);
-            return new ReplayRun(settings, watched, termination, spec.commandLine(), this::conclude).run();
+            return new ReplayRun(settings, watched, this, this::conclude).run();
         }
     }
 
