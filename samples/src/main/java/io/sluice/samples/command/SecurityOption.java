@@ -4,12 +4,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options by which engines prove to each other who they are; each takes the place of a variable. */
 final class SecurityOption {
+
+    private static final String DATA = "--tls-data";
 
     @Option(
             names = "--token-file",
@@ -41,7 +44,7 @@ final class SecurityOption {
             description = "The certificates of trusted authorities in PEM. Default: SLUICE_TLS_TRUST.")
     private @Nullable Path trusted;
 
-    @Option(names = "--tls-data", description = "TLS for the data on tcp as well. Default: SLUICE_TLS_DATA.")
+    @Option(names = DATA, description = "TLS for the data on tcp as well. Default: SLUICE_TLS_DATA.")
     private boolean data;
 
     /** The variables, and what was given in the place of some. */
@@ -53,7 +56,7 @@ final class SecurityOption {
         if (certificates != null) {
             all.remove("SLUICE_TLS_KEYSTORE");
         }
-        given().forEach((option, value) -> all.put(variableOf(option), value));
+        given().forEach((option, value) -> all.put("SLUICE_" + option.substring(2).replace('-', '_').toUpperCase(Locale.ROOT), value));
         return all;
     }
 
@@ -62,21 +65,11 @@ final class SecurityOption {
         List<String> arguments = new ArrayList<>();
         given().forEach((option, value) -> {
             arguments.add(option);
-            if (!option.equals("--tls-data")) {
+            if (!option.equals(DATA)) {
                 arguments.add(value);
             }
         });
         return arguments;
-    }
-
-    private static String variableOf(String option) {
-        return switch (option) {
-            case "--token-file" -> "SLUICE_TOKEN_FILE";
-            case "--tls-cert" -> "SLUICE_TLS_CERT";
-            case "--tls-key" -> "SLUICE_TLS_KEY";
-            case "--tls-trust" -> "SLUICE_TLS_TRUST";
-            default -> "SLUICE_TLS_DATA";
-        };
     }
 
     private Map<String, String> given() {
@@ -85,15 +78,13 @@ final class SecurityOption {
         put(given, "--tls-cert", certificates);
         put(given, "--tls-key", key);
         put(given, "--tls-trust", trusted);
-        if (data) {
-            given.put("--tls-data", "true");
-        }
+        put(given, DATA, data ? "true" : null);
         return given;
     }
 
-    private static void put(Map<String, String> given, String option, @Nullable Path file) {
-        if (file != null) {
-            given.put(option, file.toString());
+    private static void put(Map<String, String> given, String option, @Nullable Object value) {
+        if (value != null) {
+            given.put(option, value.toString());
         }
     }
 }

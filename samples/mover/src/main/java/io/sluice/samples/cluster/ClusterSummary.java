@@ -2,7 +2,6 @@ package io.sluice.samples.cluster;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.report.JsonText;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,8 +60,6 @@ public record ClusterSummary(
         @JsonProperty("seconds_from_restart") @Nullable Double secondsFromRestart,
 
         @JsonProperty("moves_from_restarted_peer") long restartedMoves) {
-
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Moves that ended well. */
     @JsonProperty("moves")

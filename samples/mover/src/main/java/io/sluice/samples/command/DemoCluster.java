@@ -24,10 +24,6 @@ final class DemoCluster implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DemoCluster.class);
     private static final String LOOPBACK = "127.0.0.1";
 
-    /** Below those that kernels give to connections by default: one could take it before the mover listens. */
-
-    private static final int PORT_ATTEMPTS = 1000;
-
     private final Map<String, MoverProcess> movers = new LinkedHashMap<>();
     private final Map<String, Integer> ports = new LinkedHashMap<>();
     private final Path folder;

@@ -3,7 +3,6 @@ package io.sluice.samples.bench;
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.report.JsonText;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -86,8 +85,6 @@ public record BenchResult(
 
         @JsonIgnore long differing,
         @JsonIgnore @Nullable Throwable firstError) {
-
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Bytes moved in each second, in units of 10<sup>9</sup> bytes; 0 if no time passed. */
     @JsonProperty("gigabytes_per_second")

@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /** How the two engines authenticate, and what of their connection is encrypted. */
 enum Security {
@@ -49,7 +49,7 @@ enum Security {
     record KeyStoreFile(Path path) {
 
         private static final String PASSWORD = "measured";
-        private static final long PATIENCE_SECONDS = 60;
+        private static final Duration PATIENCE = Duration.ofSeconds(60);
 
         /** The one in a folder, made if there is none yet. */
         static KeyStoreFile in(Path folder) throws MeasurementFailedException {
@@ -71,6 +71,7 @@ enum Security {
             String store = folder.resolve("keys.p12.new").toString();
             String certificate = folder.resolve("certificate.pem").toString();
             keytool(
+                    folder,
                     store,
                     "-genkeypair",
                     "-alias",
@@ -83,8 +84,8 @@ enum Security {
                     "SAN=ip:127.0.0.1",
                     "-validity",
                     "2");
-            keytool(store, "-exportcert", "-alias", "own", "-rfc", "-file", certificate);
-            keytool(store, "-importcert", "-noprompt", "-alias", "trusted", "-file", certificate);
+            keytool(folder, store, "-exportcert", "-alias", "own", "-rfc", "-file", certificate);
+            keytool(folder, store, "-importcert", "-noprompt", "-alias", "trusted", "-file", certificate);
             try {
                 Files.setPosixFilePermissions(Path.of(store), PosixFilePermissions.fromString("rw-------"));
                 Files.move(Path.of(store), path);
@@ -93,28 +94,13 @@ enum Security {
             }
         }
 
-        private static void keytool(String store, String... arguments) throws MeasurementFailedException {
+        private static void keytool(Path folder, String store, String... arguments) throws MeasurementFailedException {
             List<String> command = new ArrayList<>();
             command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
             command.addAll(List.of(arguments));
             command.addAll(List.of("-keystore", store, "-storetype", "PKCS12", "-storepass", PASSWORD));
-            try {
-                Process process = new ProcessBuilder(command)
-                        .redirectErrorStream(true)
-                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                        .start();
-                if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                    process.destroyForcibly();
-                    throw new MeasurementFailedException("keytool does not end");
-                }
-                if (process.exitValue() != 0) {
-                    throw new MeasurementFailedException("keytool ended with status " + process.exitValue());
-                }
-            } catch (IOException e) {
-                throw new MeasurementFailedException("keytool cannot be started: " + e.getMessage());
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new BrokenOffException();
+            try (ToolProcess keytool = ToolProcess.start(folder, Map.of(), PATIENCE, command)) {
+                keytool.await(PATIENCE, () -> false);
             }
         }
     }

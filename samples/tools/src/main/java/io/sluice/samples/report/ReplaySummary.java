@@ -3,7 +3,6 @@ package io.sluice.samples.report;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import org.HdrHistogram.AbstractHistogram;
 import org.jspecify.annotations.Nullable;
 
@@ -70,8 +69,6 @@ public record ReplaySummary(
         @JsonProperty("reconnects") long reconnects,
         @JsonProperty("requests_repeated") long requestsRepeated,
         @JsonProperty("pages_repeated") long pagesRepeated) {
-
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     /** Bytes transferred in each second, in units of 10<sup>9</sup> bytes; 0 if no time passed. */
     @JsonProperty("gigabytes_per_second")
