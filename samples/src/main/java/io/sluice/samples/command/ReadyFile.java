@@ -51,15 +51,6 @@ record ReadyFile(
         return EngineAddress.fromBytes(Base64.getDecoder().decode(address));
     }
 
-    String toJson() {
-        return JsonText.of(this);
-    }
-
-    /** Removes a file: what it says is not so, or not any more. */
-    static void remove(Path file) throws IOException {
-        Files.deleteIfExists(file);
-    }
-
     private static String base64(byte[] bytes) {
         return Base64.getEncoder().encodeToString(bytes);
     }
@@ -78,27 +69,22 @@ record ReadyFile(
             this.file = file;
             if (file != null) {
                 WholeFile.require("--ready-file", file);
-                ReadyFile.remove(file);
+                Files.deleteIfExists(file);
             }
         }
 
-        /** Writes the file in one step. */
-        void set(ReadyFile contents) throws IOException {
-            set(contents.toJson());
-        }
-
-        /** The same with one line of JSON. */
-        void set(String json) throws IOException {
+        /** Writes the contents as one line of JSON, in one step. */
+        void set(Record contents) throws IOException {
             if (file != null) {
                 // Only this user can read it: a descriptor gives access.
-                WholeFile.writePrivate(file, json + "\n");
+                WholeFile.writePrivate(file, JsonText.of(contents) + "\n");
             }
         }
 
         @Override
         public void close() throws IOException {
             if (file != null) {
-                ReadyFile.remove(file);
+                Files.deleteIfExists(file);
             }
         }
     }

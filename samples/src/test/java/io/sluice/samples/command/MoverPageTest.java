@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sluice.samples.browser.BrowserPage;
 import io.sluice.samples.browser.Chromium;
 import io.sluice.samples.cluster.MoverHttpClient;
 import io.sluice.testkit.FreePort;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -116,9 +119,16 @@ class MoverPageTest {
                 MoverHttpClient prefill = new MoverHttpClient(movers.url(PREFILL))) {
             for (String pool : List.of(SLOW_POOL, UNPACED_POOL)) {
                 for (MoverHttpClient each : List.of(decode, prefill)) {
-                    each.registerPool(pool, SLOW_LAYERS, SLOW_PAGE_BYTES, SLOW_BLOCKS);
+                    post(
+                            each,
+                            "/api/pools",
+                            Map.of(
+                                    "name", pool,
+                                    "layers", SLOW_LAYERS,
+                                    "pageBytes", SLOW_PAGE_BYTES,
+                                    "blocks", SLOW_BLOCKS));
                 }
-                prefill.computeBlocks(pool, SLOW_BLOCKS);
+                post(prefill, "/api/blocks", Map.of("pool", pool, "count", SLOW_BLOCKS));
             }
         }
         return started;
@@ -410,5 +420,17 @@ class MoverPageTest {
 
     private static Path picture(String name) throws IOException {
         return Files.createDirectories(Path.of("target", "mover-page")).resolve(name + ".png");
+    }
+
+    private static void post(MoverHttpClient mover, String path, Map<String, Object> body) throws IOException {
+        HttpURLConnection connection =
+                (HttpURLConnection) mover.address().resolve(path).toURL().openConnection();
+        connection.setRequestMethod("POST");
+        connection.setRequestProperty("Content-Type", "application/json");
+        connection.setDoOutput(true);
+        try (OutputStream out = connection.getOutputStream()) {
+            new ObjectMapper().writeValue(out, body);
+        }
+        assertThat(connection.getResponseCode()).isBetween(200, 299);
     }
 }

@@ -91,34 +91,6 @@ public final class MoverHttpClient implements AutoCloseable {
     }
 
     /**
-     * Registers a pool with pages of a size of one's own, one page a block in each layer.
-     *
-     * @param pool its name
-     * @param layers in a block
-     * @param pageBytes of one page
-     * @param blocks how many blocks there is room for
-     */
-    public void registerPool(String pool, int layers, int pageBytes, int blocks) throws IOException {
-        post(
-                "/api/pools",
-                JSON.createObjectNode()
-                        .put("name", pool)
-                        .put("layers", layers)
-                        .put("pageBytes", pageBytes)
-                        .put("blocks", blocks));
-    }
-
-    /**
-     * Has a prefill mover compute blocks.
-     *
-     * @param pool where
-     * @param count how many, at most 4,096
-     */
-    public void computeBlocks(String pool, int count) throws IOException {
-        post("/api/blocks", JSON.createObjectNode().put("pool", pool).put("count", count));
-    }
-
-    /**
      * Has blocks moved to this mover.
      *
      * @param peer where they come from

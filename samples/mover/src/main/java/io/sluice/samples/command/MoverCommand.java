@@ -147,10 +147,8 @@ final class MoverCommand extends ProgramCommand {
                 }
                 movers.forEach(mover -> say(mover.client().mover() + " at " + mover.url()));
                 ready.set(new MoverReady(movers.stream()
-                                .map(mover ->
-                                        new MoverReady.Place(mover.client().mover(), mover.url()))
-                                .toList())
-                        .toJson());
+                        .map(mover -> new MoverReady.Place(mover.client().mover(), mover.url()))
+                        .toList()));
                 server.end(termination).block();
                 return ExitCodes.OK;
             } finally {

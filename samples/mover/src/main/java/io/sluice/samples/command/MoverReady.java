@@ -2,7 +2,6 @@ package io.sluice.samples.command;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.sluice.samples.report.JsonText;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -38,9 +37,5 @@ record MoverReady(@JsonProperty("movers") List<Place> movers) {
                 .map(mover -> URI.create(mover.url()))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("no mover " + name + " is there"));
-    }
-
-    String toJson() {
-        return JsonText.of(this);
     }
 }
