@@ -8,6 +8,8 @@ import java.nio.ByteOrder;
  * Page content that follows from its seed, block hash, page and layer alone, so that the receiver of a page can tell
  * without asking what must be in it. Equal on all hosts: the content does not depend on byte order. It is made for
  * noticing misplaced, stale and damaged pages, not as a source of randomness. Immutable; any thread may use it.
+ *
+ * @param seed the same in both processes of a replay
  */
 public record PageFiller(long seed) {
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -7,6 +7,9 @@ public final class SummaryTable {
 
     private final StringBuilder text = new StringBuilder();
 
+    /** A table without rows. */
+    public SummaryTable() {}
+
     /** Appends a row. */
     public SummaryTable row(String label, String value) {
         text.append(String.format(Locale.ROOT, "%-20s %s\n", label, value));
