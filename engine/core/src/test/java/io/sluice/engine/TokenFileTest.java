@@ -67,7 +67,8 @@ class TokenFileTest {
         assertThatThrownBy(source::tokens)
                 .isInstanceOf(SluiceException.class)
                 .hasMessageContaining(file
-                        + ", line 2: the token contains the invisible character U+%04X".formatted((int) hidden.charAt(0)));
+                        + ", line 2: the token contains the invisible character U+%04X"
+                                .formatted((int) hidden.charAt(0)));
     }
 
     @Test

@@ -12,9 +12,9 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.ParseResult;
-import picocli.CommandLine;
 import reactor.core.Exceptions;
 
 /** Tells the user why a command failed: in one line if it is something known, with a stack trace if it is a defect. */

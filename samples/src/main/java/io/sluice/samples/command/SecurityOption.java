@@ -56,7 +56,8 @@ final class SecurityOption {
         if (certificates != null) {
             all.remove("SLUICE_TLS_KEYSTORE");
         }
-        given().forEach((option, value) -> all.put("SLUICE_" + option.substring(2).replace('-', '_').toUpperCase(Locale.ROOT), value));
+        given().forEach((option, value) ->
+                all.put("SLUICE_" + option.substring(2).replace('-', '_').toUpperCase(Locale.ROOT), value));
         return all;
     }
 

@@ -55,7 +55,8 @@ class BenchUsageTest {
     void processorsAreNumbersAndRanges() {
         assertThat(new CpuList("0,2-3").isWithin(new CpuList("0-3"))).isTrue();
         assertThat(new CpuList("0-4").isWithin(new CpuList("0-3,5"))).isFalse();
-        assertThatThrownBy(() -> OptionTypes.converter(CpuList::parse).convert("3-1")).isInstanceOf(TypeConversionException.class);
+        assertThatThrownBy(() -> OptionTypes.converter(CpuList::parse).convert("3-1"))
+                .isInstanceOf(TypeConversionException.class);
     }
 
     private record Outcome(int status, String err) {}

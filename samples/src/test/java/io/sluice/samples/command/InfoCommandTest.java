@@ -45,7 +45,8 @@ class InfoCommandTest {
         ProgramReport report = new ProgramReport(
                 "1",
                 new MachineReport("6.1", null, 2, 1, null, MachineReport.NO_LIMIT, null, "VM 25"),
-                List.of(ProgramReport.TransportReport.of(new TransportStatus("verbs", "no device; install rdma-core", null))));
+                List.of(ProgramReport.TransportReport.of(
+                        new TransportStatus("verbs", "no device; install rdma-core", null))));
         assertThat(report.toText())
                 .contains("verbs            not available: no device; install rdma-core", "unknown", "no limit");
         assertThat(report.toJson())

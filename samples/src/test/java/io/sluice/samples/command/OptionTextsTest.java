@@ -56,7 +56,11 @@ class OptionTextsTest {
 
     @Test
     void addressesToConnectTo() throws Exception {
-        assertThat(OptionTypes.converter(EngineAddress::parse).convert("10.0.0.2:7000").port()).isEqualTo(7000);
-        assertThatThrownBy(() -> OptionTypes.converter(EngineAddress::parse).convert("10.0.0.2")).isInstanceOf(TypeConversionException.class);
+        assertThat(OptionTypes.converter(EngineAddress::parse)
+                        .convert("10.0.0.2:7000")
+                        .port())
+                .isEqualTo(7000);
+        assertThatThrownBy(() -> OptionTypes.converter(EngineAddress::parse).convert("10.0.0.2"))
+                .isInstanceOf(TypeConversionException.class);
     }
 }

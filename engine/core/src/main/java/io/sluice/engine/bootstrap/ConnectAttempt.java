@@ -96,7 +96,8 @@ public final class ConnectAttempt {
                     target,
                     unavailable.transport(),
                     error.getMessage());
-            new ConnectAttempt(engine, target, options, without, with(notAdded, unavailable.transport()), result).begin();
+            new ConnectAttempt(engine, target, options, without, with(notAdded, unavailable.transport()), result)
+                    .begin();
         } else if (error instanceof ConnectFailedException
                 && error.getCause() instanceof TransportUnavailableException
                 && tried != null

@@ -211,8 +211,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         EngineId peer = fields.engineId(Tag.ENGINE_ID);
         EngineId expected = target.engineId();
         if (expected != null && !expected.equals(peer)) {
-            throw new ConnectFailedException("engine " + peer + " answers at " + target
-                    + ": the address names an engine that has been closed");
+            throw new ConnectFailedException(
+                    "engine " + peer + " answers at " + target + ": the address names an engine that has been closed");
         }
         boolean peerAuthenticates = fields.number(Tag.AUTHENTICATION, 0, 1) == 1;
         if (peerAuthenticates != (token != null)) {

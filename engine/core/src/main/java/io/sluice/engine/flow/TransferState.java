@@ -67,7 +67,8 @@ abstract class TransferState extends Deadline {
 
     /** A held transfer begins its next run; it must then be put into the mailbox, or have been carried out. */
     final void beginRun() {
-        // no other thread changes it while it is held, and nothing that this thread reads next depends on its visibility
+        // no other thread changes it while it is held, and nothing that this thread reads next depends on its
+        // visibility
         STATE.setRelease(this, run() + ONE_RUN | RUNNING);
     }
 

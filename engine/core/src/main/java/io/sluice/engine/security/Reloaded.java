@@ -108,7 +108,9 @@ public final class Reloaded<T> {
             if (!found.equals(unusable)) {
                 unusable = found;
                 LOG.warn(
-                        "{} has changed but cannot be used; the earlier content stays in force: {}", what, e.toString());
+                        "{} has changed but cannot be used; the earlier content stays in force: {}",
+                        what,
+                        e.toString());
             }
             return current;
         }

@@ -120,8 +120,9 @@ final class Liveness extends Deadline {
             return;
         }
         if (flow.isQuiescenceOverdue(now, livenessNanos) || isClosingOverdue(now)) {
-            lost.accept("requests posted before a transfer or region ended did not complete within the liveness time-out,"
-                    + " and only closing the connection stops it");
+            lost.accept(
+                    "requests posted before a transfer or region ended did not complete within the liveness time-out,"
+                            + " and only closing the connection stops it");
             return;
         }
         if (++tick % TICKS_A_HEARTBEAT == 0) {

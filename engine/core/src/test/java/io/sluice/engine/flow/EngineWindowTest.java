@@ -53,7 +53,9 @@ class EngineWindowTest {
     void bothKindsAtOnceGoToNobodyWhileOthersWaitForOneOfThem() {
         second.await();
         assertThat(window.tryAcquire(first, 1, 10)).isFalse();
-        assertThat(window.tryAcquire(first, 0, 10)).as("no connection waits for bytes").isTrue();
+        assertThat(window.tryAcquire(first, 0, 10))
+                .as("no connection waits for bytes")
+                .isTrue();
         assertThat(window.tryAcquire(second, 1, 10)).isTrue();
         window.leaveOperations(second);
         assertThat(window.tryAcquire(first, 1, 10)).isTrue();

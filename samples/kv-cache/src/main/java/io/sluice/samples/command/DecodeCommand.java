@@ -92,8 +92,7 @@ final class DecodeCommand extends ProgramCommand {
             introduce("Listening on " + node.address() + " with a page pool of " + ByteSize.format(geometry.poolBytes())
                     + " for " + model.model().name());
             sessions(node)
-                    .takeUntilOther(
-                            server.end(termination).then(drain.drain(engine, termination)))
+                    .takeUntilOther(server.end(termination).then(drain.drain(engine, termination)))
                     .doOnNext(this::report)
                     .blockLast();
             return ExitCodes.OK;

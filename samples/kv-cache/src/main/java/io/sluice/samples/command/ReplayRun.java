@@ -39,7 +39,8 @@ import reactor.core.publisher.Mono;
  * @param command that runs it
  * @param conclusion what else to say of a replay in which all went well
  */
-record ReplayRun(Settings settings, MetricsEndpoint watched, ProgramCommand command, Consumer<ReplaySummary> conclusion) {
+record ReplayRun(
+        Settings settings, MetricsEndpoint watched, ProgramCommand command, Consumer<ReplaySummary> conclusion) {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReplayRun.class);
     private static final Duration REFRESH = Duration.ofMillis(100);
@@ -69,7 +70,8 @@ record ReplayRun(Settings settings, MetricsEndpoint watched, ProgramCommand comm
                 TransferEngine engine = TransferEngine.open(settings.engine())) {
             watched.watch(engine);
             try {
-                EngineAddress address = elsewhere == null ? Objects.requireNonNull(decode).address() : elsewhere;
+                EngineAddress address =
+                        elsewhere == null ? Objects.requireNonNull(decode).address() : elsewhere;
                 return run(engine, address, trace);
             } catch (SluiceException e) {
                 RuntimeException explained = decode == null ? e : decode.explain(e);
@@ -107,8 +109,7 @@ record ReplayRun(Settings settings, MetricsEndpoint watched, ProgramCommand comm
     private Mono<? extends PageMover> connect(ReactiveTransferEngine engine, EngineAddress decode) {
         Duration patience = settings.patience();
         if (patience != null) {
-            return RecoveringMover.open(
-                    engine, engine.connect(decode), settings.model(), settings.seed(), patience);
+            return RecoveringMover.open(engine, engine.connect(decode), settings.model(), settings.seed(), patience);
         }
         return engine.connect(decode)
                 .flatMap(connection -> PrefillSession.open(engine, connection, settings.model(), settings.seed()));
@@ -163,12 +164,14 @@ record ReplayRun(Settings settings, MetricsEndpoint watched, ProgramCommand comm
 
     private int status(ReplaySummary found, long requestsUnaccounted) {
         if (found.corruptedPages() > 0) {
-            command.err().println("sluice: corrupted pages: " + found.corruptedPages()
-                    + "; they are not what was sent, and the decode side has kept them out of its cache");
+            command.err()
+                    .println("sluice: corrupted pages: " + found.corruptedPages()
+                            + "; they are not what was sent, and the decode side has kept them out of its cache");
         }
         if (requestsUnaccounted > 0) {
-            command.err().println("sluice: requests with pages that were neither moved and checked nor reused: "
-                    + requestsUnaccounted);
+            command.err()
+                    .println("sluice: requests with pages that were neither moved and checked nor reused: "
+                            + requestsUnaccounted);
         }
         command.err().flush();
         return found.corruptedPages() > 0 || requestsUnaccounted > 0 ? ExitCodes.FAILED : ExitCodes.OK;

@@ -2,6 +2,7 @@ package io.sluice.samples.decode;
 
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.samples.control.ControlLink;
+import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.ControlMessage.Allocate;
 import io.sluice.samples.control.ControlMessage.Hello;
 import io.sluice.samples.control.ControlMessage.Last;
@@ -9,7 +10,6 @@ import io.sluice.samples.control.ControlMessage.Pages;
 import io.sluice.samples.control.ControlMessage.Refused;
 import io.sluice.samples.control.ControlMessage.Result;
 import io.sluice.samples.control.ControlMessage.Welcome;
-import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.RefusalReason;
 import io.sluice.samples.control.RefusedException;
@@ -82,10 +82,11 @@ final class DecodeSession {
         return link.received()
                 .flatMap(this::answers, MESSAGES_IN_FLIGHT)
                 .flatMap(link::send)
-                .then(Mono.fromSupplier(() -> new DecodeNode.SessionReport(requestsChecked, pagesChecked, pagesCorrupted, null)))
+                .then(Mono.fromSupplier(
+                        () -> new DecodeNode.SessionReport(requestsChecked, pagesChecked, pagesCorrupted, null)))
                 .onErrorResume(error -> lastWord(error)
-                        .then(Mono.fromSupplier(
-                                () -> new DecodeNode.SessionReport(requestsChecked, pagesChecked, pagesCorrupted, error))));
+                        .then(Mono.fromSupplier(() ->
+                                new DecodeNode.SessionReport(requestsChecked, pagesChecked, pagesCorrupted, error))));
     }
 
     private Flux<? extends ControlMessage> answers(ControlMessage message) {

@@ -28,7 +28,9 @@ record BurstWrite(RequestWrite request) {
     }
 
     private static Mono<List<PageBatch.Filled>> fill(List<PageBatch> batches) {
-        return Flux.fromIterable(batches).flatMap(PageBatch::fill, batches.size()).collectList();
+        return Flux.fromIterable(batches)
+                .flatMap(PageBatch::fill, batches.size())
+                .collectList();
     }
 
     private Mono<Void> write(List<PageBatch.Filled> burst) {

@@ -2,6 +2,7 @@ package io.sluice.samples.prefill;
 
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.samples.control.ControlLink;
+import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.ControlMessage.Allocate;
 import io.sluice.samples.control.ControlMessage.Hello;
 import io.sluice.samples.control.ControlMessage.Last;
@@ -9,7 +10,6 @@ import io.sluice.samples.control.ControlMessage.Pages;
 import io.sluice.samples.control.ControlMessage.Refused;
 import io.sluice.samples.control.ControlMessage.Result;
 import io.sluice.samples.control.ControlMessage.Welcome;
-import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.PageAssignment;
 import io.sluice.samples.control.RefusedException;

@@ -148,7 +148,8 @@ public final class PrefillSession implements PageMover {
                 .onErrorResume(SluiceException.class, decode::explain);
     }
 
-    private Mono<RequestOutcome> move(long requestId, TraceRequest request, PageAssignment assignment, PageMover.Phases phases) {
+    private Mono<RequestOutcome> move(
+            long requestId, TraceRequest request, PageAssignment assignment, PageMover.Phases phases) {
         MovedPages pages = MovedPages.of(
                 request.inputTokens(),
                 request.blockHashes(),

@@ -48,8 +48,10 @@ public final class Pacing {
         try {
             return scaled(Double.parseDouble(text));
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("'" + text + "' is no speed: give max, or a positive number, such as"
-                    + " 1 for as recorded or 10 for ten times that", e);
+            throw new IllegalArgumentException(
+                    "'" + text + "' is no speed: give max, or a positive number, such as"
+                            + " 1 for as recorded or 10 for ten times that",
+                    e);
         }
     }
 

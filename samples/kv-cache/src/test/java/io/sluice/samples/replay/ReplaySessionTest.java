@@ -7,13 +7,13 @@ import static org.awaitility.Awaitility.await;
 import io.sluice.engine.ConnectionLostException;
 import io.sluice.reactor.ReactiveConnection;
 import io.sluice.samples.control.ControlLink;
+import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.ControlMessage.Allocate;
 import io.sluice.samples.control.ControlMessage.Hello;
 import io.sluice.samples.control.ControlMessage.Last;
 import io.sluice.samples.control.ControlMessage.Pages;
 import io.sluice.samples.control.ControlMessage.Refused;
 import io.sluice.samples.control.ControlMessage.Result;
-import io.sluice.samples.control.ControlMessage;
 import io.sluice.samples.control.MalformedMessageException;
 import io.sluice.samples.control.RefusalReason;
 import io.sluice.samples.control.RefusedException;
@@ -98,7 +98,8 @@ class ReplaySessionTest {
     @Test
     void aRequestWithoutAWholePageMovesNothing() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
-            RequestOutcome outcome = LoopbackPair.await(pair.open(MODEL).replay(0, request(15, 1), PageMover.Phases.OVERLAPPING));
+            RequestOutcome outcome =
+                    LoopbackPair.await(pair.open(MODEL).replay(0, request(15, 1), PageMover.Phases.OVERLAPPING));
             assertThat(outcome).isEqualTo(new RequestOutcome(0, 0, 0, 0, 0, 0, 0, 0, RequestOutcome.NOTHING_MOVED));
         }
     }
@@ -108,8 +109,8 @@ class ReplaySessionTest {
     void aLargeRequestGoesInSeveralBursts() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 400)) {
             PrefillSession session = pair.open(MODEL);
-            RequestOutcome outcome = LoopbackPair.await(
-                    session.replay(0, request(390 * 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13), PageMover.Phases.SEPARATE));
+            RequestOutcome outcome = LoopbackPair.await(session.replay(
+                    0, request(390 * 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13), PageMover.Phases.SEPARATE));
             assertThat(outcome.pagesMoved()).isEqualTo(390 * LAYERS);
             assertThat(outcome.accountedFor()).isTrue();
             assertThat(outcome.pagesCorrupted()).isZero();
@@ -122,7 +123,8 @@ class ReplaySessionTest {
         // More than is touched in one piece.
         try (LoopbackPair pair = new LoopbackPair(MODEL, 400, DecodeNode.PoolMemory.TOUCHED)) {
             PrefillSession session = pair.open(MODEL);
-            RequestOutcome outcome = LoopbackPair.await(session.replay(0, request(700, 1, 2), PageMover.Phases.SEPARATE));
+            RequestOutcome outcome =
+                    LoopbackPair.await(session.replay(0, request(700, 1, 2), PageMover.Phases.SEPARATE));
             assertThat(outcome.accountedFor()).isTrue();
             assertThat(outcome.pagesCorrupted()).isZero();
         }
@@ -149,8 +151,10 @@ class ReplaySessionTest {
     void whatTheDecodeSideHasIsNotMovedAgain() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 100)) {
             PrefillSession session = pair.open(MODEL);
-            RequestOutcome first = LoopbackPair.await(session.replay(0, request(700, 1, 2), PageMover.Phases.OVERLAPPING));
-            RequestOutcome second = LoopbackPair.await(session.replay(1, request(1100, 1, 2, 3), PageMover.Phases.OVERLAPPING));
+            RequestOutcome first =
+                    LoopbackPair.await(session.replay(0, request(700, 1, 2), PageMover.Phases.OVERLAPPING));
+            RequestOutcome second =
+                    LoopbackPair.await(session.replay(1, request(1100, 1, 2, 3), PageMover.Phases.OVERLAPPING));
             assertThat(first.pagesMoved()).isEqualTo(43 * LAYERS);
             assertThat(first.pagesReused()).isZero();
             assertThat(second.pagesMoved()).isEqualTo((68 - 43) * LAYERS);
@@ -198,7 +202,8 @@ class ReplaySessionTest {
     void aRequestLargerThanThePoolIsRefused() {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 10)) {
             PrefillSession session = pair.open(MODEL);
-            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1), PageMover.Phases.OVERLAPPING)))
+            assertThatThrownBy(
+                            () -> LoopbackPair.await(session.replay(0, request(500, 1), PageMover.Phases.OVERLAPPING)))
                     .isInstanceOfSatisfying(
                             RefusedException.class, e -> assertThat(e.reason()).isEqualTo(RefusalReason.POOL_TOO_SMALL))
                     .hasMessageContaining("--pool");
@@ -245,7 +250,8 @@ class ReplaySessionTest {
         try (LoopbackPair pair = new LoopbackPair(MODEL, 64)) {
             PrefillSession session = pair.open(MODEL);
             pair.close();
-            assertThatThrownBy(() -> LoopbackPair.await(session.replay(0, request(500, 1), PageMover.Phases.OVERLAPPING)))
+            assertThatThrownBy(
+                            () -> LoopbackPair.await(session.replay(0, request(500, 1), PageMover.Phases.OVERLAPPING)))
                     .isInstanceOf(ConnectionLostException.class);
         }
     }

@@ -70,7 +70,8 @@ class TraceReaderTest {
 
     @Test
     void aByteOrderMarkIsNoPartOfTheFirstLine() {
-        assertThat(readAll(reader("\uFEFF\r\n" + GOOD, TraceReader.Mode.STRICT))).hasSize(1);
+        assertThat(readAll(reader("\uFEFF\r\n" + GOOD, TraceReader.Mode.STRICT)))
+                .hasSize(1);
     }
 
     @ParameterizedTest
@@ -349,8 +350,8 @@ class TraceReaderTest {
             ids.append(',').append(Long.MAX_VALUE - i);
         }
         String line = line("hash_ids", ids.append(']').toString()).replace(": 600", ": 16777216");
-        TraceReader reader =
-                new TraceReader(new ByteArrayInputStream(line.getBytes(StandardCharsets.UTF_8)), "t", TraceReader.Mode.STRICT);
+        TraceReader reader = new TraceReader(
+                new ByteArrayInputStream(line.getBytes(StandardCharsets.UTF_8)), "t", TraceReader.Mode.STRICT);
         assertThat(reader.next().blockHashes().size()).isEqualTo(32_768);
         String longer = line.replace("[0,", "[0,0,");
         TraceReader refusing = new TraceReader(

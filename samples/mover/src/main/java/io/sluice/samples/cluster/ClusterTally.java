@@ -69,7 +69,8 @@ public final class ClusterTally {
         lastEndNanos = now;
         peers.compute(
                 peer,
-                (name, traffic) -> (traffic == null ? new ClusterSummary.PeerTraffic(name, 0, 0, 0) : traffic).plus(blocks, bytes));
+                (name, traffic) -> (traffic == null ? new ClusterSummary.PeerTraffic(name, 0, 0, 0) : traffic)
+                        .plus(blocks, bytes));
         if (transport != null) {
             transports.add(transport);
         }
@@ -139,12 +140,16 @@ public final class ClusterTally {
 
     /** Moves that have ended well so far. */
     public synchronized long moves() {
-        return peers.values().stream().mapToLong(ClusterSummary.PeerTraffic::moves).sum();
+        return peers.values().stream()
+                .mapToLong(ClusterSummary.PeerTraffic::moves)
+                .sum();
     }
 
     /** Bytes of blocks that have arrived so far. */
     public synchronized long bytes() {
-        return peers.values().stream().mapToLong(ClusterSummary.PeerTraffic::bytes).sum();
+        return peers.values().stream()
+                .mapToLong(ClusterSummary.PeerTraffic::bytes)
+                .sum();
     }
 
     /**

@@ -67,7 +67,6 @@ final class ClusterDemoCommand extends ProgramCommand {
         List<String> moverOptions =
                 new ArrayList<>(List.of("--model", model.model().name()));
         moverOptions.addAll(transport.arguments());
-        return new ClusterDemoRun(duration, DemoPools.of(model.model()), moverOptions, summary, this)
-                .run();
+        return new ClusterDemoRun(duration, DemoPools.of(model.model()), moverOptions, summary, this).run();
     }
 }

@@ -5,8 +5,8 @@ import io.sluice.samples.cluster.ClusterSummaryTable;
 import io.sluice.samples.cluster.ClusterTally;
 import io.sluice.samples.cluster.ClusterTraffic;
 import io.sluice.samples.cluster.DemoPools;
-import io.sluice.samples.cluster.MoverHttpClient.Peer;
 import io.sluice.samples.cluster.MoverHttpClient;
+import io.sluice.samples.cluster.MoverHttpClient.Peer;
 import io.sluice.samples.mover.peer.MoverRole;
 import java.io.IOException;
 import java.time.Duration;
@@ -61,8 +61,9 @@ record ClusterDemoRun(
             cluster.awaitReady(VICTIM).close();
             cluster.awaitReady(OTHER).close();
             awaitPeers(receiver);
-            command.out().println(
-                    "They know each other. Live moves, with a button that cancels one: " + receiver.address() + "/");
+            command.out()
+                    .println("They know each other. Live moves, with a button that cancels one: " + receiver.address()
+                            + "/");
             command.out().println();
             ClusterTally tally = new ClusterTally();
             try (ClusterTraffic traffic = new ClusterTraffic(

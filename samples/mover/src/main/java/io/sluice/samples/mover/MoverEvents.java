@@ -1,7 +1,7 @@
 package io.sluice.samples.mover;
 
-import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.EngineMetrics;
+import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.samples.mover.move.Moves;
 import io.vertx.core.Vertx;

@@ -22,7 +22,14 @@ import java.util.SplittableRandom;
 import java.util.regex.Pattern;
 
 /** Carries out what is asked over the event bus. Confined to the mover's context. */
-record MoverService(MoverOptions options, TransferClient client, Pools pools, Peers peers, PeerLinks links, Moves moves, MoverPresence presence) {
+record MoverService(
+        MoverOptions options,
+        TransferClient client,
+        Pools pools,
+        Peers peers,
+        PeerLinks links,
+        Moves moves,
+        MoverPresence presence) {
     private static final int LISTED = 100;
     private static final int MOST_LISTED = 512;
     private static final Pattern POOL_NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
@@ -31,8 +38,8 @@ record MoverService(MoverOptions options, TransferClient client, Pools pools, Pe
     void handle(Message<JsonObject> message) {
         Future<JsonObject> answer;
         try {
-            MoverClient.Operation operation =
-                    MoverClient.Operation.valueOf(String.valueOf(message.headers().get(MoverClient.OPERATION)));
+            MoverClient.Operation operation = MoverClient.Operation.valueOf(
+                    String.valueOf(message.headers().get(MoverClient.OPERATION)));
             answer = execute(operation, message.body());
         } catch (RuntimeException wrong) {
             answer = Future.failedFuture(wrong);

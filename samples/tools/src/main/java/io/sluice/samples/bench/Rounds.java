@@ -26,8 +26,10 @@ final class Rounds implements AutoCloseable {
     private final @Nullable Content checked;
     private final long roundTransfers;
     private final BooleanSupplier interrupted;
-    private final ExecutorService threads = Executors.newCachedThreadPool(
-            Thread.ofPlatform().daemon().name(Usage.TransferThreads.DRIVER_PREFIX, 0).factory());
+    private final ExecutorService threads = Executors.newCachedThreadPool(Thread.ofPlatform()
+            .daemon()
+            .name(Usage.TransferThreads.DRIVER_PREFIX, 0)
+            .factory());
     private long differing;
 
     /**

@@ -34,8 +34,7 @@ final class Affinity {
     private static String taskset(String option) {
         Path taskset = SearchPath.find("taskset");
         if (taskset == null) {
-            throw CommandFailure.failed(
-                    option + " needs taskset, which is not here: install the package util-linux");
+            throw CommandFailure.failed(option + " needs taskset, which is not here: install the package util-linux");
         }
         return taskset.toString();
     }

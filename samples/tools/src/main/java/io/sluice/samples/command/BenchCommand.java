@@ -82,7 +82,7 @@ final class BenchCommand extends ProgramCommand {
         @Option(
                 names = "--connect",
                 paramLabel = "HOST:PORT",
-                    description =
+                description =
                         "Use the 'sluice serve' that listens there, and its region " + ServeCommand.DEFAULT_NAME + ".")
         private @Nullable EngineAddress connect;
 

@@ -12,7 +12,14 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /** A measurement as a command carries it out: both sides up, the figures, both sides down. */
-record BenchRun(BenchPlan plan, EngineOptions options, List<String> engineArguments, BenchOutput output, MetricsEndpoint watched, Termination termination, BooleanSupplier interrupted) {
+record BenchRun(
+        BenchPlan plan,
+        EngineOptions options,
+        List<String> engineArguments,
+        BenchOutput output,
+        MetricsEndpoint watched,
+        Termination termination,
+        BooleanSupplier interrupted) {
     /**
      * Against a serving process that is started and ended here.
      *

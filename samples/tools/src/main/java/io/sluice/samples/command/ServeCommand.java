@@ -108,9 +108,7 @@ final class ServeCommand extends ProgramCommand {
             watched.watch(engine);
             ready.set(ReadyFile.of(engine.address(), memory.descriptor()));
             introduce("Offering " + ByteSize.format(memoryBytes) + " as '" + name + "' on " + engine.address());
-            server.end(termination)
-                    .then(drain.drain(engine, termination))
-                    .block();
+            server.end(termination).then(drain.drain(engine, termination)).block();
             return ExitCodes.OK;
         }
     }

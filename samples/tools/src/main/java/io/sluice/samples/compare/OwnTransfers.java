@@ -194,7 +194,8 @@ record OwnTransfers(Transfers transfers, Api api) implements Measurement {
                 HttpClient.newBuilder().connectTimeout(BOUND).build();
         private final HttpRequest request;
         private final AtomicInteger scrapes = new AtomicInteger();
-        private final Thread thread = Thread.ofPlatform().daemon().name("scraper").unstarted(this::run);
+        private final Thread thread =
+                Thread.ofPlatform().daemon().name("scraper").unstarted(this::run);
 
         private Scraper(int port) {
             request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/metrics"))

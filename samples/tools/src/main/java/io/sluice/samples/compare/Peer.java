@@ -9,17 +9,15 @@ enum Peer {
     IPERF3(ours -> new IperfStream(Math.min(ours.size(), IperfStream.MOST_BYTES))),
     /** UCX with its defaults, over tcp or shared memory. For a vectored transfer as many single ones are outstanding. */
     UCX(ours -> UcxTransfers.like(
-            ours,
-            ours.route() == Route.TCP ? UcxTransfers.Transports.TCP : UcxTransfers.Transports.SHARED_MEMORY)),
+            ours, ours.route() == Route.TCP ? UcxTransfers.Transports.TCP : UcxTransfers.Transports.SHARED_MEMORY)),
     /** UCX through its Java binding, over tcp with its defaults. */
     JUCX(JucxTransfers::like),
     /** UCX over tcp with longer segments than its defaults. */
     UCX_TUNED(ours -> UcxTransfers.like(ours, UcxTransfers.Transports.TCP_TUNED)),
     /** Plain C: for tcp over a socket, a system call for each frame; for shm copies between two shared mappings. */
-    CEILING(
-            ours -> ours.route() == Route.SHM
-                    ? BaselineRun.sharedCopies(ours.size(), ours.size())
-                    : BaselineRun.transfers(ours.operation(), ours.size(), ours.inflight())),
+    CEILING(ours -> ours.route() == Route.SHM
+            ? BaselineRun.sharedCopies(ours.size(), ours.size())
+            : BaselineRun.transfers(ours.operation(), ours.size(), ours.inflight())),
     /** The same program over a socket with one transfer in flight. */
     CEILING_ALONE(ours -> BaselineRun.transfers(ours.operation(), ours.size(), 1)),
     /** Plain C that spins on a socket; for the latency of 8 bytes. */

@@ -110,7 +110,8 @@ record ProgramStart(Task task, boolean cached) implements Subject, Measurement {
         long began = System.nanoTime();
         for (int count = 0;
                 count < FEWEST
-                        || System.nanoTime() - began < environment.timing().duration().toNanos();
+                        || System.nanoTime() - began
+                                < environment.timing().duration().toNanos();
                 count++) {
             long start = System.nanoTime();
             environment.runAlone(label(), OVER_TCP, command);

@@ -96,7 +96,8 @@ enum Security {
 
         private static void keytool(Path folder, String store, String... arguments) throws MeasurementFailedException {
             List<String> command = new ArrayList<>();
-            command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+            command.add(
+                    Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
             command.addAll(List.of(arguments));
             command.addAll(List.of("-keystore", store, "-storetype", "PKCS12", "-storepass", PASSWORD));
             try (ToolProcess keytool = ToolProcess.start(folder, Map.of(), PATIENCE, command)) {

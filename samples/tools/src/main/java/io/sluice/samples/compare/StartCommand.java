@@ -27,10 +27,8 @@ final class StartCommand {
         List<String> command = switch (task) {
             case HELLO -> java(helloFolder(workbench), Hello.class, List.of());
             case INFO -> brief(uncached(workbench.own(List.of("info"))));
-            case FIRST_TRANSFER -> java(
-                        System.getProperty("java.class.path"),
-                        FirstTransfer.class,
-                        List.of(Integer.toString(port), "kv"));
+            case FIRST_TRANSFER ->
+                java(System.getProperty("java.class.path"), FirstTransfer.class, List.of(Integer.toString(port), "kv"));
         };
         return cached ? AotCache.of(task, command, workbench).with(command) : command;
     }

@@ -97,7 +97,8 @@ record UcxTransfers(BenchOperation operation, long size, int inflight, Transport
             throw new MeasurementFailedException("a trial run has told no rate");
         }
         Timing timing = workbench.timing();
-        BenchEnvironment.PairOutput watched = measure(workbench, count(rate, timing.duration()), count(rate, timing.warmup()));
+        BenchEnvironment.PairOutput watched =
+                measure(workbench, count(rate, timing.duration()), count(rate, timing.warmup()));
         Output output = Output.of(watched.output());
         Map<Quantity, Double> values = new EnumMap<>(Quantity.class);
         values.put(Quantity.TRANSFERS_PER_SECOND, output.messagesPerSecond());

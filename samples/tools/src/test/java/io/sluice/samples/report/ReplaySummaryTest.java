@@ -136,7 +136,8 @@ class ReplaySummaryTest {
         assertThat(millis.p90()).isCloseTo(9, within(0.01));
         assertThat(millis.p99()).isCloseTo(9.9, within(0.01));
         assertThat(millis.max()).isCloseTo(10, within(0.01)).isGreaterThanOrEqualTo(millis.p99());
-        assertThat(ReplaySummary.TransferMillis.of(new Histogram(3))).isEqualTo(new ReplaySummary.TransferMillis(0, 0, 0, 0));
+        assertThat(ReplaySummary.TransferMillis.of(new Histogram(3)))
+                .isEqualTo(new ReplaySummary.TransferMillis(0, 0, 0, 0));
     }
 
     @Test

@@ -225,8 +225,8 @@ final class LaneMessages implements LaneTarget.Asker {
     public void handled(CompletionStatus status, long value) {
         PendingReplies owed = state.owed();
         if (owed.waiting() >= MOST_WAITING_ANSWERS) {
-            throw new ProtocolException("the peer sends requests on a lane without reading the answers: " + owed.waiting()
-                    + " wait, and no more may");
+            throw new ProtocolException("the peer sends requests on a lane without reading the answers: "
+                    + owed.waiting() + " wait, and no more may");
         }
         long number = owed.handled();
         standIn()

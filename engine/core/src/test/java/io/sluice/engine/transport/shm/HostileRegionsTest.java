@@ -137,9 +137,7 @@ class HostileRegionsTest {
     void fileThatCannotBeWrittenThoughThePeerSaysSoIsRefused() throws InterruptedException {
         wanted(key(true));
         sendFile(true);
-        assertThat(endpoint.nextFailure())
-                .isInstanceOf(ProtocolException.class)
-                .hasMessageContaining("is read-only");
+        assertThat(endpoint.nextFailure()).isInstanceOf(ProtocolException.class).hasMessageContaining("is read-only");
     }
 
     /** The descriptor gives the right to write, but the peer's endpoint says that the region is read-only. */

@@ -27,8 +27,7 @@ public record MoverDeployment(MoverClient client, String host, int port, String 
      * @return what was deployed; if one of them fails to start, neither is
      */
     public static Future<MoverDeployment> deploy(Vertx vertx, MoverOptions mover, MoverHttpOptions http) {
-        MoverHttpVerticle server =
-                new MoverHttpVerticle(http.servingLocal(mover.directoryName()));
+        MoverHttpVerticle server = new MoverHttpVerticle(http.servingLocal(mover.directoryName()));
         MoverClient client = MoverClient.local(vertx, mover.directoryName());
         return vertx.deployVerticle(new MoverVerticle(mover))
                 .compose(moverId -> vertx.deployVerticle(server)

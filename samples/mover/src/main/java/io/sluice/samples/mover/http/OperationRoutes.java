@@ -11,7 +11,8 @@ import io.vertx.micrometer.backends.BackendRegistries;
 import org.jspecify.annotations.Nullable;
 
 /** Probes, and figures for Prometheus. */
-record OperationRoutes(Vertx vertx, MoverClient mover, @Nullable String registryName) {
+record OperationRoutes(
+        Vertx vertx, MoverClient mover, @Nullable String registryName) {
     private static final int OK = 200;
     private static final int UNAVAILABLE = 503;
     private static final String PROMETHEUS_TEXT = "text/plain; version=0.0.4; charset=utf-8";

@@ -47,7 +47,14 @@ abstract class MoveRun {
     private long paced;
     private boolean failed;
 
-    MoveRun(Vertx vertx, Move move, BlockPool pool, PeerLink link, List<Long> hashes, Pools pools, Directory directory) {
+    MoveRun(
+            Vertx vertx,
+            Move move,
+            BlockPool pool,
+            PeerLink link,
+            List<Long> hashes,
+            Pools pools,
+            Directory directory) {
         this.vertx = vertx;
         this.move = move;
         this.pool = pool;
@@ -160,7 +167,8 @@ abstract class MoveRun {
     }
 
     /** What moves a block: a piece of pages and one of seals in each layer. */
-    final void addElements(List<TransferElement> elements, int mine, PeerLink.PeerPool peer, PoolLayout theirs, int slot) {
+    final void addElements(
+            List<TransferElement> elements, int mine, PeerLink.PeerPool peer, PoolLayout theirs, int slot) {
         PoolLayout layout = pool.layout();
         for (int layer = 0; layer < layout.layers(); layer++) {
             elements.add(element(

@@ -95,12 +95,14 @@ public final class PeerLink {
 
     /** Keeps blocks of the peer where they are, to be read. */
     public Future<Grant> locate(String pool, List<Long> hashes) {
-        return ask(PeerMessage.PeerQuestion.LOCATE, wanted(pool, hashes)).compose(answer -> granted(answer, hashes.size()));
+        return ask(PeerMessage.PeerQuestion.LOCATE, wanted(pool, hashes))
+                .compose(answer -> granted(answer, hashes.size()));
     }
 
     /** Keeps slots at the peer, to be written. */
     public Future<Grant> offer(String pool, List<Long> hashes) {
-        return ask(PeerMessage.PeerQuestion.OFFER, wanted(pool, hashes)).compose(answer -> granted(answer, hashes.size()));
+        return ask(PeerMessage.PeerQuestion.OFFER, wanted(pool, hashes))
+                .compose(answer -> granted(answer, hashes.size()));
     }
 
     private Future<Grant> granted(JsonObject answer, int blocks) {
