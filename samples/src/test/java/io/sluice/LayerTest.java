@@ -117,5 +117,5 @@ class LayerTest {
     static final ArchRule classesFormNoLargeCycle = classes()
             .that()
             .resideOutsideOfPackage("io.sluice.engine..")
-            .should(CycleLimits.formNoLargeCycleInAPackage(Map.of("io.sluice.reactor", 6, "io.sluice.vertx", 7)));
+            .should(CycleLimits.formNoLargeCycleInAPackage(Map.of("io.sluice.reactor", 6)));
 }

@@ -9,9 +9,9 @@ import io.sluice.engine.SluiceException;
  * were not fetched wait here, as many as may be open at once.
  */
 final class AcceptedConnections extends DemandListener<TransferConnection> {
-    private final DefaultTransferClient client;
+    private final ClientContext client;
 
-    AcceptedConnections(DefaultTransferClient client) {
+    AcceptedConnections(ClientContext client) {
         super(client, 1);
         this.client = client;
     }

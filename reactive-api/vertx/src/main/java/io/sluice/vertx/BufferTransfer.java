@@ -35,7 +35,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
     final RemoteRegion remote;
     final long remoteOffset;
     final int length;
-    private final DefaultTransferClient client;
+    private final ClientContext client;
     private final ContextMailbox mailbox;
     private final StagingPool pool;
     private final TransferOptions options;
@@ -53,7 +53,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
     private @Nullable Throwable error;
 
     BufferTransfer(
-            DefaultTransferClient client,
+            ClientContext client,
             Connection connection,
             RemoteRegion remote,
             long remoteOffset,
@@ -75,7 +75,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
         private final Buffer buffer;
 
         Write(
-                DefaultTransferClient client,
+                ClientContext client,
                 Connection connection,
                 Buffer buffer,
                 RemoteRegion remote,
@@ -119,7 +119,7 @@ abstract class BufferTransfer<T> implements TransferHandle<T>, StagingPool.Taker
         private @Nullable Buffer buffer;
 
         Read(
-                DefaultTransferClient client,
+                ClientContext client,
                 Connection connection,
                 RemoteRegion remote,
                 long remoteOffset,

@@ -17,10 +17,10 @@ import java.util.Objects;
  * the same name there say; the parameters are the same.
  */
 public final class CancellableTransfers {
-    private final DefaultTransferClient client;
+    private final ClientContext client;
     private final Connection connection;
 
-    CancellableTransfers(DefaultTransferClient client, Connection connection) {
+    CancellableTransfers(ClientContext client, Connection connection) {
         this.client = client;
         this.connection = connection;
     }

@@ -34,7 +34,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A client in this process, of an engine of its own or a shared one. */
-final class DefaultTransferClient implements TransferClient {
+final class DefaultTransferClient implements TransferClient, ClientContext {
     private static final int UNDEPLOYING_SECONDS = 5;
     private static final int LEAST_REGIONS_TO_LOOK_AT = 64;
 
@@ -77,8 +77,9 @@ final class DefaultTransferClient implements TransferClient {
         return client;
     }
 
-    /** The mailbox of the calling context. One context mostly asks many times in a row. */
-    ContextMailbox mailbox() {
+    /** One context mostly asks many times in a row. */
+    @Override
+    public ContextMailbox mailbox() {
         Context context = vertx.getOrCreateContext();
         ContextMailbox last = latest;
         if (last == null || !last.context().equals(context)) {
@@ -88,32 +89,35 @@ final class DefaultTransferClient implements TransferClient {
         return last;
     }
 
-    OpenWork<DemandStream<?>> streams() {
+    @Override
+    public OpenWork<DemandStream<?>> streams() {
         return streams;
     }
 
-    StagingPool staging() {
+    @Override
+    public StagingPool staging() {
         return open.staging();
     }
 
-    /** Notes a transfer that starts, unless the client is closed. An engine of its own ends them without. */
-    boolean begin(TransferHandle<?> transfer) {
+    @Override
+    public boolean begin(TransferHandle<?> transfer) {
         return transfers == null || transfers.add(transfer);
     }
 
-    void end(TransferHandle<?> transfer) {
+    @Override
+    public void end(TransferHandle<?> transfer) {
         if (transfers != null) {
             transfers.remove(transfer);
         }
     }
 
-    /** Whether transfers have to end, as the client is closed and the engine lives on. */
-    boolean closedTransfers() {
+    @Override
+    public boolean closedTransfers() {
         return transfers != null && transfers.isClosed();
     }
 
-    /** The engine's answer to a question, or the exception that it throws, on the caller's context. */
-    <T> Future<T> answer(Supplier<? extends CompletionStage<T>> question) {
+    @Override
+    public <T> Future<T> answer(Supplier<? extends CompletionStage<T>> question) {
         ContextMailbox mailbox = mailbox();
         try {
             return mailbox.whenEnded(question.get());

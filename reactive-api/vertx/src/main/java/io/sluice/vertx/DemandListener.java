@@ -8,7 +8,7 @@ abstract class DemandListener<T> extends DemandStream<T> {
     private volatile @Nullable Runnable listening;
     private volatile boolean unwanted;
 
-    DemandListener(DefaultTransferClient client, int limit) {
+    DemandListener(ClientContext client, int limit) {
         super(client.mailbox().context(), limit);
         this.streams = client.streams();
     }

@@ -15,11 +15,11 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** One client's view of a connection. */
 final class EngineConnection implements TransferConnection {
-    private final DefaultTransferClient client;
+    private final ClientContext client;
     private final Connection connection;
     private final CancellableTransfers transfers;
 
-    EngineConnection(DefaultTransferClient client, Connection connection) {
+    EngineConnection(ClientContext client, Connection connection) {
         this.client = client;
         this.connection = connection;
         this.transfers = new CancellableTransfers(client, connection);

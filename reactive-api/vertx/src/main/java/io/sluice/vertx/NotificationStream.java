@@ -15,7 +15,7 @@ final class NotificationStream extends DemandListener<Buffer> implements Notific
     private final Connection connection;
     private volatile @Nullable NotificationSubscription subscription;
 
-    NotificationStream(DefaultTransferClient client, Connection connection) {
+    NotificationStream(ClientContext client, Connection connection) {
         super(client, ASKED_AHEAD);
         this.connection = connection;
     }

@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 
 /** One transfer of the engine, whose end completes a future on the context that started it. */
 abstract class PendingOperation<T> extends StageDelivery<T> implements TransferHandle<T> {
-    private final DefaultTransferClient client;
+    private final ClientContext client;
     private final ContextMailbox mailbox;
     private final Future<T> result;
     private volatile @Nullable Transfer transfer;
 
-    PendingOperation(DefaultTransferClient client) {
+    PendingOperation(ClientContext client) {
         this.client = client;
         this.mailbox = client.mailbox();
         this.result = mailbox.future(end());
@@ -27,7 +27,7 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
     static final class OfBytes extends PendingOperation<TransferResult> implements TransferCallback {
         private final long bytes;
 
-        OfBytes(DefaultTransferClient client, long bytes) {
+        OfBytes(ClientContext client, long bytes) {
             super(client);
             this.bytes = bytes;
         }
@@ -40,7 +40,7 @@ abstract class PendingOperation<T> extends StageDelivery<T> implements TransferH
 
     /** An atomic operation, which fetches what a word of the peer held. */
     static final class OfWord extends PendingOperation<Long> implements FetchCallback {
-        OfWord(DefaultTransferClient client) {
+        OfWord(ClientContext client) {
             super(client);
         }
 

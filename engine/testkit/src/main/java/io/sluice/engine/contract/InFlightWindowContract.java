@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sluice.engine.Connection;
 import io.sluice.engine.InFlightWindow;
 import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RemoteAccessException;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.TooManyPendingException;
 import io.sluice.engine.Transfer;
@@ -23,6 +24,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** No more is ever in flight than the limits, everything that waits gets its turn, and what waits is bounded. */
 interface InFlightWindowContract extends Contract {
@@ -127,6 +130,29 @@ interface InFlightWindowContract extends Contract {
             BytePattern.assertFilled(bytesOf(served), 4);
             BytePattern.assertFilled(bytesOf(back), 4);
             assertThat(pair.connection().window().maxBytesSeen()).isLessThanOrEqualTo(limit);
+            assertCreditsReturn(pair.connection().window());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    default void creditsOfALargeTransferThatFailsComeBack(boolean write) {
+        long limit = 64 << 10;
+        try (EnginePair pair = EnginePair.open(transport(), both -> both.windowBytes(limit))) {
+            MemoryRegion local = pair.local(5 << 20);
+            MemoryRegion served = pair.served(local.length());
+            RemoteRegion remote = pair.attach(served);
+            await(served.close());
+            // each more than the window holds at once
+            for (int i = 0; i < 3; i++) {
+                TerminalSignal signal = write
+                        ? pair.write(local, 0, remote, 0, local.length())
+                        : pair.read(local, 0, remote, 0, local.length());
+                signal.awaitFailure(RemoteAccessException.class);
+                assertCreditsReturn(pair.connection().window());
+            }
+            RemoteRegion other = pair.attach(pair.served(local.length()));
+            pair.write(local, 0, other, 0, local.length()).awaitSuccess();
             assertCreditsReturn(pair.connection().window());
         }
     }
