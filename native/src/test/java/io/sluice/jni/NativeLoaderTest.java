@@ -129,7 +129,7 @@ class NativeLoaderTest {
         properties.put("os.arch", NativeLibrary.version().contains("aarch64") ? "amd64" : "aarch64");
         linker.failures.put("sluice", "no sluice in java.library.path");
 
-        assertThat(load().cause()).hasMessageContaining("there is no /META-INF/native/linux-");
+        assertThat(load().cause()).hasMessageContaining("no resource /META-INF/native/linux-");
     }
 
     @Test
