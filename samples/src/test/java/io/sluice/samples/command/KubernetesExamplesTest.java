@@ -214,7 +214,7 @@ class KubernetesExamplesTest {
                 .toList();
         assertThat(arguments.getFirst()).isEqualTo("mover");
         try (Termination termination = Termination.handle()) {
-            return new CommandLine(new MoverCommand(termination))
+            return OptionTypes.register(new CommandLine(new MoverCommand(termination)))
                     .setCaseInsensitiveEnumValuesAllowed(true)
                     .parseArgs(arguments.stream().skip(1).toArray(String[]::new));
         }

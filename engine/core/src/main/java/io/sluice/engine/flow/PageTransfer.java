@@ -243,6 +243,15 @@ final class PageTransfer extends DataTransfer {
     }
 
     @Override
+    public void start() {
+        if (table.hasRun()) {
+            throw new IllegalStateException(
+                    "a list of pages that was not prepared runs once; prepare it with Connection.prepared()");
+        }
+        super.start();
+    }
+
+    @Override
     @Nullable
     CompletableFuture<Void> takeQuiescence() {
         table.runEnded();

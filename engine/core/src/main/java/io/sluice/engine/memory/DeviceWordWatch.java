@@ -90,7 +90,14 @@ final class DeviceWordWatch extends Deadline implements Runnable {
     @Override
     protected void expired() {
         long begun = System.nanoTime();
-        boolean all = look(begun + TURN_NANOS);
+        boolean all;
+        try {
+            all = look(begun + TURN_NANOS);
+        } catch (Error e) {
+            // the heap may be full for a moment: the waits go on
+            loop.arm(this, begun + LONGEST_PAUSE_NANOS);
+            throw e;
+        }
         long ended = System.nanoTime();
         long rest = ended - begun;
         if (!all) {
@@ -113,6 +120,8 @@ final class DeviceWordWatch extends Deadline implements Runnable {
             next++;
         }
         next = 0;
+        // the region it stopped in may have left
+        inRegion = SignalWaits.START;
         return true;
     }
 
@@ -122,7 +131,7 @@ final class DeviceWordWatch extends Deadline implements Runnable {
         }
         try {
             return region.words().look(inRegion, until);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | InternalError e) {
             LOG.warn("words of {} cannot be read, so the waits for them end", region, e);
             region.words().waits().close(new SluiceException("words of " + region + " cannot be read", e));
             return SignalWaits.END;

@@ -78,6 +78,8 @@ final class LoopWait implements SignalWait, SignalWaiter, Runnable {
         } else {
             try {
                 reached(region.words().get(at));
+            } catch (IllegalStateException e) {
+                failed(new SluiceException("words of " + region + " cannot be read", e));
             } finally {
                 region.release();
             }

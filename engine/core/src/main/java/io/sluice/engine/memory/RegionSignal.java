@@ -7,6 +7,7 @@ import io.sluice.engine.RegionClosedException;
 import io.sluice.engine.Signal;
 import io.sluice.engine.SignalCallback;
 import io.sluice.engine.SignalWait;
+import io.sluice.engine.SluiceException;
 import io.sluice.engine.progress.PollerLoop;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -65,6 +66,8 @@ record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at
                 if (wait.isSatisfiedBy(seen)) {
                     wait.complete(seen);
                 }
+            } catch (IllegalStateException e) {
+                wait.completeExceptionally(new SluiceException("words of " + owner + " cannot be read", e));
             } finally {
                 owner.release();
             }

@@ -535,7 +535,7 @@ final class PeerSession
             loop.disarm(drain);
         }
         flow.stop(why);
-        // each step must be taken, whatever becomes of the others: somebody waits for each
+        // each step must be taken, also when another fails: each has its waiters
         step(() -> sayGoodbye(why)); // before the lanes close, so that the peer learns of it in this order
         step(paths::close);
         step(flow::endAll);
@@ -565,7 +565,7 @@ final class PeerSession
 
     private void sayGoodbye(ConnectionEnd why) {
         if (why.kind() == ConnectionEnd.Kind.CLOSED_HERE && !control.isClosed()) {
-            notifications.sendDueProgress();
+            step(notifications::sendDueProgress);
             GracefulClose.say(engine.unfinished(), loop, control, why.reason());
         } else if (why.kind() == ConnectionEnd.Kind.CLOSED_BY_PEER) {
             paths.peerClosed();

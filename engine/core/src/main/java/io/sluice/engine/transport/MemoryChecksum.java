@@ -92,7 +92,7 @@ public final class MemoryChecksum {
         long end = offset + length;
         while (at < end) {
             int part = (int) Math.min(end - at, piece.length);
-            from.copyOut(at, to.asSlice(0, part));
+            from.copyOut(at, part == piece.length ? to : to.asSlice(0, part));
             MemorySegment.copy(to, ValueLayout.JAVA_BYTE, 0, piece, 0, part);
             sum.update(piece, 0, part);
             at += part;

@@ -167,6 +167,15 @@ public final class PageTable {
         pages = count;
     }
 
+    /**
+     * Whether it was filled for one run, and that run has ended.
+     *
+     * @return true after {@link #runEnded()} of a table whose memory comes from a pool, until it is filled again
+     */
+    public boolean hasRun() {
+        return runsOnce != null && !filled.hold(1);
+    }
+
     /** The transfer has ended and nothing of it is posted any more. If it runs once, no offset may be asked for from here on. */
     public void runEnded() {
         PageTablePool pool = runsOnce;

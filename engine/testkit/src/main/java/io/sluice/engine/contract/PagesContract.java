@@ -488,6 +488,33 @@ public interface PagesContract extends Contract {
     }
 
     @Test
+    default void pagesThatWereNotPreparedRunOnce() {
+        try (EnginePair pair = EnginePair.open(transport())) {
+            MemoryRegion source = filled(pair.local(4096), 7);
+            MemoryRegion served = pair.served(4096);
+            RemoteRegion remote = pair.attach(served);
+            CompletableFuture<Throwable> again = new CompletableFuture<>();
+            int[] numbers = {3, 1, 0, 2};
+            pair.connection()
+                    .writePages(source, numbers, remote, numbers, 1024, PAGE_DEFAULTS, (transfer, failed, error) -> {
+                        try {
+                            ((PreparedTransfer) transfer).start();
+                            again.completeExceptionally(new AssertionError("it was started again"));
+                        } catch (IllegalStateException e) {
+                            again.complete(e);
+                        }
+                    });
+            assertThat(await(again)).hasMessageContaining("runs once");
+            PageEnds ends = new PageEnds();
+            pair.connection().writePages(source, numbers, remote, numbers, 1024, PAGE_DEFAULTS, ends);
+            ends.awaitSuccess();
+            await(pair.connection().quiet());
+            BytePattern.assertFilled(bytesOf(served), 7);
+            assertCreditsReturn(pair.connection().window());
+        }
+    }
+
+    @Test
     default void aPreparedOneRunsAgainWithOtherPages() {
         int room = 300;
         int pageBytes = 700;

@@ -18,7 +18,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
-/** The memory that a prefill process writes into: the page pool, and their table of seals. */
+/** The memory that a prefill process writes into: the page pool, and its table of seals. */
 final class ReceivedPages {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReceivedPages.class);

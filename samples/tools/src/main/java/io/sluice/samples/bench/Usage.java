@@ -103,7 +103,7 @@ final class Usage {
 
     /**
      * What the threads that carry transfers allocate: the pollers, those that drive rounds, and event loops. Other threads of this process,
-     * such as one that answers a scrape, does not count.
+     * such as one that answers a scrape, do not count.
      */
     static final class TransferThreads {
 

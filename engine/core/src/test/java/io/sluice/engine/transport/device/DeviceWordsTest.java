@@ -188,4 +188,12 @@ class DeviceWordsTest {
         store(sound, 0, 1);
         assertThat(Patience.await(kept)).isEqualTo(1);
     }
+
+    @Test
+    void waitsForWordsThatCannotBeReadEndAtOnce() {
+        MemoryRegion broken = ofDevice(64);
+        DeviceRegistration.of(broken).breakDown();
+        assertThat(Patience.failure(broken.signal(0).awaitAtLeast(1), SluiceException.class))
+                .hasMessageContaining("cannot be read");
+    }
 }
