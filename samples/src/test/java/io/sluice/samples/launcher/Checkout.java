@@ -59,6 +59,9 @@ final class Checkout {
                 public class Main {
                     public static void main(String[] arguments) throws Exception {
                         System.out.println("started");
+                        if (arguments.length > 1) {
+                            System.out.println("there: " + java.nio.file.Files.exists(java.nio.file.Path.of(arguments[1])));
+                        }
                         System.in.read();
                         System.out.println(Late.word());
                     }
@@ -125,6 +128,13 @@ final class Checkout {
     Launched startAtTerminal(String redirections, Map<String, String> environment) throws IOException {
         String command = "bash ./sluice command " + redirections;
         return start(List.of("script", "--quiet", "--return", "--command", command, "/dev/null"), environment);
+    }
+
+    /** Starts it in a locale, with the name of a file that is there, and that is not ASCII. */
+    Launched startWithFile(String locale) throws IOException {
+        // the name comes from the shell, as this JVM may not be able to write it either
+        String command = "unset LANG LC_CTYPE; name=$'\\303\\244'; : > \"$name\"; exec bash ./sluice command \"$name\"";
+        return start(List.of("bash", "-c", command), Map.of("LC_ALL", locale));
     }
 
     /** Starts it where the C compiler is missing until apt-get brings it. */

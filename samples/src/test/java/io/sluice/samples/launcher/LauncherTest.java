@@ -124,6 +124,17 @@ class LauncherTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"C", "POSIX", "C.UTF-8", "xx_XX.UTF-8", ""})
+    void aFileWhoseNameIsNotAsciiIsFoundInAnyLocale(String locale) throws IOException, InterruptedException {
+        try (Launched program = checkout.startWithFile(locale)) {
+            program.awaitPrinted("there: ");
+            program.type("");
+            assertThat(program.awaitEnd()).as(program.printed()).isZero();
+            assertThat(program.printed()).contains("there: true");
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"a:b", "a$b"})
     void aFolderThatCannotBeBuiltInIsRefusedAtOnce(String name) throws IOException, InterruptedException {
         Checkout other = new Checkout(folder.resolve(name), folder.resolve("other-tools"));
