@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The frames of a lane that wait to be sent, in order: a ring of headers in native memory, with arrays of the data of
- * each. It grows to the most that ever waited at once, and then allocates nothing.
+ * each. It grows to the largest number that waited at once, and allocates nothing from then on.
  */
 final class OutboundFrames {
     private static final int INITIAL = 64;
-    // a payload up to here is copied behind its header: another entry for the kernel to fetch would cost more
+    // a payload of up to so many bytes is copied behind its header: one more entry of the vector would cost more
     private static final int MOST_COPIED_BYTES = 64;
     private static final int SLOT_BYTES = FrameHeader.LONGEST_BYTES + MOST_COPIED_BYTES;
-    // frames get their sums shortly before they leave: the first should not wait until those of all are known
+    // frames get their sums shortly before they are sent: the first should not wait for the sums of all
     private static final long SUMMED_AT_ONCE = 1 << 20;
-    // a peer that takes bytes as fast as they leave would keep a call from ending
+    // if the peer takes bytes as fast as they are sent, a longer call would not end
     static final long DESCRIBED_BYTES = 8 << 20;
 
     // null: the connection has no checksums
@@ -104,13 +104,13 @@ final class OutboundFrames {
         payloads[slot] = memory;
         payloadOffsets[slot] = offset;
         long length = payloadLengths[slot];
-        // of what may be missing the kernel finds out when the frame is to leave
+        // if mapped memory is missing, the kernel reports it when the frame is sent
         if (copiesSmall && length <= MOST_COPIED_BYTES && !memory.isMapped()) {
             try {
                 MemorySegment.copy(memory, offset, headers, headerAt(slot) + headerBytes(slot), length);
                 copied[slot] = true;
             } catch (IllegalStateException | InternalError gone) {
-                // freed: that, too
+                // freed: sending it fails
                 copied[slot] = false;
             }
         }
@@ -121,7 +121,65 @@ final class OutboundFrames {
         leases[(int) (tail - 1) & mask] = region;
     }
 
-    /** Adds a request that is one of pages. */
+    /** Adds the frames of a request without pages. */
+    void add(WorkRequest request) {
+        switch (request.operation()) {
+            case WRITE -> {
+                addFrame(
+                        request.hasSignal() ? FrameHeader.WRITE_BEFORE_SIGNAL : FrameHeader.WRITE,
+                        request,
+                        request.localAddress(),
+                        request.length());
+                payloadIn(request.local().segment(), request.localOffset());
+                if (request.hasSignal()) {
+                    RemoteKey signal = request.signal();
+                    addWord(
+                            FrameHeader.SIGNAL_OF_WRITE,
+                            signal.handle(),
+                            signal.key(),
+                            signal.epoch(),
+                            request.signalOffset(),
+                            WorkRequest.WORD_BYTES,
+                            request.signalAddend(),
+                            0);
+                }
+            }
+            case PUT -> addWord(FrameHeader.PUT, request);
+            case SIGNAL -> addWord(FrameHeader.SIGNAL, request);
+            case READ -> addFrame(FrameHeader.READ, request, 0, 0);
+            case FETCH_ADD -> addWord(FrameHeader.FETCH_ADD, request);
+            case COMPARE_AND_SWAP -> addWord(FrameHeader.COMPARE_AND_SWAP, request);
+        }
+    }
+
+    private void addFrame(int operation, WorkRequest request, long payloadAddress, long payloadLength) {
+        RemoteKey remote = request.remote();
+        add(
+                operation,
+                0,
+                remote.handle(),
+                remote.key(),
+                remote.epoch(),
+                request.remoteOffset(),
+                request.length(),
+                payloadAddress,
+                payloadLength);
+    }
+
+    private void addWord(int operation, WorkRequest request) {
+        RemoteKey remote = request.remote();
+        addWord(
+                operation,
+                remote.handle(),
+                remote.key(),
+                remote.epoch(),
+                request.remoteOffset(),
+                request.length(),
+                request.operand(),
+                request.expected());
+    }
+
+    /** Adds the frame of a request with pages. */
     void addPages(WorkRequest request) {
         RemoteKey remote = request.remote();
         PagedPayload payload = newPages().ofRequest(request);

@@ -8,7 +8,6 @@ import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.ExportedRegion;
-import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.SecureStream;
 import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
@@ -19,14 +18,14 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A socket and both directions on it: frames out, of this side's requests and of answers to the peer's, and the requests that
- * wait for the peer's answers. {@link InboundFrames} reads the other direction.
+ * A socket: sends frames of this side's requests and of answers to the peer's requests, and closes the socket in order.
+ * {@link InboundFrames} reads the other direction, {@link OutstandingRequests} holds the requests without an answer.
  */
 final class TcpLane implements InboundFrames.Sink {
     private static final String MEMORY_FREED = "memory was freed while it was registered and being sent";
-    // what a stream encrypts at a time
+    // the most that a stream encrypts at once
     private static final long COPIED_BYTES = 128 * 1024;
-    // a lane takes the poller's time, of which other connections want some
+    // the most in a cycle, in which other connections have work, too
     private static final long ENCRYPTED_A_CYCLE = 1 << 20;
     private static final long SENT_A_CYCLE = 8 << 20;
 
@@ -41,43 +40,31 @@ final class TcpLane implements InboundFrames.Sink {
     private final @Nullable SecureStream stream;
     private final OutboundFrames out;
     private final InboundFrames in;
+    private final OutstandingRequests requests;
     private final Runnable flush = this::flush;
-
-    // this side's requests, in the order of posting
-    private final ArrayDeque<WorkRequest> writes = new ArrayDeque<>();
-    private final ArrayDeque<WorkRequest> reads = new ArrayDeque<>();
-    private long load;
-    // running counts of what is acknowledged: writes, puts, signals; a write counts with the signal it carries
-    private long begunWrites;
-    private long sentWrites;
-    private long acknowledgedWrites;
-    // and of what is answered: reads and atomic operations
-    private long begunReads;
-    private long sentReads;
-    private long answeredReads;
 
     // the peer's requests: writes that took effect or were refused, and how many of them the peer knows of
     private long handledWrites;
     private long reportedWrites;
     private int waitingAnswers;
     private long waitingBytes;
-    // the youngest refusals: the frames that tell of them are lost if the lane breaks
+    // the latest refusals: the frames that report them are lost if the lane breaks
     private final ArrayDeque<LaneFence.Refusal> refusals = new ArrayDeque<>();
     private long refusalsKnownAfter;
 
     private boolean flushScheduled;
     private boolean awaitingRoom;
-    // the peer asks for more than it may, and is not heard until it has taken answers
+    // the peer exceeds its window of requests, and its socket is not read until it has taken answers
     private boolean readsPaused;
     private boolean broken;
-    // the socket is closed, and the lane's requests wait for the peer to say which of them it has handled
+    // the socket is closed, and the lane's requests wait for the peer's report which of them it has handled
     private boolean fenced;
     private boolean settled;
     private boolean closed;
     private long lastProgress;
     private int lastUnacknowledged;
 
-    /** Takes a socket over; if this fails, it stays the caller's to close. */
+    /** Takes over a socket; if this fails, the caller has to close it. */
     TcpLane(
             TcpEndpoint endpoint,
             EndpointContext context,
@@ -101,12 +88,13 @@ final class TcpLane implements InboundFrames.Sink {
             Sockets.setReceiveBuffer(descriptor, buffer);
         }
         this.stream = stream;
+        this.requests = new OutstandingRequests(endpoint, context);
         this.out = new OutboundFrames(context.integrity() == Integrity.CRC32C ? scratch.sum() : null, stream == null);
         this.in = new InboundFrames(context, scratch, descriptor, stream, this);
         this.lastProgress = context.loop().now();
         this.watch = context.loop().watch(descriptor, this::ready);
         if (stream != null) {
-            // what came with the end of the handshake, the descriptor does not tell of
+            // bytes that came with the end of the handshake: the descriptor does not become readable for them
             context.loop().execute(this::receiveMore);
         }
     }
@@ -117,96 +105,22 @@ final class TcpLane implements InboundFrames.Sink {
 
     /** Bytes of this side's requests under way, with a share for each request's own cost. */
     long load() {
-        return load;
+        return requests.load();
     }
 
     boolean hasRoom() {
-        return !broken && writes.size() + reads.size() < maxOutstanding;
+        return !broken && requests.size() < maxOutstanding;
     }
 
     void post(WorkRequest request) {
         markWorkBegins();
+        requests.add(request);
         if (request.hasPages()) {
-            (request.operation() == WorkRequest.Opcode.WRITE ? writes : reads).addLast(request);
             out.addPages(request);
         } else {
-            addFrames(request);
+            out.add(request);
         }
-        load += request.length() + FrameHeader.BYTES;
         scheduleFlush();
-    }
-
-    private void addFrames(WorkRequest request) {
-        switch (request.operation()) {
-            case WRITE -> {
-                writes.addLast(request);
-                addFrame(
-                        request.hasSignal() ? FrameHeader.WRITE_BEFORE_SIGNAL : FrameHeader.WRITE,
-                        request,
-                        request.localAddress(),
-                        request.length());
-                out.payloadIn(request.local().segment(), request.localOffset());
-                if (request.hasSignal()) {
-                    RemoteKey signal = request.signal();
-                    out.addWord(
-                            FrameHeader.SIGNAL_OF_WRITE,
-                            signal.handle(),
-                            signal.key(),
-                            signal.epoch(),
-                            request.signalOffset(),
-                            WorkRequest.WORD_BYTES,
-                            request.signalAddend(),
-                            0);
-                }
-            }
-            case PUT -> {
-                writes.addLast(request);
-                addWord(FrameHeader.PUT, request);
-            }
-            case SIGNAL -> {
-                writes.addLast(request);
-                addWord(FrameHeader.SIGNAL, request);
-            }
-            case READ -> {
-                reads.addLast(request);
-                addFrame(FrameHeader.READ, request, 0, 0);
-            }
-            case FETCH_ADD -> {
-                reads.addLast(request);
-                addWord(FrameHeader.FETCH_ADD, request);
-            }
-            case COMPARE_AND_SWAP -> {
-                reads.addLast(request);
-                addWord(FrameHeader.COMPARE_AND_SWAP, request);
-            }
-        }
-    }
-
-    private void addFrame(int operation, WorkRequest request, long payloadAddress, long payloadLength) {
-        RemoteKey remote = request.remote();
-        out.add(
-                operation,
-                0,
-                remote.handle(),
-                remote.key(),
-                remote.epoch(),
-                request.remoteOffset(),
-                request.length(),
-                payloadAddress,
-                payloadLength);
-    }
-
-    private void addWord(int operation, WorkRequest request) {
-        RemoteKey remote = request.remote();
-        out.addWord(
-                operation,
-                remote.handle(),
-                remote.key(),
-                remote.epoch(),
-                request.remoteOffset(),
-                request.length(),
-                request.operand(),
-                request.expected());
     }
 
     // ---- sending ----
@@ -300,9 +214,9 @@ final class TcpLane implements InboundFrames.Sink {
                     FrameHeader.WRITE_PAGES,
                     FrameHeader.WRITE_BEFORE_SIGNAL,
                     FrameHeader.PUT,
-                    FrameHeader.SIGNAL -> begunWrites++;
+                    FrameHeader.SIGNAL -> requests.writeBegins();
             case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
-                begunReads++;
+                requests.readBegins();
             default -> {}
         }
     }
@@ -313,9 +227,9 @@ final class TcpLane implements InboundFrames.Sink {
                     FrameHeader.WRITE_PAGES,
                     FrameHeader.SIGNAL_OF_WRITE,
                     FrameHeader.PUT,
-                    FrameHeader.SIGNAL -> sentWrites++;
+                    FrameHeader.SIGNAL -> requests.writeSent();
             case FrameHeader.READ, FrameHeader.READ_PAGES, FrameHeader.FETCH_ADD, FrameHeader.COMPARE_AND_SWAP ->
-                sentReads++;
+                requests.readSent();
             case FrameHeader.READ_DATA, FrameHeader.FETCHED, FrameHeader.REFUSED, FrameHeader.NACK ->
                 answersGone(1, payload);
             default -> {}
@@ -344,7 +258,7 @@ final class TcpLane implements InboundFrames.Sink {
         }
         if (readable && !closed && !broken) {
             if (readsPaused) {
-                // it is not watched for bytes, so this is its end
+                // the descriptor is not watched for bytes, so this is the end of the stream
                 lost("the peer closed the socket");
             } else {
                 receive();
@@ -364,7 +278,7 @@ final class TcpLane implements InboundFrames.Sink {
             readsPaused = false;
             watchAsNeeded();
             if (stream != null) {
-                // what it has received already, the descriptor does not tell of
+                // bytes that it has received already: the descriptor does not become readable for them
                 context.loop().execute(this::receiveMore);
             }
         }
@@ -430,7 +344,7 @@ final class TcpLane implements InboundFrames.Sink {
     public void writeHandled(CompletionStatus status) {
         handledWrites++;
         if (status != CompletionStatus.SUCCESS) {
-            // the count tells the peer which write it was, so those before it are reported first
+            // the peer identifies the write by the count, so those before it are reported first
             handledWrites--;
             acknowledge();
             handledWrites++;
@@ -501,34 +415,17 @@ final class TcpLane implements InboundFrames.Sink {
 
     @Override
     public void writesAcknowledged(long count, CompletionStatus last) {
-        // one that is still leaving is not to be given back: the kernel reads its memory
-        if (count <= acknowledgedWrites || count > sentWrites) {
-            throw new ProtocolException("the peer acknowledges writes that were not sent");
-        }
-        while (acknowledgedWrites < count) {
-            acknowledgedWrites++;
-            WorkRequest request = writes.removeFirst();
-            load -= request.length() + FrameHeader.BYTES;
-            context.completed(request, acknowledgedWrites == count ? last : CompletionStatus.SUCCESS);
-        }
+        requests.acknowledged(count, last);
     }
 
     @Override
     public WorkRequest readAnswered() {
-        WorkRequest request = answeredReads < sentReads ? reads.peekFirst() : null;
-        if (request == null) {
-            throw new ProtocolException("the peer answers a read that was not asked");
-        }
-        return request;
+        return requests.nextAnswered();
     }
 
     @Override
     public void readDone(CompletionStatus status) {
-        WorkRequest request = reads.removeFirst();
-        answeredReads++;
-        endpoint.answered(request);
-        load -= request.length() + FrameHeader.BYTES;
-        context.completed(request, status);
+        requests.answered(status);
     }
 
     @Override
@@ -548,7 +445,7 @@ final class TcpLane implements InboundFrames.Sink {
         answersGone(0, out.refuseClosed());
     }
 
-    /** What was idle has made no progress because it had nothing to do. */
+    /** Restarts the measure of progress: an idle lane had nothing to do. */
     private void markWorkBegins() {
         if (!hasWork()) {
             progress();
@@ -556,7 +453,7 @@ final class TcpLane implements InboundFrames.Sink {
     }
 
     private boolean hasWork() {
-        return !writes.isEmpty() || !reads.isEmpty() || !out.isEmpty() || in.isInsideFrame();
+        return !requests.isEmpty() || !out.isEmpty() || in.isInsideFrame();
     }
 
     private void progress() {
@@ -572,7 +469,7 @@ final class TcpLane implements InboundFrames.Sink {
         if (broken || !hasWork()) {
             return false;
         }
-        // what the kernel has taken may still be on its way over a slow link, for longer than the time-out
+        // bytes that the kernel has taken may be in transit over a slow link for longer than the time-out
         int unacknowledged = Sockets.unacknowledgedBytes(descriptor);
         if (unacknowledged >= 0 && unacknowledged < lastUnacknowledged) {
             progress();
@@ -581,7 +478,7 @@ final class TcpLane implements InboundFrames.Sink {
         return now - lastProgress > timeoutNanos;
     }
 
-    /** The socket is of no use any more, through nobody's fault: other lanes may take over. */
+    /** The socket is unusable, without a violation of the protocol: other lanes may take over. */
     private void lost(String reason) {
         if (!closed && !broken) {
             endpoint.laneLost(this, new ConnectionLostException("lane " + index + ": " + reason));
@@ -592,12 +489,12 @@ final class TcpLane implements InboundFrames.Sink {
         return !closed && !broken;
     }
 
-    /** Whether the peer's word is waited for. */
+    /** Whether the peer's fence report is missing. */
     boolean awaitsPeer() {
         return fenced && !settled && !closed;
     }
 
-    /** From here on nothing of this lane takes effect on this side, nor touches this side's memory. */
+    /** Closes the socket: from now on nothing of this lane takes effect on this side or touches its memory. */
     LaneFence fence() {
         broken = true;
         fenced = true;
@@ -615,44 +512,23 @@ final class TcpLane implements InboundFrames.Sink {
     }
 
     /**
-     * The peer has closed its side as well and says what it has handled. That ends; what it has not handled had no effect but for
-     * bytes that are written again, and goes to other lanes. Only an atomic operation that was sent is never sent again.
+     * The peer has closed its side as well, and reports what it has handled.
+     *
+     * @param displaced takes the requests that other lanes have to carry
      */
     void settle(LaneFence peer, ArrayDeque<WorkRequest> displaced) {
-        if (settled || peer.handled() < acknowledgedWrites || peer.handled() > sentWrites) {
+        if (settled || !requests.canBeHandled(peer.handled())) {
             throw new ProtocolException("the peer counts what was not sent on lane " + index);
         }
         settled = true;
-        load = 0;
-        ArrayDeque<WorkRequest> handled = new ArrayDeque<>();
-        for (long i = acknowledgedWrites; i < peer.handled(); i++) {
-            handled.addLast(writes.removeFirst());
-        }
-        displaced.addAll(writes);
-        writes.clear();
-        ArrayDeque<WorkRequest> unknown = new ArrayDeque<>();
-        WorkRequest read;
-        while ((read = reads.pollFirst()) != null) {
-            boolean begun = answeredReads < begunReads;
-            answeredReads++;
-            (begun && read.operation().isFetching() ? unknown : displaced).addLast(read);
-        }
-        // last, as what is told of an end may begin something new
-        WorkRequest next;
-        while ((next = handled.pollFirst()) != null) {
-            acknowledgedWrites++;
-            context.completed(next, peer.statusOf(acknowledgedWrites));
-        }
-        while ((next = unknown.pollFirst()) != null) {
-            context.completed(next, CompletionStatus.OUTCOME_UNKNOWN);
-        }
+        requests.settle(peer, displaced);
     }
 
     private void fail(String reason) {
         fail(new ConnectionLostException("lane " + index + ": " + reason));
     }
 
-    /** Nothing more is sent or received; the engine closes the lane when it has found out why it broke. */
+    /** Stops sending and receiving; the engine closes the lane when it knows why it broke. */
     void fail(SluiceException error) {
         if (!closed && !broken) {
             broken = true;
@@ -661,7 +537,7 @@ final class TcpLane implements InboundFrames.Sink {
         }
     }
 
-    /** Nothing is owed to the peer any more. */
+    /** The peer has closed the connection: unsent data can be dropped. */
     void peerClosed() {
         if (!closed && !fenced) {
             Sockets.setResetOnClose(descriptor);
@@ -680,17 +556,6 @@ final class TcpLane implements InboundFrames.Sink {
             out.clear();
             answersGone(waitingAnswers, waitingBytes);
         }
-        WorkRequest request;
-        while ((request = writes.pollFirst()) != null) {
-            boolean begun = acknowledgedWrites < begunWrites;
-            acknowledgedWrites++;
-            context.completed(request, begun ? CompletionStatus.FLUSHED : CompletionStatus.FLUSHED_UNSENT);
-        }
-        while ((request = reads.pollFirst()) != null) {
-            boolean begun = answeredReads < begunReads;
-            answeredReads++;
-            endpoint.answered(request);
-            context.completed(request, begun ? CompletionStatus.FLUSHED : CompletionStatus.FLUSHED_UNSENT);
-        }
+        requests.flush();
     }
 }
