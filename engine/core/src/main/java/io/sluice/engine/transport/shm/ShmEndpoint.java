@@ -7,7 +7,6 @@ import io.sluice.engine.RegionMemory;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportMetrics.PathState;
 import io.sluice.engine.TransportUnavailableException;
-import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
@@ -19,7 +18,6 @@ import io.sluice.engine.transport.PageLists;
 import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.RemoteKey;
 import io.sluice.engine.transport.TransportMessages;
-import io.sluice.engine.transport.WireCounter;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -30,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One end of a connection: it carries everything out by itself. Apart from {@link #execute} everything happens on the loop's
- * thread.
+ * One end of a connection. It carries out this side's requests by itself: the peer takes no part. On the loop's thread,
+ * except for {@link #execute}.
  */
 final class ShmEndpoint
         implements Endpoint,
@@ -42,11 +40,6 @@ final class ShmEndpoint
                 PageLists,
                 NotificationSender {
     private static final Logger LOG = LoggerFactory.getLogger(ShmEndpoint.class);
-    // after so many bytes the loop looks at its other connections; each turn fetches the code and data of its copies
-    // from memory again, a cost that must stay small in comparison
-    private static final long BYTES_A_TURN = 16 << 20;
-    // what takes some microseconds to copy: what completes behind it does so later
-    private static final long BYTES_A_BATCH = 16 * 1024;
 
     private final EndpointContext context;
     private final ShmOptions options;
@@ -54,16 +47,12 @@ final class ShmEndpoint
     private final ShmHandshake handshake;
     private final OwnRegions ownRegions;
     private final PeerRegions peerRegions;
+    private final BatchExecutor batches;
 
     private @Nullable Path path;
-    private @Nullable CrossMemory crossMemory;
     private boolean peerAllowsCrossMemory;
     private String crossMemoryRefused = "";
     private boolean saidPartial;
-    private long bytesLeft = BYTES_A_TURN;
-    private long bytesOfBatch;
-    private boolean owesPostable;
-    private boolean changedWords;
     // for any thread
     private volatile boolean met;
     private boolean closed;
@@ -77,6 +66,7 @@ final class ShmEndpoint
         this.handshake = new ShmHandshake(context, host, options.directory(), secrets, new HandshakeEnd());
         this.ownRegions = new OwnRegions(context, () -> options.crossMemoryAttach() && peerAllowsCrossMemory);
         this.peerRegions = new PeerRegions(context, options.trustHugePages());
+        this.batches = new BatchExecutor(context, this::stopped);
     }
 
     // ---- setting up ----
@@ -115,7 +105,7 @@ final class ShmEndpoint
             if (options.crossMemoryAttach() && peer.allowsCrossMemoryAttach()) {
                 int process = (int) (link.peer() >>> 32);
                 CrossMemory.Attempt attempt = CrossMemory.attempt(process, peer);
-                crossMemory = attempt.memory();
+                batches.crossMemory(attempt.memory());
                 crossMemoryRefused = attempt.refused();
             }
             made.begin();
@@ -160,7 +150,7 @@ final class ShmEndpoint
     @Override
     public RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
         try {
-            return peerRegions.key(handle, descriptor, keys, crossMemory != null, crossMemoryRefused);
+            return peerRegions.key(handle, descriptor, keys, batches.hasCrossMemory(), crossMemoryRefused);
         } catch (MemoryNotAccessibleException e) {
             sayPartial(String.valueOf(e.getMessage()));
             throw e;
@@ -177,7 +167,7 @@ final class ShmEndpoint
     @Override
     public boolean takesPages(RemoteKey remote) {
         ShmRemoteKey key = (ShmRemoteKey) remote;
-        // several of those for cross-memory attach go into one call anyway
+        // for cross-memory attach several requests go into one call anyway
         return key.isMapped();
     }
 
@@ -241,12 +231,12 @@ final class ShmEndpoint
             long remoteOffset,
             long length) {
         MemorySegment memory = ((ShmRemoteKey) remote).memory();
-        // a dishonest peer may say so of what its descriptor lets be written; posted, it is refused
+        // a dishonest peer may have mapped it read-only although its descriptor allows writes; if posted, it is refused
         if (memory == null || (memory.isReadOnly() && operation != WorkRequest.Opcode.READ)) {
             return false;
         }
         try {
-            // what is missing is found out again when it is posted, and told
+            // if memory is missing, the posted request finds that out again and reports it
             return operation == WorkRequest.Opcode.READ
                     ? MappedMemory.copy(memory, remoteOffset, local.segment(), localOffset, length)
                     : MappedMemory.copy(local.segment(), localOffset, memory, remoteOffset, length);
@@ -257,148 +247,16 @@ final class ShmEndpoint
 
     @Override
     public int post(WorkRequest[] batch, int from, int count) {
-        int done = 0;
-        while (done < count && !closed) {
-            int at = from + done;
-            int accepted = switch (wayOf(batch[at])) {
-                case MAPPED -> postMapped(batch, at, run(batch, at, count - done));
-                case CROSS_MEMORY -> postCrossMemory(batch, at, run(batch, at, count - done));
-            };
-            if (accepted == 0) {
-                break;
-            }
-            done += accepted;
-        }
+        int done = batches.post(batch, from, count);
         tellWords();
         return done;
-    }
-
-    private static RegionKeys.Way wayOf(WorkRequest request) {
-        return ((ShmRemoteKey) request.remote()).keys().way();
-    }
-
-    /** How many of the next ones go the same way, and are of the same operation. */
-    private static int run(WorkRequest[] batch, int from, int count) {
-        RegionKeys.Way way = wayOf(batch[from]);
-        WorkRequest.Opcode operation = batch[from].operation();
-        int length = 1;
-        while (length < count && wayOf(batch[from + length]) == way && batch[from + length].operation() == operation) {
-            length++;
-        }
-        return length;
-    }
-
-    private boolean isTurnOver() {
-        if (bytesLeft > 0) {
-            return false;
-        }
-        owesPostable = true;
-        return true;
-    }
-
-    /**
-     * Carries out several, and completes them only then: what completes them would come from memory again after each large
-     * copy, which takes the caches for itself.
-     */
-    private int postMapped(WorkRequest[] batch, int from, int run) {
-        if (isTurnOver()) {
-            return 0;
-        }
-        int end = from + run;
-        int next = from;
-        CompletionStatus status = CompletionStatus.SUCCESS;
-        while (next < end && bytesLeft > 0 && status == CompletionStatus.SUCCESS) {
-            WorkRequest first = batch[next];
-            int count = MappedMemory.inOnePiece(batch, next, end - next, bytesLeft);
-            WorkRequest last = batch[next + count - 1];
-            long bytes = last.remoteOffset() - first.remoteOffset() + last.length();
-            status = MappedMemory.execute(first, bytes);
-            if (status != CompletionStatus.SUCCESS && count > 1) {
-                // each has a status of its own
-                count = 1;
-                bytes = first.length();
-                status = MappedMemory.execute(first, bytes);
-            }
-            changedWords |= first.operation().isAtomic() || first.hasSignal();
-            bytesLeft -= bytes;
-            next += count;
-        }
-        int succeeded = status == CompletionStatus.SUCCESS ? next : next - 1;
-        for (int i = from; i < next; i++) {
-            copied(batch[i], i < succeeded ? CompletionStatus.SUCCESS : status);
-        }
-        for (int i = from; i < succeeded; i++) {
-            context.completed(batch[i], CompletionStatus.SUCCESS);
-        }
-        if (status != CompletionStatus.SUCCESS) {
-            context.completed(batch[succeeded], status);
-        }
-        return next - from;
-    }
-
-    /** Counts what was copied; a word that is fetched is received, too. */
-    private void copied(WorkRequest request, CompletionStatus status) {
-        long bytes = request.length();
-        if (status == CompletionStatus.SUCCESS) {
-            WorkRequest.Opcode operation = request.operation();
-            if (operation.changesRemote()) {
-                context.count(WireCounter.SENT, bytes + (request.hasSignal() ? WorkRequest.WORD_BYTES : 0));
-            }
-            if (operation.bringsBack()) {
-                context.count(WireCounter.RECEIVED, bytes);
-            }
-        }
-        bytesOfBatch += bytes;
-        if (bytesOfBatch >= BYTES_A_BATCH) {
-            bytesOfBatch = 0;
-            context.loop().beginBatch();
-        }
-    }
-
-    private int postCrossMemory(WorkRequest[] batch, int from, int run) {
-        if (isTurnOver()) {
-            return 0;
-        }
-        if (((ShmRemoteKey) batch[from].remote()).hasEnded()) {
-            context.completed(batch[from], CompletionStatus.UNKNOWN_REGION);
-            return 1;
-        }
-        int count = 0;
-        while (count < run
-                && count < CrossMemory.mostRequests()
-                && bytesLeft > 0
-                && !((ShmRemoteKey) batch[from + count].remote()).hasEnded()) {
-            bytesLeft -= batch[from + count].length();
-            count++;
-        }
-        CrossMemory memory = crossMemory;
-        int succeeded = memory == null ? CrossMemory.PROCESS_ENDED : memory.execute(batch, from, count);
-        for (int i = 0; i < succeeded; i++) {
-            copied(batch[from + i], CompletionStatus.SUCCESS);
-        }
-        for (int i = 0; i < succeeded; i++) {
-            context.completed(batch[from + i], CompletionStatus.SUCCESS);
-        }
-        if (succeeded > 0) {
-            return succeeded;
-        }
-        if (succeeded == CrossMemory.PROCESS_ENDED) {
-            // the end of the connection, which follows, ends it
-            context.loop().execute(this::stopped);
-            return 0;
-        }
-        context.completed(batch[from], CrossMemory.whyFailed(batch[from]));
-        return 1;
     }
 
     /** The target's code may wait for a word that was changed. */
     private void tellWords() {
         Path current = path;
-        if (changedWords && current != null) {
-            changedWords = false;
-            if (current.outgoing.tellChanged()) {
-                current.wakeIfParked();
-            }
+        if (current != null && batches.takeChangedWords() && current.outgoing.tellChanged()) {
+            current.wakeIfParked();
         }
     }
 
@@ -491,14 +349,12 @@ final class ShmEndpoint
                     work++;
                 }
             } catch (SluiceException e) {
-                // what is damaged stays so, and would fail in every cycle until the connection has ended
+                // a damaged ring would fail in every cycle until the connection has ended
                 failed = true;
                 context.failed(e);
                 return 1;
             }
-            bytesLeft = BYTES_A_TURN;
-            if (owesPostable && !closed) {
-                owesPostable = false;
+            if (batches.beginTurn() && !closed) {
                 context.postable();
                 work++;
             }
@@ -518,7 +374,7 @@ final class ShmEndpoint
                     && !messages.canGoOn()
                     && !ownRegions.owesFiles()
                     && !peerRegions.isLingering()
-                    && !owesPostable;
+                    && !batches.isTurnAwaited();
         }
 
         void sendMessages() {
@@ -538,7 +394,7 @@ final class ShmEndpoint
 
     @Override
     public void regionClosing() {
-        // the peer has been notified of the ends of its attachments, and this side leases regions only to the peer
+        // the peer has been notified that its attachments end, and this side leases regions only to the peer
     }
 
     @Override
@@ -577,16 +433,12 @@ final class ShmEndpoint
         ownRegions.close();
         Path current = path;
         if (current != null) {
-            // the ring is not read any more, in which a peer that went may have said so
+            // the ring, in which a peer that has ended may have reported changed words, is not read any more
             context.wordsChanged();
             context.loop().removeSource(current);
             current.segment.close();
         }
-        CrossMemory memory = crossMemory;
-        if (memory != null) {
-            crossMemory = null;
-            memory.close();
-        }
+        batches.close();
         if (peerStopped || !ownRegions.isReachableByAddress()) {
             handshake.close();
         } else {
