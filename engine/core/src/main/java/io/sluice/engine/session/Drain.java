@@ -1,8 +1,13 @@
 package io.sluice.engine.session;
 
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.control.FramedSocket;
+import io.sluice.engine.control.MessageType;
+import io.sluice.engine.flow.ConnectionEnd;
 import io.sluice.engine.flow.ConnectionFlow;
 import io.sluice.engine.progress.Poller;
 import io.sluice.engine.transport.Deadline;
+import java.nio.charset.StandardCharsets;
 
 /**
  * The orderly end of a connection: transfers in flight on both sides are waited for, then the side that asked closes
@@ -11,61 +16,85 @@ import io.sluice.engine.transport.Deadline;
  */
 final class Drain extends Deadline {
     private static final long CHECK_NANOS = 1_000_000;
+    private static final byte[] EMPTY = {};
 
     /** The connection that ends. */
     interface Owner {
-        /** This side has no transfers in flight any more: notify the peer. */
-        void tellDrained();
+        /** The connection takes no more transfers from now on. */
+        void draining(ConnectionEnd why);
 
         /** The wait is over, because all transfers have ended or the time is up. */
         void closeDrained();
+
+        /** Whether the connection has ended. */
+        boolean isOver();
     }
 
     private final Owner owner;
     private final Poller loop;
+    private final FramedSocket control;
     private final ConnectionFlow flow;
+    private final boolean peerDrains;
+    private boolean begun;
     private boolean closing;
     private long closeAt;
     private boolean askedByPeer;
     private boolean answered;
     private boolean peerDrained;
 
-    Drain(Owner owner, Poller loop, ConnectionFlow flow, boolean peerDrains) {
+    Drain(Owner owner, Poller loop, FramedSocket control, ConnectionFlow flow, boolean peerDrains) {
         this.owner = owner;
         this.loop = loop;
+        this.control = control;
         this.flow = flow;
+        this.peerDrains = peerDrains;
         this.peerDrained = !peerDrains;
     }
 
     /**
      * This side wants the connection closed.
      *
-     * @param patienceNanos the most time until then; the shortest counts
-     * @return whether that is news
+     * @param patienceNanos the most time until then; of several calls the earliest end counts
      */
-    boolean close(long patienceNanos) {
+    void close(long patienceNanos) {
+        begin(new ConnectionEnd(
+                ConnectionEnd.Kind.CLOSED_HERE, "the connection is being shut down on this side", null));
         boolean first = !closing;
         long at = loop.now() + patienceNanos;
         closeAt = first || at - closeAt < 0 ? at : closeAt;
         closing = true;
         check();
-        return first;
+        if (first && peerDrains && !owner.isOver()) {
+            control.send(MessageType.DRAIN, "it is being shut down".getBytes(StandardCharsets.UTF_8));
+            control.flushNow();
+        }
     }
 
     /** The peer wants the connection closed. */
-    void asked() {
+    void asked(String reason) {
+        begin(new ConnectionEnd(
+                ConnectionEnd.Kind.CLOSED_BY_PEER, "the peer closes the connection: " + reason, null));
         askedByPeer = true;
         check();
     }
 
     /**
-     * The peer has nothing under way any more.
+     * The peer has no transfers in flight any more.
      *
-     * @return false if no drain was requested
+     * @throws ProtocolException if this side did not ask it to drain
      */
-    boolean peerDrained() {
+    void peerDrained() {
+        if (!closing) {
+            throw new ProtocolException("the peer reports a drain that was not requested");
+        }
         peerDrained = true;
-        return closing;
+    }
+
+    private void begin(ConnectionEnd why) {
+        if (!begun) {
+            begun = true;
+            owner.draining(why);
+        }
     }
 
     @Override
@@ -77,7 +106,8 @@ final class Drain extends Deadline {
         boolean drained = flow.pending() == 0;
         if (drained && askedByPeer && !answered) {
             answered = true;
-            owner.tellDrained();
+            control.send(MessageType.DRAINED, EMPTY);
+            control.flushNow();
         }
         if (closing && ((drained && peerDrained) || loop.now() - closeAt >= 0)) {
             owner.closeDrained();

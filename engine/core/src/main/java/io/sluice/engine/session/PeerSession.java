@@ -32,7 +32,6 @@ import io.sluice.engine.providers.OpenTransport;
 import io.sluice.engine.security.TlsStream;
 import io.sluice.engine.transport.Deadline;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -40,8 +39,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One side of a connection, on its loop: the control channel, and the connection's life from its bootstrap on.
- * {@link DefaultConnection} is its face to other threads.
+ * One side of a connection, on its loop: the control channel, and the connection's states from its bootstrap to its end.
+ * Other threads use it through {@link DefaultConnection}.
  */
 final class PeerSession
         implements BootstrappedSession,
@@ -54,7 +53,7 @@ final class PeerSession
     private static final int MIN_CONTROL_BYTES = 128 * 1024;
     private static final long QUIESCENCE_CHECK_NANOS = 1_000_000;
     private static final long GOODBYE_GRACE_NANOS = 50_000_000;
-    // before a connection opens no transfer waits, and the wrong path given up is a path lost
+    // longer before the connection opens: no transfer waits then, and giving up the wrong path would lose it
     private static final long SET_UP_GRACE_NANOS = 500_000_000;
     private static final byte[] EMPTY = {};
 
@@ -74,6 +73,7 @@ final class PeerSession
     private final ServedChecksums servedChecksums;
     private final NotificationExchange notifications;
     private final Liveness liveness;
+    private final Drain drain;
     private final CompletableFuture<Connection> opened;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private final CompletableFuture<Void> quiescent = new CompletableFuture<>();
@@ -83,7 +83,6 @@ final class PeerSession
     private boolean peerReady;
     private boolean open;
     private @Nullable ConnectionEnd over;
-    private @Nullable Drain drain;
 
     private final Deadline openDeadline = new Deadline() {
         @Override
@@ -153,6 +152,7 @@ final class PeerSession
                     options.livenessTimeout().toNanos(),
                     terms.peerLivenessNanos(),
                     this::lost);
+            drain = new Drain(this, loop, control, flow, terms.knowsDrain());
         } catch (RuntimeException | Error e) {
             // the paths are known to no other part yet
             paths.close();
@@ -307,12 +307,12 @@ final class PeerSession
 
     void failed(SluiceException error) {
         ConnectionEnd reason = new ConnectionEnd(ConnectionEnd.Kind.LOST, String.valueOf(error.getMessage()), error);
-        // of several paths one may be given up here because the peer has failed with another
+        // with several paths, one may fail here because another has failed at the peer
         boolean maySayMore = open || (terms.initiator() && transports.size() > 1);
         if (!maySayMore || control.isClosed() || !loop.isRunning()) {
             end(reason);
         } else if (pathFailure == null) {
-            // a peer that closes says why on the control channel, which its lanes' end may overtake
+            // a peer that closes says why on the control channel; the end of its lanes may arrive before that
             pathFailure = reason;
             loop.arm(goodbyeGrace, loop.now() + (open ? GOODBYE_GRACE_NANOS : SET_UP_GRACE_NANOS));
         }
@@ -338,8 +338,8 @@ final class PeerSession
             case MessageType.NOTIFY -> notifications.received(body);
             case MessageType.TRANSPORT -> paths.received(body);
             case MessageType.NOTIFY_PROGRESS -> notifications.progressed(body);
-            case MessageType.DRAIN -> drainAsked(PeerText.read(body));
-            case MessageType.DRAINED -> peerDrained();
+            case MessageType.DRAIN -> drain.asked(PeerText.read(body));
+            case MessageType.DRAINED -> drain.peerDrained();
             case MessageType.GOODBYE ->
                 end(new ConnectionEnd(
                         ConnectionEnd.Kind.CLOSED_BY_PEER,
@@ -356,7 +356,7 @@ final class PeerSession
         return over != null || regions.goOn();
     }
 
-    /** What a peer may say while the path is set up: that it is ready, or why nothing will come of it. */
+    /** Whether a peer may send a message while the paths are set up: that it is ready, or why it gives up. */
     private static boolean isBeforeOpen(int type) {
         return type == MessageType.READY
                 || type == MessageType.GOODBYE
@@ -372,7 +372,7 @@ final class PeerSession
 
     @Override
     public void broken(String reason, @Nullable Throwable cause) {
-        // the peer hangs up when it notices a broken lane, perhaps before this side has done so: the lane is the reason
+        // the peer closes the channel when it notices a broken lane, perhaps before this side does: the lane is the reason
         end(
                 pathFailure != null
                         ? pathFailure
@@ -412,9 +412,9 @@ final class PeerSession
     }
 
     private void observe(ConnectionState state, String reason) {
-        Observers told = engine.observers();
-        if (told != null) {
-            told.connectionChanged(connection, state, reason);
+        Observers notified = engine.observers();
+        if (notified != null) {
+            notified.connectionChanged(connection, state, reason);
         }
     }
 
@@ -428,10 +428,10 @@ final class PeerSession
             exposures.removeAll(region, paths::exposureEnded);
             paths.regionClosing();
         } catch (RuntimeException | Error e) {
-            // the peer may not know, and would go on with the region: only the end of the connection keeps it off
-            LOG.error("{} ends, since its peer could not be told that {} is closed", connection, region, e);
+            // a peer that was not notified would go on using the region: only the end of the connection prevents that
+            LOG.error("{} ends, since its peer could not be notified that {} is closed", connection, region, e);
             end(new ConnectionEnd(
-                    ConnectionEnd.Kind.LOST, "this side could not say that one of its regions is closed", e));
+                    ConnectionEnd.Kind.LOST, "this side could not notify the peer that a region is closed", e));
         }
     }
 
@@ -445,7 +445,7 @@ final class PeerSession
         return quiescent;
     }
 
-    /** What a request meets: null while the connection lives. */
+    /** The error of requests after the end; null while the connection is not over. */
     @Nullable
     SluiceException endError() {
         return over == null ? null : over.error();
@@ -458,7 +458,7 @@ final class PeerSession
 
     // ---- the end in order ----
 
-    /** Closes the connection when what is under way has ended, or the time is over. */
+    /** Closes the connection when the transfers in flight have ended, or the time is up. */
     void shutdown(long patienceNanos) {
         if (over != null) {
             return;
@@ -467,44 +467,14 @@ final class PeerSession
             closeHere();
             return;
         }
-        Drain begun = beginDrain(new ConnectionEnd(
-                ConnectionEnd.Kind.CLOSED_HERE, "the connection is being shut down on this side", null));
-        if (begun.close(patienceNanos) && over == null && terms.knowsDrain()) {
-            control.send(MessageType.DRAIN, "it is being shut down".getBytes(StandardCharsets.UTF_8));
-            control.flushNow();
-        }
-    }
-
-    private void drainAsked(String reason) {
-        beginDrain(new ConnectionEnd(
-                        ConnectionEnd.Kind.CLOSED_BY_PEER, "the peer closes the connection: " + reason, null))
-                .asked();
-    }
-
-    private void peerDrained() {
-        Drain begun = drain;
-        if (begun == null || !begun.peerDrained()) {
-            throw new ProtocolException("the peer answers what it was not asked");
-        }
-    }
-
-    private Drain beginDrain(ConnectionEnd why) {
-        Drain known = drain;
-        if (known != null) {
-            return known;
-        }
-        Drain begun = new Drain(this, loop, flow, terms.knowsDrain());
-        drain = begun;
-        connection.moveTo(ConnectionState.DRAINING);
-        flow.refuse(why);
-        observe(ConnectionState.DRAINING, why.reason());
-        return begun;
+        drain.close(patienceNanos);
     }
 
     @Override
-    public void tellDrained() {
-        control.send(MessageType.DRAINED, EMPTY);
-        control.flushNow();
+    public void draining(ConnectionEnd why) {
+        connection.moveTo(ConnectionState.DRAINING);
+        flow.refuse(why);
+        observe(ConnectionState.DRAINING, why.reason());
     }
 
     @Override
@@ -531,11 +501,9 @@ final class PeerSession
         loop.disarm(openDeadline);
         liveness.end();
         loop.disarm(goodbyeGrace);
-        if (drain != null) {
-            loop.disarm(drain);
-        }
+        loop.disarm(drain);
         flow.stop(why);
-        // each step must be taken, also when another fails: each has its waiters
+        // each step must run even if another fails: each has its waiters
         step(() -> sayGoodbye(why)); // before the lanes close, so that the peer learns of it in this order
         step(paths::close);
         step(flow::endAll);
@@ -575,7 +543,7 @@ final class PeerSession
             if (rejection != null) {
                 control.send(MessageType.REJECT, rejection);
             } else if (why.kind() == ConnectionEnd.Kind.LOST) {
-                // so that both sides can tell what happened; if the path is broken for it as well, nothing is lost
+                // so that both sides can report the cause; if the channel is broken as well, nothing is lost
                 control.send(MessageType.GIVE_UP, PeerText.write(why.reason()));
             }
             control.close();

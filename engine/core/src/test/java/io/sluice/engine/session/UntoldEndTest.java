@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A peer that could not be told that a region is closed must not go on with it. */
+/** A peer that could not be notified that a region is closed must not go on using it. */
 class UntoldEndTest {
     @Test
     void connectionEndsAndTheRegionCloses() throws Exception {
@@ -28,8 +28,8 @@ class UntoldEndTest {
             Patience.until(
                     "the peer has lost it, too", () -> engines.connection().state() == ConnectionState.LOST);
             assertThat(Patience.failure(engines.connection().lookup("any"), ConnectionLostException.class))
-                    .hasMessageContaining("could not say that one of its regions is closed");
-            assertThat(log.lines()).anyMatch(line -> line.contains("could not be told that MemoryRegion["));
+                    .hasMessageContaining("could not notify the peer that a region is closed");
+            assertThat(log.lines()).anyMatch(line -> line.contains("could not be notified that MemoryRegion["));
         }
     }
 }
