@@ -3,17 +3,13 @@ package io.sluice.engine.contract;
 import static io.sluice.testkit.Patience.await;
 import static io.sluice.testkit.Patience.until;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.sluice.engine.Access;
-import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.Connection;
 import io.sluice.engine.FetchCallback;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteAccessException;
-import io.sluice.engine.RemoteAccessException.Reason;
 import io.sluice.engine.RemoteRegion;
 import io.sluice.engine.Signal;
 import io.sluice.engine.SluiceException;
@@ -22,25 +18,21 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransferTimeoutException;
 import io.sluice.testkit.Patience;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Fetch-and-add and compare-and-swap on a peer's words: once each, and none in between another. */
-interface AtomicContract extends Contract {
+/** Fetch-and-add and compare-and-swap on a peer's words: each is carried out once, and atomically. */
+interface AtomicContract extends AtomicRefusalContract {
     @ParameterizedTest
     @EnumSource
     @Tag(DRIVER)
@@ -72,7 +64,7 @@ interface AtomicContract extends Contract {
             RemoteRegion remote = pair.attach(served);
             long held = 0;
             for (long value : values) {
-                // Not when half of it is as expected, nor by one bit.
+                // no swap if only half of the word, or all but one bit, is as expected
                 for (long wrong : new long[] {held ^ 1, held ^ (1L << 63), held ^ (1L << 32), ~held}) {
                     assertThat(pair.compareAndSwap(remote, 24, wrong, 99).awaitPrevious())
                             .isEqualTo(held);
@@ -330,136 +322,6 @@ interface AtomicContract extends Contract {
     }
 
     @Test
-    default void atomicsNeedBothRights() {
-        try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion served = pair.served(64);
-            for (Access right : Access.values()) {
-                RemoteRegion remote = await(pair.connection().attach(served.descriptor(Set.of(right))));
-                assertRefused(pair, remote, 0, RemoteAccessException.class);
-            }
-            assertThat(served.signal(0).value()).isZero();
-            assertThat(pair.fetchAdd(pair.attach(served), 0, 1).awaitPrevious()).isZero();
-        }
-    }
-
-    @Test
-    default void wordsThatLeaveTheRegion() {
-        try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion served = pair.served(4096);
-            RemoteRegion slice =
-                    await(pair.connection().attach(served.slice(1024, 1024).descriptor()));
-            for (long offset : new long[] {-8, 1024, 1032, 1L << 32, Long.MAX_VALUE - 7, Long.MIN_VALUE}) {
-                assertRefused(pair, slice, offset, IndexOutOfBoundsException.class);
-            }
-            RemoteRegion tiny =
-                    await(pair.connection().attach(served.slice(0, 7).descriptor()));
-            assertRefused(pair, tiny, 0, IndexOutOfBoundsException.class);
-            assertThat(pair.fetchAdd(slice, 1016, 1).awaitPrevious()).isZero();
-            assertThat(served.signal(2040).value()).isEqualTo(1);
-        }
-    }
-
-    @Test
-    default void wordsThatAreNotAligned() {
-        try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion served = pair.served(64);
-            RemoteRegion remote = pair.attach(served);
-            for (long offset : new long[] {1, 2, 4, 7, 12, 55}) {
-                assertRefused(pair, remote, offset, IllegalArgumentException.class);
-            }
-            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
-        }
-    }
-
-    private static void assertRefused(
-            EnginePair pair, RemoteRegion remote, long offset, Class<? extends Exception> type) {
-        FetchOutcome never = new FetchOutcome();
-        TransferOptions options = TransferOptions.defaults();
-        Connection connection = pair.connection();
-        for (ThrowingCallable submission : List.<ThrowingCallable>of(
-                () -> connection.fetchAdd(remote, offset, 1, options, never),
-                () -> connection.compareAndSwap(remote, offset, 0, 1, options, never),
-                () -> connection.prepared().fetchAdd(remote, offset, 1, options, never),
-                () -> connection.prepared().compareAndSwap(remote, offset, 0, 1, options, never))) {
-            assertThatThrownBy(submission).as("offset %d", offset).isInstanceOf(type);
-        }
-        assertThat(never.terminal().count()).isZero();
-        assertThat(connection.pending()).isZero();
-    }
-
-    @Test
-    default void wordOfAnotherConnection() {
-        try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion served = pair.served(64);
-            RemoteRegion other = attachments(pair, served, 1).getFirst();
-            assertRefused(pair, other, 0, IllegalArgumentException.class);
-            assertThat(served.signal(0).value()).isZero();
-        }
-    }
-
-    @Test
-    default void wordsOfTheCallersMemoryThatAreNotAligned() {
-        assumeHostMemory();
-        try (Arena arena = Arena.ofShared();
-                EnginePair pair = EnginePair.open(transport())) {
-            MemorySegment memory = arena.allocate(1024, 64).asSlice(4);
-            MemoryRegion served = pair.target().register(memory, RegionOptions.readWrite());
-            RemoteRegion remote = pair.attach(served);
-            for (FetchOutcome refused : List.of(pair.fetchAdd(remote, 16, 1), pair.compareAndSwap(remote, 16, 0, 1))) {
-                assertThat(refused.awaitFailure(RemoteAccessException.class).reason())
-                        .isEqualTo(Reason.MISALIGNED);
-                assertThat(refused.previous()).isZero();
-            }
-            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
-            await(served.close());
-        }
-    }
-
-    @Test
-    @Tag(DRIVER)
-    default void regionOfTheAdaptersDomainIsNotForAtomicsByMessage() {
-        try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion served =
-                    allocate(pair.target(), 64, RegionOptions.readWrite().atomics(AtomicDomain.NETWORK_ADAPTER));
-            RemoteRegion remote = pair.attach(served);
-            RemoteRegion slice =
-                    await(pair.connection().attach(served.slice(8, 32).descriptor()));
-            List<FetchOutcome> outcomes = List.of(
-                    pair.fetchAdd(remote, 0, 1), pair.compareAndSwap(remote, 16, 0, 1), pair.fetchAdd(slice, 16, 1));
-            if (transport().offersAdapterAtomics()) {
-                outcomes.forEach(outcome -> assertThat(outcome.awaitPrevious()).isZero());
-                await(pair.connection().quiet());
-                for (int offset : new int[] {0, 16, 24}) {
-                    assertThat(served.signal(offset).value())
-                            .as("word at %d", offset)
-                            .isOne();
-                }
-                return;
-            }
-            for (FetchOutcome refused : outcomes) {
-                assertThat(refused.awaitFailure(RemoteAccessException.class).reason())
-                        .isEqualTo(Reason.ATOMIC_DOMAIN);
-                assertThat(refused.previous()).isZero();
-            }
-            BytePattern.assertAll(bytesOf(served), (byte) 0, "the target");
-            pair.put(remote, 0, 5, 1).awaitSuccess();
-        }
-    }
-
-    @Test
-    default void closedRegionRefusesAtomics() {
-        try (EnginePair pair = EnginePair.open(transport())) {
-            MemoryRegion served = pair.served(64);
-            RemoteRegion remote = pair.attach(served);
-            await(served.close());
-            for (FetchOutcome refused : List.of(pair.fetchAdd(remote, 0, 1), pair.compareAndSwap(remote, 0, 0, 1))) {
-                assertThat(refused.awaitFailure(RemoteAccessException.class).reason())
-                        .isEqualTo(Reason.UNKNOWN_REGION);
-            }
-        }
-    }
-
-    @Test
     default void regionClosesWhileAtomicsCome() {
         int count = 1_000;
         try (EnginePair pair = EnginePair.open(transport(), both -> both.windowOperations(16))) {
@@ -580,7 +442,7 @@ interface AtomicContract extends Contract {
             MemoryRegion served = allocate(engine, 64, RegionOptions.readWrite());
             peer.send("add-to-peer "
                     + HexFormat.of().formatHex(served.descriptor().toBytes()) + " 8 1 " + each);
-            // Over a connection to itself, too, while the peer is at it.
+            // also over a connection to itself, while the peer adds
             Connection self = await(engine.connect(engine.address()));
             RemoteRegion own = await(self.attach(served.descriptor()));
             ManyTransfers crowd = new ManyTransfers();

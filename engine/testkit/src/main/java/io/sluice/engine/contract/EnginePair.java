@@ -1,6 +1,8 @@
 package io.sluice.engine.contract;
 
 import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
@@ -81,6 +83,13 @@ final class EnginePair implements AutoCloseable {
             engine.closeAsync();
             throw e;
         }
+    }
+
+    /** No transfer is pending, and all credits are back. */
+    void assertNothingIsHeld() {
+        until("nothing is pending", () -> connection.pending() == 0);
+        assertThat(connection.window().operations()).isZero();
+        assertThat(connection.window().bytes()).isZero();
     }
 
     TransferEngine initiator() {

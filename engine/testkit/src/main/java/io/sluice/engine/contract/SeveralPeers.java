@@ -1,12 +1,14 @@
 package io.sluice.engine.contract;
 
 import static io.sluice.testkit.Patience.await;
+import static io.sluice.testkit.Patience.until;
 
 import io.sluice.engine.Connection;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryRegion;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.TransferElement;
 import io.sluice.engine.TransferEngine;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,6 +100,31 @@ final class SeveralPeers implements AutoCloseable {
 
     MemoryRegion local(long bytes) {
         return memory.allocate(initiator, bytes, RegionOptions.local());
+    }
+
+    /** Elements of all connections in turn; element i takes the i-th slot of the local region and of its connection's. */
+    List<TransferElement> elements(MemoryRegion local, int count, int slot) {
+        List<TransferElement> elements = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            long at = (long) i * slot;
+            elements.add(new TransferElement(local, at, remote(i % count()), at, slot));
+        }
+        return elements;
+    }
+
+    void assertCreditsReturn() {
+        until("the credits are back", () -> {
+            for (Connection connection : connections) {
+                if (connection.window().operations() != 0
+                        || connection.window().bytes() != 0
+                        || connection.pending() != 0) {
+                    return false;
+                }
+            }
+            // a connection gives its credit back before the engine's
+            return initiator.metrics().window().operations() == 0
+                    && initiator.metrics().window().bytes() == 0;
+        });
     }
 
     @Override
