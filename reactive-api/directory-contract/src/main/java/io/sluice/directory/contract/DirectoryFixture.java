@@ -1,0 +1,147 @@
+package io.sluice.directory.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sluice.directory.Advertisement;
+import io.sluice.directory.Directory;
+import io.sluice.directory.DirectoryOptions;
+import io.sluice.directory.DirectoryUnavailableException;
+import io.sluice.directory.EngineNotFoundException;
+import io.sluice.engine.EngineAddress;
+import io.sluice.engine.EngineId;
+import io.sluice.engine.EngineOptions;
+import io.sluice.reactor.ReactiveTransferEngine;
+import io.sluice.testkit.Patience;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.TestInstance;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/** A store for all tests of a class, and two directories on it for each test, which has names of its own. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@SuppressWarnings("NullAway") // JUnit fills in the fields, and AssertJ checks what is read.
+abstract class DirectoryFixture {
+    private static final AtomicLong NUMBERS = new AtomicLong();
+    /** The shortest: an engine that dies disappears soon. One that lives may be missing for a moment if a beat is late. */
+    static final Duration SHORT_LEASE = Duration.ofSeconds(1);
+    /** For engines that must stay listed, even if a busy machine delays their beats for most of it. */
+    static final Duration SAFE_LEASE = Patience.scaled(Duration.ofSeconds(3));
+    /** The lease is longer than any test, so that no entry expires; slow answers count. */
+    static final DirectoryOptions PATIENT = PublisherProgram.options(Duration.ofHours(1))
+            .withReconcileInterval(Duration.ofMillis(500))
+            .withMaxBackoff(Duration.ofSeconds(1));
+    /** For stores that will not answer. A slow answer counts as none, so requests that must succeed are tried again. */
+    static final DirectoryOptions IMPATIENT = PATIENT.withRequestTimeout(Patience.scaled(Duration.ofSeconds(1)));
+
+    DirectoryUnderTest store;
+    Directory directory;
+    Directory other;
+    String name;
+    private final List<AutoCloseable> closedLast = new CopyOnWriteArrayList<>();
+
+    /**
+     * Starts the store, or aborts the tests where it cannot be had.
+     *
+     * @return the store, empty
+     */
+    protected abstract DirectoryUnderTest startStore();
+
+    @BeforeAll
+    void start() {
+        store = startStore();
+    }
+
+    @AfterAll
+    void stop() {
+        if (store != null) {
+            store.close();
+        }
+    }
+
+    @BeforeEach
+    void open(TestInfo test) {
+        name = "contract/" + test.getTestMethod().orElseThrow().getName() + "/" + NUMBERS.incrementAndGet();
+        directory = store.open(PATIENT);
+        other = store.open(PATIENT);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable resource : closedLast.reversed()) {
+            resource.close();
+        }
+        closedLast.clear();
+        directory.close().block(Patience.BOUND);
+        other.close().block(Patience.BOUND);
+    }
+
+    <T extends AutoCloseable> T closedLast(T resource) {
+        closedLast.add(resource);
+        return resource;
+    }
+
+    Directory open(DirectoryOptions options) {
+        Directory opened = store.open(options);
+        closedLast(() -> opened.close().block(Patience.BOUND));
+        return opened;
+    }
+
+    ContractPublisher startPublisher(Duration lease) {
+        return closedLast(store.startPublisher(name, lease));
+    }
+
+    static Advertisement advertisement(String name, int regions) {
+        EngineId engine = EngineId.random();
+        long epoch = new Random().nextLong();
+        return new Advertisement(
+                name,
+                new EngineAddress("127.0.0.1", 7_000, engine),
+                epoch,
+                ContractRegions.many(engine, epoch, regions));
+    }
+
+    static <T> T get(Mono<T> mono) {
+        T value = mono.block(Patience.BOUND);
+        assertThat(value).isNotNull();
+        return value;
+    }
+
+    static <T> void assertFails(Mono<T> mono, Class<? extends Throwable> type) {
+        assertThatThrownBy(() -> mono.block(Patience.BOUND)).isInstanceOf(type);
+    }
+
+    static <T> Mono<T> eventually(Mono<T> request) {
+        return again(request, DirectoryUnavailableException.class);
+    }
+
+    /** An entry with a short lease may be missing for a moment. */
+    static <T> Mono<T> whenThere(Mono<T> lookUp) {
+        return again(again(lookUp, DirectoryUnavailableException.class), EngineNotFoundException.class);
+    }
+
+    private static <T> Mono<T> again(Mono<T> request, Class<? extends Throwable> after) {
+        return request.retryWhen(
+                        Retry.fixedDelay(Long.MAX_VALUE, Duration.ofMillis(100)).filter(after::isInstance))
+                .timeout(Patience.BOUND);
+    }
+
+    ReactiveTransferEngine engine() {
+        // No peer falls silent: the sockets of one that dies are closed.
+        ReactiveTransferEngine engine = ReactiveTransferEngine.open(EngineOptions.builder()
+                .livenessTimeout(Patience.BOUND)
+                .connectTimeout(Patience.BOUND)
+                .build());
+        closedLast(() -> engine.close().block(Patience.BOUND));
+        return engine;
+    }
+}
