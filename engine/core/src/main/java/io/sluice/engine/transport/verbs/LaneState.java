@@ -28,8 +28,7 @@ final class LaneState {
     }
 
     private final int index;
-    private final LoopLanes shared;
-    private final Runnable flush;
+    private final Runnable flushLater;
     private final PendingReplies owed = new PendingReplies();
     // other threads look at it
     private volatile Phase phase = Phase.NEW;
@@ -39,12 +38,11 @@ final class LaneState {
     /**
      * The state of a new lane.
      *
-     * @param flush adds what waits to the loop's batch; run at the end of a duty cycle in which it was asked for
+     * @param flushLater lets the lane add what waits to the loop's batch at the end of the duty cycle
      */
-    LaneState(int index, LoopLanes shared, Runnable flush) {
+    LaneState(int index, Runnable flushLater) {
         this.index = index;
-        this.shared = shared;
-        this.flush = flush;
+        this.flushLater = flushLater;
     }
 
     int index() {
@@ -82,7 +80,7 @@ final class LaneState {
     void scheduleFlush() {
         if (!flushScheduled) {
             flushScheduled = true;
-            shared.flushLater(flush);
+            flushLater.run();
         }
     }
 

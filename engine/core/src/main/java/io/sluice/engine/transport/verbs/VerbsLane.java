@@ -50,7 +50,8 @@ final class VerbsLane implements LaneGroup.Member {
         this.group = group;
         this.slot = group.enter(this);
         try {
-            this.state = new LaneState(index, shared, this::flush);
+            Runnable flush = this::flush;
+            this.state = new LaneState(index, () -> shared.flushLater(flush));
             this.watchdog = new LaneWatchdog(shared.loop(), this::hasWork);
             this.queue = new LaneSendQueue(context, shared.batch(), group, slot, this::postRefused);
             this.places = queue.places();
