@@ -36,25 +36,31 @@ public interface Endpoint {
      */
     int post(WorkRequest[] batch, int from, int count);
 
-    /** A region of this engine is closing: leases for the peer should be ended as soon as possible. */
-    void regionClosing();
+    /**
+     * A region of this engine is closing: leases for the peer should be ended as soon as possible. An endpoint that holds none
+     * beyond a call has nothing to do.
+     */
+    default void regionClosing() {}
 
     /**
      * Whether a lease for the peer on a region that is closing has not been ended yet.
      *
-     * @return true while one is held
+     * @return true while one is held; never by default
      */
-    boolean holdsClosedLease();
+    default boolean holdsClosedLease() {
+        return false;
+    }
 
     /**
      * Looks for a lane that has work but made no progress.
      *
      * @param now the loop's time
      * @param timeoutNanos how long is too long
-     * @return which lane is stuck, in words, or {@code null}
+     * @return which lane is stuck, in words, or {@code null}, as always where no lane waits for the peer
      */
-    @Nullable
-    String stuckLane(long now, long timeoutNanos);
+    default @Nullable String stuckLane(long now, long timeoutNanos) {
+        return null;
+    }
 
     /**
      * How many lanes there are. Any thread.

@@ -7,11 +7,13 @@ public interface RegisteredMemory extends AutoCloseable {
     /**
      * How much memory the registration keeps from being moved or swapped out.
      *
-     * @return bytes, once for each adapter
+     * @return bytes, once for each adapter; none by default
      */
-    long lockedBytes();
+    default long lockedBytes() {
+        return 0;
+    }
 
     /** Ends the registration: when this returns no adapter touches the memory any more. It may block. Called once. */
     @Override
-    void close();
+    default void close() {}
 }

@@ -22,9 +22,11 @@ public interface TransportProvider {
     /**
      * Tries the transport, without lasting effect. Never throws.
      *
-     * @return available, or why not
+     * @return available, as it is by default, or why not
      */
-    TransportStatus status();
+    default TransportStatus status() {
+        return new TransportStatus(name(), null, null);
+    }
 
     /**
      * Opens the transport for one engine.

@@ -196,19 +196,6 @@ class HandOverTest {
         }
 
         @Override
-        public void regionClosing() {}
-
-        @Override
-        public boolean holdsClosedLease() {
-            return false;
-        }
-
-        @Override
-        public String stuckLane(long now, long timeoutNanos) {
-            return null;
-        }
-
-        @Override
         public void close() {}
 
         @Override

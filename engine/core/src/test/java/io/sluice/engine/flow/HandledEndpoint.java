@@ -119,19 +119,6 @@ final class HandledEndpoint implements Endpoint, AutoCloseable {
     }
 
     @Override
-    public void regionClosing() {}
-
-    @Override
-    public boolean holdsClosedLease() {
-        return false;
-    }
-
-    @Override
-    public @Nullable String stuckLane(long now, long timeoutNanos) {
-        return null;
-    }
-
-    @Override
     public boolean isQuiescent() {
         return true;
     }

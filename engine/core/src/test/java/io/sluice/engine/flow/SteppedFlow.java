@@ -200,19 +200,6 @@ final class SteppedFlow {
         public void begin(byte[] peerOffer) {}
 
         @Override
-        public void regionClosing() {}
-
-        @Override
-        public boolean holdsClosedLease() {
-            return false;
-        }
-
-        @Override
-        public String stuckLane(long now, long timeoutNanos) {
-            return null;
-        }
-
-        @Override
         public void close() {
             closed = true;
         }

@@ -4,7 +4,6 @@ import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
-import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.EventLoop;
@@ -44,11 +43,6 @@ public final class UntouchedMemoryTransportProvider implements TransportProvider
     @Override
     public int preference() {
         return Integer.MIN_VALUE;
-    }
-
-    @Override
-    public TransportStatus status() {
-        return new TransportStatus(NAME, null, null);
     }
 
     @Override
@@ -98,11 +92,6 @@ public final class UntouchedMemoryTransportProvider implements TransportProvider
         @Override
         public RegisteredMemory registration() {
             return this;
-        }
-
-        @Override
-        public long lockedBytes() {
-            return 0;
         }
 
         @Override

@@ -43,9 +43,6 @@ class TransportLoopsTest {
             opened.add(made);
             return made;
         }
-
-        @Override
-        public void close() {}
     }
 
     private static final class RecordingLoop implements TransportLoop {

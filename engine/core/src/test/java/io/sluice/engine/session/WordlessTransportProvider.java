@@ -1,7 +1,6 @@
 package io.sluice.engine.session;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EventLoop;
@@ -33,11 +32,6 @@ public final class WordlessTransportProvider implements TransportProvider {
     @Override
     public int preference() {
         return Integer.MIN_VALUE;
-    }
-
-    @Override
-    public TransportStatus status() {
-        return new TransportStatus(NAME, null, null);
     }
 
     @Override

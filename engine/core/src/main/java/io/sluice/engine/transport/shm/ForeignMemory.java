@@ -3,18 +3,9 @@ package io.sluice.engine.transport.shm;
 import io.sluice.engine.transport.RegisteredMemory;
 
 /**
- * The registration of memory that is the user's own, which peers reach by its address.
+ * The registration of memory that is the user's own, which peers reach by its address. The leases of its exposures keep it from
+ * them once it ends.
  *
  * @param address where it begins in this process
  */
-record ForeignMemory(long address) implements RegisteredMemory {
-    @Override
-    public long lockedBytes() {
-        return 0;
-    }
-
-    @Override
-    public void close() {
-        // the exposures' leases keep it from peers
-    }
-}
+record ForeignMemory(long address) implements RegisteredMemory {}

@@ -84,16 +84,6 @@ final class SharedFile implements AllocatedMemory {
         Sockets.close(descriptor);
     }
 
-    /** The transport's registration of the region; it ends with the memory itself. */
-    record Registration(SharedFile file) implements RegisteredMemory {
-        @Override
-        public long lockedBytes() {
-            return 0;
-        }
-
-        @Override
-        public void close() {
-            // the memory is given back right after
-        }
-    }
+    /** The transport's registration of the region; it ends with the memory itself, which is given back right after. */
+    record Registration(SharedFile file) implements RegisteredMemory {}
 }

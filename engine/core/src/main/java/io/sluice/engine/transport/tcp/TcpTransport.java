@@ -22,9 +22,4 @@ final class TcpTransport implements Transport {
         // each lane sends what it has at the end of the cycle, by a system call of its own
         return context -> new TcpEndpoint(context, scratch);
     }
-
-    @Override
-    public void close() {
-        // what the loops have goes with them
-    }
 }

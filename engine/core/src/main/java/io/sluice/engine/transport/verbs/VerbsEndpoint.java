@@ -149,16 +149,6 @@ final class VerbsEndpoint
         }
     }
 
-    @Override
-    public void regionClosing() {
-        // the adapter needs no lease: the end of the registration stops it
-    }
-
-    @Override
-    public boolean holdsClosedLease() {
-        return false;
-    }
-
     // ---- posting ----
 
     @Override

@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -31,24 +30,7 @@ import org.jspecify.annotations.Nullable;
  * One end of a connection within the process. Attachments are entered in a table that both ends know; the initiator
  * looks it up when it attaches, has the region check each request, and copies.
  */
-final class DeviceEndpoint implements Endpoint, RegionAttachments {
-    /** The name of an engine whose device does not work, which shows only when it is to be used. */
-    static final String WITHOUT_DEVICE = "without-device";
-
-    /** The name of an engine whose device works at first, and breaks while the other paths are set up. */
-    static final String WITH_A_BREAKING_DEVICE = "with-a-breaking-device";
-
-    /** The name of an engine that cannot say what its device does once that has an endpoint. */
-    static final String WITHOUT_CAPABILITIES = "without-capabilities";
-
-    /** The name of an engine whose keys are long. */
-    static final String WITH_LONG_KEYS = "with-long-keys";
-
-    private static final int LONG_KEY_BYTES = 300;
-    // of engines without capabilities: all endpoints, and those that are not closed
-    private static final AtomicInteger FORGETFUL = new AtomicInteger();
-    private static final AtomicInteger FORGOTTEN = new AtomicInteger();
-
+class DeviceEndpoint implements Endpoint, RegionAttachments {
     private static final UUID PROCESS = UUID.randomUUID();
     private static final int OFFER_BYTES = 16;
     // after so much the loop looks at its other connections
@@ -61,29 +43,10 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
     private final Map<Long, Long> numbers = new HashMap<>();
     private final ArrayDeque<WorkRequest> accepted = new ArrayDeque<>();
     private boolean working;
-    private boolean closed;
     private volatile boolean open;
 
     DeviceEndpoint(EndpointContext context) {
         this.context = context;
-        if (is(WITHOUT_CAPABILITIES)) {
-            FORGETFUL.incrementAndGet();
-            FORGOTTEN.incrementAndGet();
-        }
-    }
-
-    /** How many endpoints engines without capabilities have had. */
-    static int forgetful() {
-        return FORGETFUL.get();
-    }
-
-    /** Whether an engine without capabilities has an endpoint. */
-    static boolean some() {
-        return FORGOTTEN.get() > 0;
-    }
-
-    private boolean is(String name) {
-        return name.equals(context.options().name());
     }
 
     /** A region that the peer has attached. */
@@ -119,16 +82,8 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
             context.failed(new TransportUnavailableException("the peer's devices are another process's"));
             return;
         }
-        if (is(WITHOUT_DEVICE)) {
-            context.failed(new TransportUnavailableException("the device is asleep"));
-            return;
-        }
         open = true;
         context.established();
-        if (is(WITH_A_BREAKING_DEVICE)) {
-            open = false;
-            context.failed(new TransportUnavailableException("the device is broken"));
-        }
     }
 
     @Override
@@ -136,14 +91,12 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
         long number = NEXT.incrementAndGet();
         ATTACHED.put(number, new Entry(region));
         numbers.put(handle, number);
-        return ByteBuffer.allocate(is(WITH_LONG_KEYS) ? LONG_KEY_BYTES : Long.BYTES)
-                .putLong(number)
-                .array();
+        return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
     }
 
     @Override
     public RemoteKey remoteKey(long handle, RegionDescriptor descriptor, ByteBuffer keys) {
-        if (keys.remaining() != Long.BYTES && keys.remaining() != LONG_KEY_BYTES) {
+        if (keys.remaining() != Long.BYTES) {
             throw new ProtocolException("the keys of a device's region are " + keys.remaining() + " bytes");
         }
         Entry entry = ATTACHED.get(keys.getLong());
@@ -239,26 +192,7 @@ final class DeviceEndpoint implements Endpoint, RegionAttachments {
     }
 
     @Override
-    public void regionClosing() {
-        // nothing is leased beyond a call
-    }
-
-    @Override
-    public boolean holdsClosedLease() {
-        return false;
-    }
-
-    @Override
-    public @Nullable String stuckLane(long now, long timeoutNanos) {
-        return null;
-    }
-
-    @Override
     public void close() {
-        if (is(WITHOUT_CAPABILITIES) && !closed) {
-            FORGOTTEN.decrementAndGet();
-        }
-        closed = true;
         open = false;
         while (!accepted.isEmpty()) {
             context.completed(accepted.remove(), CompletionStatus.FLUSHED_UNSENT);

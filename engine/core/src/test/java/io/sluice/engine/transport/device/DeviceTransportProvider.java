@@ -7,7 +7,6 @@ import io.sluice.engine.MemoryKind;
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegionOptions;
 import io.sluice.engine.RegistrationException;
-import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.AllocatedMemory;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.EventLoop;
@@ -48,13 +47,8 @@ public final class DeviceTransportProvider implements TransportProvider {
     }
 
     @Override
-    public TransportStatus status() {
-        return new TransportStatus(NAME, null, null);
-    }
-
-    @Override
     public Transport open(EngineOptions options) {
-        return new DeviceTransport(DeviceEndpoint.WITHOUT_CAPABILITIES.equals(options.name()));
+        return new DeviceTransport(UnreliableEndpoint.WITHOUT_CAPABILITIES.equals(options.name()));
     }
 
     private static final class DeviceTransport implements Transport {
@@ -69,7 +63,7 @@ public final class DeviceTransportProvider implements TransportProvider {
 
         @Override
         public Capabilities capabilities() {
-            if (forgetful && DeviceEndpoint.some()) {
+            if (forgetful && UnreliableEndpoint.some()) {
                 throw new OutOfMemoryError("as the test wants it");
             }
             return CAPABILITIES;
@@ -90,17 +84,12 @@ public final class DeviceTransportProvider implements TransportProvider {
             if (memory.length() == REFUSED_BYTES) {
                 throw new RegistrationException("the device takes no memory of an unlucky length");
             }
-            return memory.isHost() ? null : new DeviceRegistration(memory);
+            return memory.isHost() ? null : new WatchedRegistration(memory);
         }
 
         @Override
         public TransportLoop openLoop(EventLoop loop) {
-            return DeviceEndpoint::new;
-        }
-
-        @Override
-        public void close() {
-            // what it has made belongs to the regions
+            return UnreliableEndpoint::new;
         }
     }
 
@@ -126,7 +115,7 @@ public final class DeviceTransportProvider implements TransportProvider {
 
         @Override
         public RegisteredMemory registration() {
-            return new DeviceRegistration(memory);
+            return new WatchedRegistration(memory);
         }
 
         @Override

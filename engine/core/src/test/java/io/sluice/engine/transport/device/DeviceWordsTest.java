@@ -116,7 +116,7 @@ class DeviceWordsTest {
     @Test
     void nothingIsLookedAtUnlessSomebodyWaits() {
         MemoryRegion region = ofDevice(64);
-        DeviceRegistration registration = DeviceRegistration.of(region);
+        WatchedRegistration registration = WatchedRegistration.of(region);
         CompletableFuture<Long> one = region.signal(0).awaitAtLeast(1);
         CompletableFuture<Long> two = region.signal(8).awaitAtLeast(1);
         SignalWait idle = region.signal(16).onAtLeast(1, loop(), (waiting, value, error) -> {});
@@ -140,7 +140,7 @@ class DeviceWordsTest {
     @Test
     void slowWordsDoNotHoldTheLoopUp() {
         MemoryRegion region = ofDevice(200 * Long.BYTES);
-        DeviceRegistration registration = DeviceRegistration.of(region);
+        WatchedRegistration registration = WatchedRegistration.of(region);
         EngineLoop loop = loop();
         List<CompletableFuture<Long>> waits = new ArrayList<>();
         for (long offset = 0; offset < region.length(); offset += Long.BYTES) {
@@ -179,7 +179,7 @@ class DeviceWordsTest {
         CompletableFuture<Long> lost = broken.signal(0).awaitAtLeast(1);
         CompletableFuture<Long> kept = sound.signal(0).awaitAtLeast(1);
         try (CapturedLog log = CapturedLog.warnings()) {
-            DeviceRegistration.of(broken).breakDown();
+            WatchedRegistration.of(broken).breakDown();
             assertThat(Patience.failure(lost, SluiceException.class))
                     .hasMessageContaining("cannot be read")
                     .hasRootCauseMessage("the device is broken, as the test wants it");
@@ -192,7 +192,7 @@ class DeviceWordsTest {
     @Test
     void waitsForWordsThatCannotBeReadEndAtOnce() {
         MemoryRegion broken = ofDevice(64);
-        DeviceRegistration.of(broken).breakDown();
+        WatchedRegistration.of(broken).breakDown();
         assertThat(Patience.failure(broken.signal(0).awaitAtLeast(1), SluiceException.class))
                 .hasMessageContaining("cannot be read");
     }

@@ -320,7 +320,7 @@ class PathsTest {
     void pathThatCannotBeSetUpIsLeftOut() {
         try (CapturedLog log = CapturedLog.everything()) {
             TransferEngine initiator =
-                    engine(List.of("shm", "tcp", "device"), options -> options.name(DeviceEndpoint.WITHOUT_DEVICE));
+                    engine(List.of("shm", "tcp", "device"), options -> options.name(UnreliableEndpoint.WITHOUT_DEVICE));
             TransferEngine target = all();
             Connection there = Patience.await(initiator.connect(target.address()));
             assertThat(names(there)).containsExactly("shm", "tcp");
@@ -368,7 +368,7 @@ class PathsTest {
     @Test
     void pathThatBreaksWhileOthersAreSetUpIsDoneWithout() {
         TransferEngine initiator =
-                engine(List.of("shm", "tcp", "device"), options -> options.name(DeviceEndpoint.WITH_A_BREAKING_DEVICE));
+                engine(List.of("shm", "tcp", "device"), options -> options.name(UnreliableEndpoint.WITH_A_BREAKING_DEVICE));
         TransferEngine target = all();
         List<Connection> accepted = new CopyOnWriteArrayList<>();
         target.onConnection(accepted::add);
@@ -379,13 +379,13 @@ class PathsTest {
 
     @Test
     void endpointsOfAConnectionThatCannotBeMadeAreClosed() {
-        int before = DeviceEndpoint.forgetful();
+        int before = UnreliableEndpoint.forgetful();
         TransferEngine target = engine("device");
         TransferEngine initiator =
-                engine(List.of("device"), options -> options.name(DeviceEndpoint.WITHOUT_CAPABILITIES));
+                engine(List.of("device"), options -> options.name(UnreliableEndpoint.WITHOUT_CAPABILITIES));
         initiator.connect(target.address());
-        Patience.until("an endpoint was made", () -> DeviceEndpoint.forgetful() > before);
-        Patience.until("it is closed", () -> !DeviceEndpoint.some());
+        Patience.until("an endpoint was made", () -> UnreliableEndpoint.forgetful() > before);
+        Patience.until("it is closed", () -> !UnreliableEndpoint.some());
     }
 
     /** One answer to so many is longer than what a control channel takes. */
@@ -393,7 +393,7 @@ class PathsTest {
     void manyRegionsWithLongKeysAreAttachedByMoreThanOneAnswer() {
         TransferEngine initiator = all();
         TransferEngine target =
-                engine(List.of("shm", "tcp", "device"), options -> options.name(DeviceEndpoint.WITH_LONG_KEYS));
+                engine(List.of("shm", "tcp", "device"), options -> options.name(UnreliableEndpoint.WITH_LONG_KEYS));
         Connection connection = Patience.await(initiator.connect(target.address()));
         List<RegionDescriptor> descriptors = new ArrayList<>();
         for (int i = 0; i < 4; i++) {

@@ -3,7 +3,6 @@ package io.sluice.engine.transport.streamed;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.StreamCompletion;
 import io.sluice.engine.StreamEvent;
-import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.CompletionStatus;
 import io.sluice.engine.transport.Endpoint;
@@ -51,11 +50,6 @@ public final class StreamedTransportProvider implements TransportProvider {
     @Override
     public int preference() {
         return Integer.MIN_VALUE;
-    }
-
-    @Override
-    public TransportStatus status() {
-        return new TransportStatus(NAME, null, null);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.sluice.engine.transport.faulty;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.Transport;
@@ -48,11 +47,6 @@ public class FaultyTransportProvider implements TransportProvider {
     @Override
     public int preference() {
         return Integer.MIN_VALUE;
-    }
-
-    @Override
-    public TransportStatus status() {
-        return new TransportStatus(name, null, null);
     }
 
     @Override

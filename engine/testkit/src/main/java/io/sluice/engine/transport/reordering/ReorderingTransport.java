@@ -28,7 +28,4 @@ final class ReorderingTransport implements Transport {
         return context ->
                 new ReorderingEndpoint(context, Disorder.derive(DisorderSeed.current(), connections.getAndIncrement()));
     }
-
-    @Override
-    public void close() {}
 }

@@ -1,7 +1,6 @@
 package io.sluice.engine.transport.reordering;
 
 import io.sluice.engine.EngineOptions;
-import io.sluice.engine.TransportStatus;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportProvider;
 
@@ -28,11 +27,6 @@ public class ReorderingTransportProvider implements TransportProvider {
     @Override
     public int preference() {
         return Integer.MIN_VALUE;
-    }
-
-    @Override
-    public TransportStatus status() {
-        return new TransportStatus(name, null, null);
     }
 
     @Override
