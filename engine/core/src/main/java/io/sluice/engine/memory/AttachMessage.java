@@ -20,8 +20,12 @@ public final class AttachMessage {
     static final int NOT_FOUND = 6;
     static final int NOT_AUTHORIZED = 7;
     static final int UNSUPPORTED_MEMORY = 8;
-    /** Of the last regions of an answer, which would be too long with their keys: to be asked for once more. */
-    static final int NO_ROOM = 9;
+
+    /**
+     * In place of the handle of a region that is refused as one {@link #TOO_MANY}, and of all behind it: the answer would be too long
+     * with their keys, so they are to be asked for once more. A peer that does not know this takes them as refused.
+     */
+    static final long ASK_AGAIN = 1;
 
     /** The longest answer to an attach, in bytes; any peer takes it. */
     static final int MOST_ANSWER_BYTES = 128 * 1024;

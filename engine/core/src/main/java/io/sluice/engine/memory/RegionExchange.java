@@ -86,7 +86,8 @@ public final class RegionExchange {
                     int status = AttachMessage.need(answer, AttachMessage.ANSWER_BYTES)
                             .get();
                     long handle = answer.getLong();
-                    if (status != AttachMessage.NO_ROOM && !again.isEmpty()) {
+                    boolean isPutOff = status == AttachMessage.TOO_MANY && handle == AttachMessage.ASK_AGAIN;
+                    if (!isPutOff && !again.isEmpty()) {
                         throw new ProtocolException("an answer to attach has room behind what it had none for");
                     }
                     if (status == AttachMessage.OK) {
@@ -99,12 +100,13 @@ public final class RegionExchange {
                             first = first == null ? notChosen(descriptor, e) : first;
                             detach(handle, now, new CompletableFuture<>());
                         }
-                    } else if (status == AttachMessage.NO_ROOM && !choices.isEmpty()) {
-                        paths.readNoKeys(answer);
-                        again.add(descriptor);
                     } else {
                         paths.readNoKeys(answer);
-                        first = first == null ? refusal(status, descriptor) : first;
+                        if (isPutOff && !choices.isEmpty()) {
+                            again.add(descriptor);
+                        } else if (first == null) {
+                            first = isPutOff ? tooLong(descriptor) : refusal(status, descriptor);
+                        }
                     }
                 }
                 if (answer.hasRemaining()) {
@@ -308,6 +310,10 @@ public final class RegionExchange {
                 : new SluiceException("the path policy has failed for " + descriptor + ": " + error, error);
     }
 
+    private static SluiceException tooLong(RegionDescriptor descriptor) {
+        return new SluiceException("the peer's keys of the region of " + descriptor + " are too long for any answer");
+    }
+
     private static SluiceException refusal(int status, RegionDescriptor descriptor) {
         return switch (status) {
             case AttachMessage.STALE_EPOCH, AttachMessage.WRONG_ENGINE ->
@@ -321,8 +327,6 @@ public final class RegionExchange {
                 new RemoteAccessException(
                         RemoteAccessException.Reason.ACCESS_DENIED,
                         "the peer does not let this engine use " + descriptor + " with the rights it gives");
-            case AttachMessage.NO_ROOM ->
-                new SluiceException("the peer's keys of the region of " + descriptor + " are too long for any answer");
             case AttachMessage.UNSUPPORTED_MEMORY ->
                 new MemoryNotAccessibleException("the region of " + descriptor + " is memory that no transport of this"
                         + " connection reaches; connect once more, as a connection made from now on may have a path to it,"

@@ -127,7 +127,7 @@ final class ServedAttach {
         for (int i = 0; i < asked.length; i++) {
             RegionDescriptor descriptor = asked[i];
             if (full) {
-                refuse(answer, AttachMessage.NO_ROOM);
+                putOff(answer);
             } else if (descriptor == null || statuses[i] != AttachMessage.OK) {
                 refuse(answer, statuses[i]);
             } else {
@@ -174,10 +174,14 @@ final class ServedAttach {
             full = true;
             exposures.remove(handle);
             paths.exposureEnded(handle);
-            refuse(answer, AttachMessage.NO_ROOM);
+            putOff(answer);
             return;
         }
         answer(answer, AttachMessage.OK, handle, keys);
+    }
+
+    private void putOff(ByteArrayOutputStream answer) {
+        answer(answer, AttachMessage.TOO_MANY, AttachMessage.ASK_AGAIN, paths.noKeys());
     }
 
     private void refuse(ByteArrayOutputStream answer, int status) {

@@ -9,23 +9,29 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Hands bytes on between an engine and another, and keeps a copy of what it has seen. */
-final class WireTap implements AutoCloseable {
+public final class WireTap implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 64, InetAddress.getLoopbackAddress());
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final List<ByteArrayOutputStream> streams = new CopyOnWriteArrayList<>();
     private final int target;
 
-    WireTap(int target) throws IOException {
+    /**
+     * Listens on loopback.
+     *
+     * @param target the port of the engine that it hands on to
+     */
+    public WireTap(int target) throws IOException {
         this.target = target;
         Thread.ofVirtual().start(this::accept);
     }
 
-    int port() {
+    /** The port to connect to. */
+    public int port() {
         return listener.getLocalPort();
     }
 
     /** A copy of each direction of each socket. */
-    List<byte[]> seen() {
+    public List<byte[]> seen() {
         return streams.stream().map(ByteArrayOutputStream::toByteArray).toList();
     }
 

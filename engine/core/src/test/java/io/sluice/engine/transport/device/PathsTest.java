@@ -8,6 +8,7 @@ import io.sluice.engine.AtomicDomain;
 import io.sluice.engine.CapturedLog;
 import io.sluice.engine.Connection;
 import io.sluice.engine.ConnectionPath;
+import io.sluice.engine.EngineAddress;
 import io.sluice.engine.EngineOptions;
 import io.sluice.engine.MemoryKind;
 import io.sluice.engine.MemoryNotAccessibleException;
@@ -23,12 +24,16 @@ import io.sluice.engine.TransferEngine;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.TransportMetrics;
 import io.sluice.engine.TransportMetrics.PathState;
+import io.sluice.engine.control.Frame;
+import io.sluice.engine.control.MessageType;
+import io.sluice.engine.tls.WireTap;
 import io.sluice.engine.transport.shm.ShmOptions;
 import io.sluice.testkit.Patience;
 import io.sluice.testkit.PatientOptions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +48,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A connection has paths of several transports, and which one carries a transfer is settled when a region is attached. */
 class PathsTest {
     private static final long BYTES = 1 << 20;
+    // statuses of an answer to attach, on the wire
+    private static final int OK = 0;
+    private static final int TOO_MANY = 5;
     private static final TransferOptions NO_DEADLINE = TransferOptions.defaults();
 
     private final List<TransferEngine> engines = new ArrayList<>();
@@ -390,11 +398,21 @@ class PathsTest {
 
     /** One answer to so many is longer than what a control channel takes. */
     @Test
-    void manyRegionsWithLongKeysAreAttachedByMoreThanOneAnswer() {
+    void manyRegionsWithLongKeysAreAttachedByMoreThanOneAnswer() throws Exception {
         TransferEngine initiator = all();
         TransferEngine target =
                 engine(List.of("shm", "tcp", "device"), options -> options.name(UnreliableEndpoint.WITH_LONG_KEYS));
-        Connection connection = Patience.await(initiator.connect(target.address()));
+        try (WireTap tap = new WireTap(target.address().port())) {
+            attachManyWithLongKeys(initiator, target, tap.port());
+            // a peer of an earlier version knows this status, and takes the rest as refused
+            assertThat(tap.seen())
+                    .flatExtracting(PathsTest::statusesOfAttachResults)
+                    .containsOnly(OK, TOO_MANY);
+        }
+    }
+
+    private static void attachManyWithLongKeys(TransferEngine initiator, TransferEngine target, int port) {
+        Connection connection = Patience.await(initiator.connect(EngineAddress.of("127.0.0.1", port)));
         List<RegionDescriptor> descriptors = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             descriptors.add(target.allocate(BYTES, DeviceMemory.on(RegionOptions.readWrite()))
@@ -408,6 +426,40 @@ class PathsTest {
         assertThat(remote).extracting(RemoteRegion::descriptor).isEqualTo(asked);
         assertThat(remote).extracting(region -> region.path().transport()).containsOnly("device");
         write(initiator.allocate(BYTES, RegionOptions.local()), remote.getLast());
+    }
+
+    /** What the control messages of one direction of a socket answer to attach. */
+    private static List<Integer> statusesOfAttachResults(byte[] stream) {
+        List<Integer> statuses = new ArrayList<>();
+        ByteBuffer messages = ByteBuffer.wrap(stream);
+        while (messages.remaining() >= Frame.HEADER && messages.getShort() == Frame.MAGIC) {
+            messages.get();
+            int type = messages.get();
+            int length = messages.getInt();
+            if (length > messages.remaining()) {
+                // the rest is on its way
+                break;
+            }
+            ByteBuffer body = messages.slice(messages.position(), length);
+            messages.position(messages.position() + length);
+            body.position(type == MessageType.ATTACH_RESULT ? Long.BYTES : body.limit());
+            while (body.hasRemaining()) {
+                int status = body.get();
+                statuses.add(status);
+                body.getLong();
+                if (status == OK) {
+                    body.position(body.position() + 1 + body.get(body.position()));
+                    int paths = body.get();
+                    for (int i = 0; i < paths; i++) {
+                        body.get();
+                        body.position(body.position() + Short.BYTES + body.getShort(body.position()));
+                    }
+                } else {
+                    body.getShort();
+                }
+            }
+        }
+        return statuses;
     }
 
     @Test
