@@ -13,6 +13,8 @@ final class Chunk extends WorkRequest {
     private @Nullable ElementOperation owner;
     private @Nullable LeasedMemory memory;
     private boolean first;
+    // byte credits that it holds: its length, or none while it waits without
+    private long credits;
 
     void prepare(
             ElementOperation element,
@@ -25,6 +27,7 @@ final class Chunk extends WorkRequest {
             long remoteOffset) {
         owner = element;
         memory = leased;
+        credits = bytes;
         describe(what, leased.memory(), leased.registration(transport), localOffset, bytes, key, remoteOffset);
     }
 
@@ -38,12 +41,41 @@ final class Chunk extends WorkRequest {
             long operand,
             long expected) {
         owner = element;
+        credits = bytes;
         describeWord(what, key, remoteOffset, bytes, operand, expected);
     }
 
     /** Whether it is the first of its element. */
     void first(boolean isFirst) {
         first = isFirst;
+    }
+
+    /** The element that it is a piece of. */
+    ElementOperation element() {
+        ElementOperation element = owner;
+        if (element == null) {
+            throw new IllegalStateException("the work request is not in use");
+        }
+        return element;
+    }
+
+    /** The byte credits that it holds. */
+    long credits() {
+        return credits;
+    }
+
+    /** It has been given its byte credits again. */
+    void credited() {
+        credits = length();
+    }
+
+    /** Gives its credits back, and its element's if nothing of that has been accepted; false if it holds none. */
+    boolean giveBack(ConnectionWindow window) {
+        int operations = first ? element().takeCredit() : 0;
+        long bytes = credits;
+        credits = 0;
+        window.release(operations, bytes);
+        return operations != 0 || bytes != 0;
     }
 
     /** It is about to be given to the endpoint. */

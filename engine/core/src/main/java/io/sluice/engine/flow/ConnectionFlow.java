@@ -21,10 +21,7 @@ import io.sluice.engine.transport.NotificationSender;
 import io.sluice.engine.transport.StreamOrder;
 import io.sluice.engine.transport.WorkRequest;
 import java.time.Duration;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,7 +48,6 @@ public final class ConnectionFlow extends OwningFlow {
     private volatile @Nullable ConnectionEnd refusal;
     private final @Nullable InlineTransfers callerThread;
     private final FlowFigures figures;
-    private final boolean ordersPaths;
 
     // the poller's
     private final SendQueue queue;
@@ -60,8 +56,7 @@ public final class ConnectionFlow extends OwningFlow {
     private final TransferEnds ends;
     private final Inquiries inquiries;
     private final NotificationQueue notifications;
-    // submitted, but waiting for the event that they start after
-    private final Set<DataTransfer> awaitingEvent = Collections.newSetFromMap(new IdentityHashMap<>());
+    private final AwaitingTransfers awaiting;
 
     /**
      * Makes the flow of an established connection.
@@ -92,7 +87,7 @@ public final class ConnectionFlow extends OwningFlow {
         this.maxPending = options.maxPending();
         this.mailbox = new FlowMailbox(loop, this::run, maxPending);
         Visibility between = Visibility.between(paths);
-        this.ordersPaths = between != null;
+        this.awaiting = new AwaitingTransfers(this, between);
         this.groups = new WriteGroups(between);
         this.ends = new TransferEnds(loop, mailbox, figures, groups, quiescence);
         this.inquiries = new Inquiries(Visibility.of(paths), groups, quiescence, ends);
@@ -251,11 +246,6 @@ public final class ConnectionFlow extends OwningFlow {
         return error;
     }
 
-    /** Whether a path has to make writes visible before what follows them on another. */
-    boolean ordersPaths() {
-        return ordersPaths;
-    }
-
     @Override
     boolean ordersAfter(StartEvent event, int path) {
         StreamOrder order = streamOrders[path];
@@ -350,7 +340,7 @@ public final class ConnectionFlow extends OwningFlow {
     private void admitData(DataTransfer data) {
         StartWait wait = data.startWait();
         if (wait != null) {
-            awaitingEvent.add(data);
+            awaiting.add(data);
         }
         if (data.changesRemote()) {
             data.enter(groups);
@@ -367,7 +357,7 @@ public final class ConnectionFlow extends OwningFlow {
     private void start(StartWait wait) {
         if (!(wait.transfer() instanceof DataTransfer data)
                 || !wait.equals(data.startWait())
-                || !awaitingEvent.remove(data)) {
+                || !awaiting.remove(data)) {
             return;
         }
         Throwable error = wait.error();
@@ -392,10 +382,17 @@ public final class ConnectionFlow extends OwningFlow {
         } else if (transfer instanceof DataTransfer data
                 && !data.hasEnded()
                 && !data.isBlocked()
-                && !awaitingEvent.contains(data)) {
+                && !awaiting.contains(data)) {
             // it was submitted before most that wait
             queue.insert(data);
             mailbox.schedule();
+        }
+    }
+
+    @Override
+    void whenVisible(FlowTransfer transfer, int path) {
+        if (transfer instanceof DataTransfer data) {
+            awaiting.awaitVisibility(data, path);
         }
     }
 
@@ -423,9 +420,13 @@ public final class ConnectionFlow extends OwningFlow {
         }
     }
 
-    /** The endpoint has room again. */
-    public void postable() {
-        queue.pump();
+    /**
+     * The endpoint of a path has room again.
+     *
+     * @param path its place
+     */
+    public void postable(int path) {
+        queue.postable(path);
     }
 
     @Override
@@ -436,7 +437,7 @@ public final class ConnectionFlow extends OwningFlow {
         ElementOperation begun = null;
         if (transfer instanceof DataTransfer data) {
             queue.remove(data);
-            awaitingEvent.remove(data);
+            awaiting.remove(data);
             begun = data.leaveElement();
         }
         // a cancel is answered by silence, element by element; its terminal signal is the engine's own bookkeeping
@@ -569,9 +570,7 @@ public final class ConnectionFlow extends OwningFlow {
                 endEarly(signalling, signalling.neverFinished(why));
             }
         }
-        for (DataTransfer waitingForEvent : List.copyOf(awaitingEvent)) {
-            endEarly(waitingForEvent, why.error());
-        }
+        awaiting.endAll(why);
     }
 
     private void endNotifications(ConnectionEnd why) {

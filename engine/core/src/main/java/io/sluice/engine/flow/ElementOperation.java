@@ -3,7 +3,10 @@ package io.sluice.engine.flow;
 import io.sluice.engine.SluiceException;
 import org.jspecify.annotations.Nullable;
 
-/** An element in flight: it holds an operation credit from its first chunk to its last completion. Pooled by its flow. */
+/**
+ * An element in flight: it holds an operation credit from its first chunk to its last completion, but for the time in which a
+ * path without room has it give that back. Pooled by its flow.
+ */
 final class ElementOperation {
     private @Nullable DataTransfer transfer;
     private int index;
@@ -12,6 +15,7 @@ final class ElementOperation {
     private boolean posted;
     private boolean reachedPeer;
     private boolean cutOff;
+    private int credits;
     private @Nullable SluiceException error;
 
     void begin(DataTransfer owner, int element) {
@@ -21,6 +25,7 @@ final class ElementOperation {
         posted = false;
         reachedPeer = false;
         cutOff = false;
+        credits = 1;
         error = null;
     }
 
@@ -34,6 +39,23 @@ final class ElementOperation {
 
     int index() {
         return index;
+    }
+
+    /** The operation credits that it holds: one, or none while its first chunk waits without. */
+    int credits() {
+        return credits;
+    }
+
+    /** It has been given its credit again. */
+    void credited() {
+        credits = 1;
+    }
+
+    /** Its credit, or 0 if it holds none. */
+    int takeCredit() {
+        int taken = credits;
+        credits = 0;
+        return taken;
     }
 
     /** Its first chunk is offered to the endpoint; it may be offered again, if it was not taken. */

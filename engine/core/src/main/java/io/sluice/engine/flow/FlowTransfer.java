@@ -236,6 +236,10 @@ abstract class FlowTransfer extends TransferState implements Transfer, FlowTask 
         return admittedRun;
     }
 
+    int admittedRun() {
+        return admittedRun;
+    }
+
     boolean isAdmitted(int run) {
         return admittedRun == run && isRunning(run);
     }

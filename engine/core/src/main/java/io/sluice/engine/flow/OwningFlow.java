@@ -32,6 +32,9 @@ abstract class OwningFlow {
     /** A part of a transfer that what follows waits for has ended before the rest. */
     abstract void leave(WriteGroup group);
 
+    /** The bytes of a transfer have been acknowledged on a path; what it does by another waits until they are visible to that. */
+    abstract void whenVisible(FlowTransfer transfer, int path);
+
     /** What a transfer had to wait for is done. */
     abstract void unblocked(FlowTransfer transfer);
 }

@@ -10,7 +10,10 @@ import io.sluice.engine.transport.WorkRequest;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The work requests that are to be posted on one path, and what the path needs them to be. On the poller's thread. */
+/**
+ * The work requests that are to be posted on one path, and what the path needs them to be. What the endpoint has left may give
+ * its credits back, and is offered again once it has them again. On the poller's thread.
+ */
 final class PathQueue {
     private static final int BATCH = 64;
     private static final MemoryKind[] KINDS = MemoryKind.values();
@@ -24,8 +27,11 @@ final class PathQueue {
     private final Chunker[] chunkers = new Chunker[KINDS.length];
     private final boolean canCarrySignals;
     private final WorkRequest[] batch = new WorkRequest[BATCH];
+    // from here to the end they wait without credits, and before that with them
+    private int bare;
     private int from;
     private int to;
+    private boolean refused;
 
     PathQueue(int index, FlowPath path, long windowBytes) {
         this.index = index;
@@ -70,37 +76,77 @@ final class PathQueue {
         return gatherElements;
     }
 
-    /** Adds one; there is room. */
+    /** Adds one with its credits; there is room, and none waits without credits. */
     void add(WorkRequest request) {
         batch[to++] = request;
+        bare = to;
     }
 
     boolean isFull() {
         return to == BATCH;
     }
 
-    /** Offers what there is; false if the endpoint left some of it. */
+    /** Offers what holds credits; false if the endpoint left some of it. */
     boolean post(EventLoop loop, FlowFigures figures) {
-        while (from < to) {
+        while (from < bare) {
             // before: what completes inside the call has been posted
             offer(loop);
-            int accepted = endpoint.post(batch, from, to - from);
+            int accepted = endpoint.post(batch, from, bare - from);
             from += accepted;
             figures.countPosted(index, accepted);
-            if (accepted == 0) {
+            refused = accepted == 0;
+            if (refused) {
                 return false;
             }
         }
-        from = 0;
-        to = 0;
+        if (bare == to) {
+            empty();
+        }
         return true;
+    }
+
+    private void empty() {
+        from = 0;
+        bare = 0;
+        to = 0;
+    }
+
+    /** Whether the endpoint had no room when it was last asked, and has not said since that it has. */
+    boolean isRefused() {
+        return refused;
+    }
+
+    /** The endpoint says that it has room again. */
+    void hasRoom() {
+        refused = false;
+    }
+
+    /** The first that waits without credits, or null. */
+    @Nullable
+    Chunk bare() {
+        return bare < to ? (Chunk) batch[bare] : null;
+    }
+
+    /** The first of those holds its credits again. */
+    void credited() {
+        bare++;
+    }
+
+    /** What the endpoint has left gives its credits back; false if it holds none. */
+    boolean giveBack(ConnectionWindow window) {
+        boolean some = false;
+        for (int i = from; i < to; i++) {
+            some |= ((Chunk) batch[i]).giveBack(window);
+        }
+        bare = from;
+        return some;
     }
 
     /** What completes from here on does so now: one look at the clock for all. */
     private void offer(EventLoop loop) {
         loop.beginBatch();
         long at = loop.batchTime();
-        for (int i = from; i < to; i++) {
+        for (int i = from; i < bare; i++) {
             ((Chunk) batch[i]).offered(at);
         }
     }
@@ -115,8 +161,7 @@ final class PathQueue {
         if (from < to) {
             return true;
         }
-        from = 0;
-        to = 0;
+        empty();
         return false;
     }
 }

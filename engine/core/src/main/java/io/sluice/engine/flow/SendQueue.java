@@ -38,6 +38,9 @@ final class SendQueue {
     private boolean bytesExhausted;
     // paths that have left something since they were offered all the last time, a bit each
     private int stalled;
+    // whether chunks wait without credits; and the one whose path may have room, so that others must not overtake it
+    private boolean someBare;
+    private @Nullable Chunk lacking;
     private boolean pumping;
     private boolean pumpAgain;
 
@@ -73,8 +76,15 @@ final class SendQueue {
         return paths[path].chunker(kind);
     }
 
+    /** Whether something waits for its turn, or for credits. */
     boolean hasWaiting() {
-        return !waiting.isEmpty();
+        return someBare || !waiting.isEmpty();
+    }
+
+    /** The endpoint of a path has room again. */
+    void postable(int path) {
+        paths[path].hasRoom();
+        pump();
     }
 
     /** A transfer waits for its turn behind those of its priority. */
@@ -138,13 +148,17 @@ final class SendQueue {
     }
 
     private void fillAndPost() {
-        if (!postAll()) {
+        boolean some = postAll();
+        Chunk lacks = lacking;
+        if (!some || (lacks != null && lacks.element().credits() != 0)) {
+            // nothing has room, or what would be added took the bytes that one with room waits for
             return;
         }
         DataTransfer transfer;
-        while ((transfer = waiting.next(stalled)) != null) {
+        // only those that hold the operation credit which one with room may wait for go before it
+        while ((transfer = lacks == null ? waiting.next(stalled) : waiting.nextBegun(stalled)) != null) {
             PathQueue path = pathOf(transfer);
-            if (addChunk(transfer, path)) {
+            if (addChunk(transfer, path) || (giveBack() && addChunk(transfer, path))) {
                 waiting.tookTurn();
             } else {
                 // the credit it lacks may be held by one that it has overtaken half-way
@@ -172,19 +186,61 @@ final class SendQueue {
     private boolean postAll() {
         boolean some = false;
         stalled = 0;
+        someBare = false;
+        lacking = null;
         for (PathQueue path : paths) {
             some |= post(path);
         }
         return some;
     }
 
-    /** Offers what a path's endpoint is to have; false if it left some, and what goes over that path has to wait. */
+    /** Offers what a path's endpoint is to have; false if some is left, and what goes over that path has to wait. */
     private boolean post(PathQueue path) {
-        boolean all = path.post(loop, figures);
-        if (!all) {
-            stalled |= 1 << path.index();
+        while (path.post(loop, figures)) {
+            Chunk bare = path.bare();
+            if (bare == null) {
+                return true;
+            }
+            if (!acquire(bare) && !(giveBack() && acquire(bare))) {
+                lacking = path.isRefused() || lacking != null ? lacking : bare;
+                break;
+            }
+            path.credited();
         }
-        return all;
+        stalled |= 1 << path.index();
+        someBare |= path.bare() != null;
+        return false;
+    }
+
+    /** What paths without room have left gives its credits back, so that others can go; false if it holds none. */
+    private boolean giveBack() {
+        boolean some = false;
+        for (PathQueue path : paths) {
+            if (path.isRefused() && path.giveBack(window)) {
+                some = true;
+                someBare = true;
+            }
+        }
+        return some;
+    }
+
+    /** Takes again what a chunk has given back; false if a credit is lacking. */
+    private boolean acquire(Chunk chunk) {
+        long bytes = chunk.length();
+        ElementOperation operation = chunk.element();
+        boolean hasBytes = false;
+        if (operation.credits() == 0) {
+            hasBytes = acquireBoth(bytes);
+            if (!hasBytes && !acquireOperation()) {
+                return false;
+            }
+            operation.credited();
+        }
+        if (!hasBytes && !acquireBytes(bytes)) {
+            return false;
+        }
+        chunk.credited();
+        return true;
     }
 
     private PathQueue pathOf(DataTransfer transfer) {
@@ -336,7 +392,7 @@ final class SendQueue {
     /** A work request has ended. */
     void completed(WorkRequest request, CompletionStatus status) {
         Chunk chunk = (Chunk) request;
-        long bytes = chunk.length();
+        long bytes = chunk.credits();
         WorkRequest.Opcode kind = chunk.operation();
         long fetched = chunk.fetched();
         ElementOperation operation = chunk.retire();
@@ -388,9 +444,10 @@ final class SendQueue {
                     ends.connectionEnd());
         }
         long postedAt = operation.postedAt();
+        int operations = operation.credits();
         operation.retire();
         freeOperations.addFirst(operation);
-        window.release(1, bytes);
+        window.release(operations, bytes);
         transfer.operationDone();
         ends.elementDone(transfer, element, error, postedAt);
     }

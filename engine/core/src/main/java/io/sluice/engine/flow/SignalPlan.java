@@ -11,9 +11,4 @@ import io.sluice.engine.transport.RemoteKey;
  * @param addend what to add
  * @param order what it comes after
  */
-public record SignalPlan(RemoteKey remote, long offset, long addend, SignalOrder order) {
-    /** The same, to come after all writes before it. */
-    SignalPlan strong() {
-        return new SignalPlan(remote, offset, addend, SignalOrder.STRONG);
-    }
-}
+public record SignalPlan(RemoteKey remote, long offset, long addend, SignalOrder order) {}

@@ -216,7 +216,12 @@ final class SignallingTransfer extends DataTransfer implements WriteGroup.Follow
             if (group != null) {
                 flow().leave(group);
             }
-            flow().unblocked(this);
+            // what follows its group waits for visibility there
+            if (signal.order() == SignalOrder.WEAK && path() != signal.remote().path()) {
+                flow().whenVisible(this, path());
+            } else {
+                flow().unblocked(this);
+            }
             return false;
         }
         error = failure;

@@ -123,11 +123,7 @@ public final class TransferFactory {
      */
     public PreparedTransfer signalling(
             @Nullable ElementPlan write, SignalPlan signal, TransferOptions options, TransferCallback callback) {
-        // acknowledged on its path is not visible to what comes by another; what comes after all writes waits for that
-        boolean betweenPaths = write != null
-                && flow.ordersPaths()
-                && write.remote().path() != signal.remote().path();
-        return new SignallingTransfer(flow, write, betweenPaths ? signal.strong() : signal, options, callback);
+        return new SignallingTransfer(flow, write, signal, options, callback);
     }
 
     /**

@@ -8,8 +8,13 @@ import org.jspecify.annotations.Nullable;
 final class Visibility {
     // of the paths whose completed writes are not visible yet
     private final WriteVisibility[] acknowledging;
+    // by path; null where what has completed is visible
+    private final @Nullable WriteVisibility[] byPath;
 
     private Visibility(List<FlowPath> paths) {
+        byPath = paths.stream()
+                .map(path -> path.endpoint() instanceof WriteVisibility endpoint ? endpoint : null)
+                .toArray(WriteVisibility[]::new);
         acknowledging = paths.stream()
                 .map(FlowPath::endpoint)
                 .filter(WriteVisibility.class::isInstance)
@@ -43,6 +48,16 @@ final class Visibility {
             for (WriteVisibility endpoint : acknowledging) {
                 endpoint.makeVisible(left);
             }
+        }
+    }
+
+    /** As {@link #make(Runnable)}, for the writes of one path. */
+    void make(int path, Runnable done) {
+        WriteVisibility endpoint = byPath[path];
+        if (endpoint == null) {
+            done.run();
+        } else {
+            endpoint.makeVisible(done);
         }
     }
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * the first of each priority the most urgent one goes, unless another is overdue: it was submitted first, when each step down
  * counts as having come an aging time later. What is overdue and what is most urgent take turns, chunk by chunk. So nothing
  * starves; and however much is overdue, something urgent waits for no more than one chunk of it at a time. All that holds among the
- * transfers of the paths that are asked for: as far as the window has credits, those of a path that takes nothing now hold up no others. On the poller's thread.
+ * transfers of the paths that are asked for: those of a path that takes nothing now hold up no others. On the poller's thread.
  */
 @SuppressWarnings("ReferenceEquality") // a transfer is its own identity
 final class WaitingTransfers {

@@ -336,7 +336,7 @@ final class EndpointAdapter implements EndpointContext, LaneConnector.Owner, Con
 
     @Override
     public void postable() {
-        owner.flow().postable();
+        owner.flow().postable(index);
     }
 
     @Override

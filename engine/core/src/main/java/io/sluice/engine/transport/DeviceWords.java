@@ -4,8 +4,9 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * How the target's processor reaches registered memory that is not the host's: its 64-bit words, for signals and atomic
- * operations, and its bytes, for checksums. A {@link RegisteredMemory} implements it if the transport can do that; the engine
- * asks once, when the region is made, and takes the first of its transports that has it.
+ * operations, and its bytes, for checksums. Nothing stores bytes this way: those come by the path that reaches the region. A
+ * {@link RegisteredMemory} implements it if the transport can do that; the engine asks once, when the region is made, and takes
+ * the first of its transports that has it.
  *
  * <p>Any thread, several at a time, also a poller's: a call takes microseconds and never waits for work of the device. The
  * caller holds a lease. Offsets are bytes from the region's start; the range lies within the region, a word at an address that is

@@ -130,7 +130,7 @@ class CompletionOfAFailedRunTest {
         assertThat(failing.completesInto()).isSameAs(event);
         flow.completed(failing, CompletionStatus.ACCESS_DENIED);
         endpoint.room = 1;
-        flow.postable();
+        flow.postable(0);
         WorkRequest other = taken();
         assertThat(other.completesInto()).isNull();
         flow.completed(other, CompletionStatus.SUCCESS);
@@ -144,7 +144,7 @@ class CompletionOfAFailedRunTest {
         writeTwoElements();
         flow.completed(taken(), CompletionStatus.SUCCESS);
         endpoint.room = 1;
-        flow.postable();
+        flow.postable(0);
         WorkRequest other = taken();
         assertThat(other.completesInto()).isSameAs(event);
         assertThat(other.isLastOfCompletion()).isTrue();

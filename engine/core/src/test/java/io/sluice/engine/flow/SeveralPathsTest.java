@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.EngineMetrics.Outcome;
+import io.sluice.engine.OutcomeUnknownException;
+import io.sluice.engine.SignalOrder;
 import io.sluice.engine.SluiceException;
 import io.sluice.engine.Transfer;
+import io.sluice.engine.TransferCallback;
+import io.sluice.engine.TransferCancelledException;
 import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
 import io.sluice.engine.transport.Capabilities;
@@ -18,14 +22,21 @@ import io.sluice.engine.transport.WriteVisibility;
 import io.sluice.testkit.PatientOptions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the paths of one flow do to each other. */
 class SeveralPathsTest {
     private static final int BYTES = 8;
+    private static final int WINDOW_OPERATIONS = 32;
+    private static final int WINDOW_BYTES = 1 << 20;
+    private static final int CHUNK = WINDOW_BYTES / 8;
 
     private final SteppedLoop loop = new SteppedLoop();
     private final Takes first = new Takes();
@@ -39,8 +50,11 @@ class SeveralPathsTest {
         flow = new ConnectionFlow(
                 null,
                 loop,
-                PatientOptions.builder().build(),
-                new EngineWindow(1024, 1 << 20),
+                PatientOptions.builder()
+                        .windowOperations(WINDOW_OPERATIONS)
+                        .windowBytes(WINDOW_BYTES)
+                        .build(),
+                new EngineWindow(1024, 1 << 30),
                 List.of(path(first), path(second)),
                 new NotificationSender() {
                     @Override
@@ -75,18 +89,48 @@ class SeveralPathsTest {
         }
     }
 
-    private ElementPlan over(int path) {
+    private static RemoteKey key(int path) {
         RemoteKey key = new RemoteKey(0, 0, 0);
         key.path(path);
-        return new ElementPlan(memory, 0, key, 0, BYTES);
+        return key;
+    }
+
+    private ElementPlan over(int path) {
+        return over(path, BYTES);
+    }
+
+    private ElementPlan over(int path, long length) {
+        return new ElementPlan(memory, 0, key(path), 0, length);
     }
 
     private void write(int path) {
-        SteppedFlow.start((FlowTransfer) new TransferFactory(flow)
-                .single(WorkRequest.Opcode.WRITE, over(path), TransferOptions.defaults(), (transfer, error) -> {
-                    assertThat(error).isNull();
-                    ended++;
-                }));
+        write(path, BYTES);
+    }
+
+    private void write(int path, long length) {
+        write(path, length, this::succeeded);
+    }
+
+    private Transfer write(int path, long length, TransferCallback callback) {
+        FlowTransfer write = (FlowTransfer) new TransferFactory(flow)
+                .single(WorkRequest.Opcode.WRITE, over(path, length), TransferOptions.defaults(), callback);
+        SteppedFlow.start(write);
+        return write;
+    }
+
+    /** A write over the first path with a signal over the second. */
+    private FlowTransfer writeWithWeakSignal(TransferCallback callback) {
+        return (FlowTransfer) new TransferFactory(flow)
+                .signalling(
+                        over(0),
+                        new SignalPlan(key(1), 0, 1, SignalOrder.WEAK),
+                        TransferOptions.defaults(),
+                        callback);
+    }
+
+    private void succeeded(Transfer transfer, @Nullable SluiceException error) {
+        assertThat(error).isNull();
+        ended++;
     }
 
     private void write(ElementPlan... elements) {
@@ -135,11 +179,127 @@ class SeveralPathsTest {
         complete(second);
         assertThat(ended).isEqualTo(2);
         first.full = false;
-        flow.postable();
+        flow.postable(0);
         assertThat(first.posted()).isEqualTo(2);
         complete(first);
         assertThat(ended).isEqualTo(4);
         assertThat(flow.window().operations()).isZero();
+    }
+
+    /** What waits for room has been cut already: another path gets its credits. */
+    @ParameterizedTest
+    @ValueSource(ints = {BYTES, CHUNK})
+    void aPathWithoutRoomLeavesCreditsToAnother(int length) {
+        first.full = true;
+        for (int i = 0; i < 2 * WINDOW_OPERATIONS; i++) {
+            write(0, length);
+        }
+        run();
+        for (int i = 1; i <= 3; i++) {
+            write(1, length);
+            run();
+            assertThat(second.posted()).isOne();
+            complete(second);
+            assertThat(ended).isEqualTo(i);
+        }
+        // all of the window, if it needs that
+        for (int i = 0; i < WINDOW_BYTES / CHUNK; i++) {
+            write(1, CHUNK);
+        }
+        run();
+        assertThat(flow.window().bytes()).isEqualTo(WINDOW_BYTES);
+        complete(second);
+        first.full = false;
+        flow.postable(0);
+        while (first.hasPosted()) {
+            complete(first);
+        }
+        assertThat(ended).isEqualTo(3 + WINDOW_BYTES / CHUNK + 2 * WINDOW_OPERATIONS);
+        assertThat(flow.window().operations()).isZero();
+        assertThat(flow.window().bytes()).isZero();
+    }
+
+    /** Else small ones could overtake a large one for ever that has given its credits back. */
+    @Test
+    void whatHasRoomAgainWaitsForNoMoreThanWhatIsPosted() {
+        first.full = true;
+        write(0, CHUNK);
+        run();
+        for (int i = 0; i < 2 * WINDOW_BYTES / CHUNK; i++) {
+            write(1, CHUNK / 2 + 1);
+        }
+        run();
+        int before = second.posted();
+        assertThat(before).isGreaterThan(WINDOW_BYTES / CHUNK);
+        first.full = false;
+        flow.postable(0);
+        assertThat(first.posted()).isZero();
+        flow.completed(second.held.removeFirst(), CompletionStatus.SUCCESS);
+        run();
+        assertThat(second.posted()).isEqualTo(before - 1);
+        flow.completed(second.held.removeFirst(), CompletionStatus.SUCCESS);
+        run();
+        assertThat(first.posted()).isOne();
+        while (first.hasPosted() || second.hasPosted()) {
+            complete(first);
+            complete(second);
+        }
+        assertThat(ended).isEqualTo(1 + 2 * WINDOW_BYTES / CHUNK);
+        assertThat(flow.window().bytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void creditsAreInBalanceHoweverPathsStall(long seed) {
+        Random random = new Random(seed);
+        Takes[] paths = {first, second};
+        List<Transfer> started = new ArrayList<>();
+        for (int step = 0; step < 5000; step++) {
+            int path = random.nextInt(2);
+            switch (random.nextInt(7)) {
+                case 0 -> {
+                    paths[path].full = random.nextBoolean();
+                    if (!paths[path].full) {
+                        flow.postable(path);
+                    }
+                }
+                case 1, 2 -> {
+                    int length = 1 + random.nextInt(random.nextBoolean() ? 64 : 4 * CHUNK);
+                    started.add(write(path, length, (transfer, error) -> ended++));
+                }
+                case 3 -> run();
+                case 4 -> {
+                    if (!started.isEmpty()) {
+                        started.get(random.nextInt(started.size())).cancel();
+                    }
+                }
+                default -> {
+                    WorkRequest request = paths[path].held.pollFirst();
+                    if (request != null) {
+                        flow.completed(request, CompletionStatus.SUCCESS);
+                    }
+                }
+            }
+            int posted = first.posted() + second.posted();
+            long bytes = Stream.concat(first.held.stream(), second.held.stream())
+                    .mapToLong(WorkRequest::length)
+                    .sum();
+            assertThat(flow.window().bytes()).isBetween(bytes, (long) WINDOW_BYTES);
+            assertThat(flow.window().operations()).isBetween(Math.min(1, posted), WINDOW_OPERATIONS);
+        }
+        for (int path = 0; path < 2; path++) {
+            paths[path].full = false;
+            flow.postable(path);
+        }
+        run();
+        while (first.hasPosted() || second.hasPosted()) {
+            complete(first);
+            complete(second);
+        }
+        assertThat(ended).isEqualTo(started.size());
+        assertThat(flow.window().operations()).isZero();
+        assertThat(flow.window().bytes()).isZero();
+        assertThat(memory.leases()).isZero();
     }
 
     @Test
@@ -154,12 +314,33 @@ class SeveralPathsTest {
         complete(second);
         assertThat(ended).isOne();
         first.full = false;
-        flow.postable();
+        flow.postable(0);
         assertThat(first.posted()).isEqualTo(2);
         assertThat(second.posted()).isOne();
         complete(first);
         complete(second);
         assertThat(ended).isEqualTo(3);
+        assertThat(memory.leases()).isZero();
+    }
+
+    @Test
+    void theEndFindsWhatHasGivenItsCreditsBack() {
+        first.full = true;
+        List<Throwable> errors = new ArrayList<>();
+        for (int i = 0; i < WINDOW_OPERATIONS; i++) {
+            write(0, BYTES, (transfer, error) -> errors.add(error));
+        }
+        run();
+        write(1);
+        run();
+        assertThat(flow.window().operations()).isOne();
+        flow.stop(new ConnectionEnd(ConnectionEnd.Kind.CLOSED_HERE, "the test closes it", null));
+        complete(second);
+        flow.endAll();
+        assertThat(ended).isOne();
+        assertThat(errors).hasSize(WINDOW_OPERATIONS).doesNotContainNull();
+        assertThat(flow.window().operations()).isZero();
+        assertThat(flow.window().bytes()).isZero();
         assertThat(memory.leases()).isZero();
     }
 
@@ -244,6 +425,62 @@ class SeveralPathsTest {
         assertThat(quiet).isCompleted();
         assertThat(first.asked).hasSize(1);
         assertThat(second.asked).hasSize(1);
+    }
+
+    @Test
+    void weakSignalOverAnotherPathWaitsForItsOwnBytesAlone() {
+        write(0);
+        write(1);
+        SteppedFlow.start(writeWithWeakSignal(this::succeeded));
+        run();
+        assertThat(first.posted()).isEqualTo(2);
+        assertThat(second.posted()).isOne();
+        flow.completed(first.held.removeLast(), CompletionStatus.SUCCESS);
+        run();
+        assertThat(second.posted()).isOne();
+        assertThat(first.asked).hasSize(1);
+        assertThat(second.asked).isEmpty();
+        first.asked.getFirst().run();
+        run();
+        assertThat(second.posted()).isEqualTo(2);
+        complete(second);
+        assertThat(ended).isEqualTo(2);
+    }
+
+    @Test
+    void weakSignalThatWaitsForVisibilityEndsWithTheConnection() {
+        List<Throwable> errors = new ArrayList<>();
+        SteppedFlow.start(writeWithWeakSignal((transfer, error) -> errors.add(error)));
+        run();
+        complete(first);
+        assertThat(errors).isEmpty();
+        flow.stop(new ConnectionEnd(ConnectionEnd.Kind.LOST, "the test cuts it", null));
+        flow.endAll();
+        assertThat(errors).singleElement().isInstanceOf(OutcomeUnknownException.class);
+        assertThat(flow.pending()).isZero();
+    }
+
+    @Test
+    void visibilityOfACancelledRunLetsNoLaterOneGo() {
+        List<Throwable> errors = new ArrayList<>();
+        FlowTransfer prepared = writeWithWeakSignal((transfer, error) -> errors.add(error));
+        SteppedFlow.start(prepared);
+        run();
+        complete(first);
+        prepared.cancel();
+        run();
+        assertThat(errors).singleElement().isInstanceOf(TransferCancelledException.class);
+        SteppedFlow.start(prepared);
+        run();
+        complete(first);
+        assertThat(first.asked).hasSize(2);
+        first.asked.get(0).run();
+        run();
+        assertThat(second.posted()).isZero();
+        first.asked.get(1).run();
+        run();
+        complete(second);
+        assertThat(errors).hasSize(2).last().isNull();
     }
 
     /** A flush lets its group go without visibility, and what follows it needs that nevertheless. */
