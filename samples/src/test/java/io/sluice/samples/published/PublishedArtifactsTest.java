@@ -30,6 +30,7 @@ class PublishedArtifactsTest {
             "native",
             "engine/core",
             "engine/testkit",
+            "engine/cuda",
             "metrics",
             "reactive-api/reactor",
             "reactive-api/directory",

@@ -1,0 +1,41 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.SluiceException;
+import io.sluice.jni.CudaLibrary;
+import java.io.Serial;
+
+/** The CUDA driver has refused something, or a GPU has failed. The message has the driver's words. */
+public final class CudaException extends SluiceException {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    private final int error;
+
+    /**
+     * Makes one.
+     *
+     * @param what was not possible
+     * @param error the driver's, negated, as the methods of {@code io.sluice.jni} give it
+     */
+    CudaException(String what, long error) {
+        super(what + ": " + CudaLibrary.errorText(error));
+        this.error = (int) -error;
+    }
+
+    /** The result, unless it is an error. */
+    static long check(long result, String what) {
+        if (result < 0) {
+            throw new CudaException(what, result);
+        }
+        return result;
+    }
+
+    /**
+     * The driver's number for the error.
+     *
+     * @return a {@code CUresult}, such as 2 for {@code CUDA_ERROR_OUT_OF_MEMORY}; above 100,000 it is the system's error and 100,000
+     */
+    public int error() {
+        return error;
+    }
+}

@@ -1,0 +1,86 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.Access;
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.transport.AllocatedMemory;
+import io.sluice.engine.transport.Capabilities;
+import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.MemorySupport;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.engine.transport.Transport;
+import io.sluice.engine.transport.TransportLoop;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The transport of one engine. Of the host's memory it is only the local side. */
+final class CudaTransport implements Transport {
+    private static final long LARGEST_MESSAGE = 1L << 30;
+    private static final long PREFERRED_CHUNK = 64L << 20;
+    private static final Set<MemoryKind> GPU = Set.of(MemoryKind.CUDA);
+    private static final Set<MemoryKind> HOST = Set.of(MemoryKind.HOST);
+    private static final Set<MemoryKind> BOTH = Set.of(MemoryKind.HOST, MemoryKind.CUDA);
+    // the host's is registered to be the local side
+    private static final MemorySupport MEMORY = new MemorySupport(BOTH, GPU, BOTH, GPU);
+    private static final Capabilities CAPABILITIES =
+            new Capabilities(LARGEST_MESSAGE, true).withPreferredChunk(MemoryKind.CUDA, PREFERRED_CHUNK);
+
+    private final CudaOptions options;
+    private final Gpus gpus;
+    private final MappingThread thread = new MappingThread();
+    private final SecretSource secrets = new SecretSource();
+    private final HostIdentity host = HostIdentity.here();
+
+    CudaTransport(CudaOptions options) {
+        this.options = options;
+        this.gpus = new Gpus(options.blocks());
+    }
+
+    @Override
+    public Capabilities capabilities() {
+        return CAPABILITIES;
+    }
+
+    @Override
+    public MemorySupport memory() {
+        return MEMORY;
+    }
+
+    @Override
+    public Set<MemoryKind> partial() {
+        return HOST;
+    }
+
+    @Override
+    public String reach() {
+        return host.text();
+    }
+
+    @Override
+    public @Nullable String whyOutOfReach(String peer) {
+        return host.whyOutOfReach(peer);
+    }
+
+    @Override
+    public AllocatedMemory allocate(long bytes, RegionOptions region) {
+        return DeviceAllocation.make(gpus, String.valueOf(region.device()), bytes);
+    }
+
+    @Override
+    public RegisteredMemory register(RegionMemory memory, Set<Access> access, AtomicDomain domain) {
+        return memory.isHost() ? new HostRegistration(memory, thread) : DeviceRegistration.of(memory, gpus);
+    }
+
+    @Override
+    public TransportLoop openLoop(EventLoop loop) {
+        return new CudaLoop(loop, gpus, thread, secrets, options.copyEngines());
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+        gpus.close();
+    }
+}

@@ -1,0 +1,99 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.jni.CudaMemory;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Memory of a GPU that is a region. Its name cannot be guessed, and only those learn it who attach the region: another engine of this
+ * process finds the memory by it, where an address that a peer names would not be trusted. Any thread.
+ */
+final class DeviceRegistration implements RegisteredMemory {
+    private static final Map<UUID, DeviceRegistration> OF_PROCESS = new ConcurrentHashMap<>();
+
+    private final UUID name = UUID.randomUUID();
+    private final Gpu gpu;
+    private final MemoryFacts facts;
+
+    private DeviceRegistration(Gpu gpu, MemoryFacts facts) {
+        this.gpu = gpu;
+        this.facts = facts;
+        OF_PROCESS.put(name, this);
+    }
+
+    /**
+     * Registers memory that the driver confirms.
+     *
+     * @throws RegistrationException if it does not, or it is of a kind that cannot be used
+     */
+    static DeviceRegistration of(RegionMemory memory, Gpus gpus) {
+        String id = String.valueOf(memory.device());
+        int ordinal = gpus.ordinal(id);
+        if (ordinal < 0) {
+            throw new RegistrationException("this process sees no GPU " + id + "; it sees " + gpus.all());
+        }
+        MemoryFacts facts = MemoryFacts.of(memory.address());
+        if (facts.kind() == CudaMemory.KIND_MANAGED) {
+            throw new RegistrationException("managed memory moves between host and GPU, and cannot be a region: allocate it by"
+                    + " cudaMalloc or the engine's allocate");
+        }
+        if (facts.kind() != CudaMemory.KIND_DEVICE) {
+            throw new RegistrationException(
+                    "the driver knows no memory of a GPU at 0x%x: was it freed?".formatted(memory.address()));
+        }
+        if (facts.ordinal() != ordinal) {
+            throw new RegistrationException(memory + " lies on " + gpus.id(facts.ordinal()));
+        }
+        if (!facts.contains(memory.address(), memory.length())) {
+            throw new RegistrationException("%s leave the allocation that 0x%x is in, which has %d bytes from 0x%x on"
+                    .formatted(memory, memory.address(), facts.bytes(), facts.base()));
+        }
+        try {
+            return new DeviceRegistration(gpus.open(ordinal), facts);
+        } catch (CudaException e) {
+            throw new RegistrationException(String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** Finds one of this process; null if it has none of that name, or it is closed. */
+    static @Nullable DeviceRegistration find(UUID name) {
+        return OF_PROCESS.get(name);
+    }
+
+    UUID name() {
+        return name;
+    }
+
+    Gpu gpu() {
+        return gpu;
+    }
+
+    /** The allocation that it is in. */
+    MemoryFacts facts() {
+        return facts;
+    }
+
+    /** Whether the allocation is still the one that was registered, and not one that was made at the same address after it. */
+    boolean isCurrent() {
+        MemoryFacts now = MemoryFacts.of(facts.base());
+        return now.kind() == CudaMemory.KIND_DEVICE
+                && now.bufferId() == facts.bufferId()
+                && now.base() == facts.base()
+                && now.bytes() == facts.bytes();
+    }
+
+    @Override
+    public long lockedBytes() {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        OF_PROCESS.remove(name);
+    }
+}

@@ -1,0 +1,112 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.RegistrationException;
+import io.sluice.jni.CudaDevice;
+import io.sluice.jni.CudaKernels;
+import io.sluice.jni.CudaModule;
+import io.sluice.jni.CudaStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+
+/** A GPU that a transport uses, with Sluice's kernels. Any thread; {@link #open} and {@link #zero} block. */
+final class Gpu implements AutoCloseable {
+    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+    private static final long LONGEST_FILL_NANOS = 30_000_000_000L;
+    private static final long LOOK_NANOS = 20_000;
+
+    private final int ordinal;
+    private final String id;
+    private final long device;
+    private final long kernels;
+    private final int blocks;
+
+    private Gpu(int ordinal, String id, long device, long kernels, int blocks) {
+        this.ordinal = ordinal;
+        this.id = id;
+        this.device = device;
+        this.kernels = kernels;
+        this.blocks = blocks;
+    }
+
+    static Gpu open(int ordinal, String id, int blocks) {
+        long device = CudaException.check(CudaDevice.open(ordinal), "cannot open " + id);
+        try (Arena arena = Arena.ofConfined()) {
+            long kernels = CudaException.check(
+                    CudaModule.load(device, arena.allocateFrom(CudaKernels.ptx()).address()),
+                    "cannot load the kernels on " + id);
+            return new Gpu(ordinal, id, device, kernels, blocks);
+        } catch (RuntimeException | Error e) {
+            CudaDevice.close(device);
+            throw e;
+        }
+    }
+
+    int ordinal() {
+        return ordinal;
+    }
+
+    /** {@code GPU-…}, the same in every process. */
+    String id() {
+        return id;
+    }
+
+    /** The driver's handle of it. */
+    long device() {
+        return device;
+    }
+
+    long newStream() {
+        return CudaException.check(CudaStream.create(device, kernels, 0, blocks), "cannot make a stream on " + id);
+    }
+
+    /** Makes memory of it zeros, and waits until it is. */
+    void zero(long address, long bytes) {
+        long stream = newStream();
+        PinnedMemory pinned = new PinnedMemory(device, CudaStream.REQUEST_BYTES + Long.BYTES);
+        int state = fill(stream, pinned, address, bytes);
+        if (state == CudaStream.NOT_READY) {
+            // the GPU may still write there, so that neither stream nor word can be given back
+            throw new RegistrationException(id + " does not fill memory: is it held up by the work of another program?");
+        }
+        CudaStream.destroy(stream);
+        pinned.close();
+        CudaException.check(state, "cannot fill memory of " + id);
+    }
+
+    /** 0 when it is done, {@link CudaStream#NOT_READY} if that takes too long, or an error. */
+    private static int fill(long stream, PinnedMemory pinned, long address, long bytes) {
+        MemorySegment memory = pinned.segment();
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_STREAM_OFFSET, stream);
+        memory.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_OPERATION_OFFSET, CudaStream.FILL);
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATION_OFFSET, address);
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATIONS_OFFSET, bytes);
+        memory.set(
+                ValueLayout.JAVA_LONG, CudaStream.REQUEST_WORD_OFFSET, pinned.deviceAddress() + CudaStream.REQUEST_BYTES);
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_VALUE_OFFSET, 1);
+        int state = CudaStream.submit(memory.address(), 1);
+        long began = System.nanoTime();
+        while (state >= 0 && (long) WORD.getVolatile(memory, (long) CudaStream.REQUEST_BYTES) == 0) {
+            state = CudaStream.query(stream);
+            if (state == CudaStream.NOT_READY && System.nanoTime() - began < LONGEST_FILL_NANOS) {
+                state = 0;
+                LockSupport.parkNanos(LOOK_NANOS);
+            }
+        }
+        return Math.min(state, 0);
+    }
+
+    /** The error that it has had once and that stays with the process, or 0. */
+    int fault() {
+        return CudaDevice.fault(device);
+    }
+
+    /** Its streams and memory are gone. */
+    @Override
+    public void close() {
+        CudaModule.unload(kernels);
+        CudaDevice.close(device);
+    }
+}

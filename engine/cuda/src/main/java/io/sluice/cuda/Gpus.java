@@ -1,0 +1,121 @@
+package io.sluice.cuda;
+
+import io.sluice.jni.CudaDevice;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** The GPUs that this process sees, and those that a transport has opened: a GPU that nothing needs costs no memory. Any thread. */
+final class Gpus implements AutoCloseable {
+    private final List<String> ids;
+    private final int blocks;
+    private final boolean[] additions;
+    // copied on change
+    private volatile @Nullable Gpu[] opened;
+
+    Gpus(int blocks) {
+        this.ids = ids();
+        this.blocks = blocks;
+        this.additions = additions(ids.size());
+        this.opened = new @Nullable Gpu[ids.size()];
+    }
+
+    private static boolean[] additions(int count) {
+        boolean[] adds = new boolean[count * count];
+        for (int i = 0; i < adds.length; i++) {
+            int from = i / count;
+            int to = i % count;
+            int link = from == to ? CudaDevice.LINK_NATIVE_ATOMICS : CudaDevice.link(from, to);
+            adds[i] = link >= 0 && (link & CudaDevice.LINK_NATIVE_ATOMICS) != 0;
+        }
+        return adds;
+    }
+
+    private static List<String> ids() {
+        return IntStream.range(0, Math.max(0, CudaDevice.count()))
+                .mapToObj(ordinal -> query(ordinal, false))
+                .toList();
+    }
+
+    /** What there is, in words. */
+    static List<String> describe() {
+        return IntStream.range(0, Math.max(0, CudaDevice.count()))
+                .mapToObj(ordinal -> query(ordinal, true))
+                .toList();
+    }
+
+    private static String query(int ordinal, boolean named) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment record = arena.allocate(CudaDevice.RECORD_BYTES, Long.BYTES);
+            CudaException.check(CudaDevice.query(ordinal, record.address()), "cannot describe GPU " + ordinal);
+            String id = id(record.asSlice(CudaDevice.RECORD_UUID_OFFSET, 16));
+            return named ? record.getString(CudaDevice.RECORD_NAME_OFFSET) + " " + id : id;
+        }
+    }
+
+    private static String id(MemorySegment uuid) {
+        ValueLayout.OfLong big = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+        return "GPU-" + new UUID(uuid.get(big, 0), uuid.get(big, Long.BYTES));
+    }
+
+    int count() {
+        return ids.size();
+    }
+
+    /** The number that this process has for a GPU; −1 if it does not see it. */
+    int ordinal(String id) {
+        return ids.indexOf(id);
+    }
+
+    String id(int ordinal) {
+        return ids.get(ordinal);
+    }
+
+    List<String> all() {
+        return ids;
+    }
+
+    /** The GPU, which is opened if it is not yet: that blocks. */
+    Gpu open(int ordinal) {
+        Gpu before = opened[ordinal];
+        return before != null ? before : openNow(ordinal);
+    }
+
+    private synchronized Gpu openNow(int ordinal) {
+        @Nullable Gpu[] now = opened;
+        Gpu before = now[ordinal];
+        if (before != null) {
+            return before;
+        }
+        Gpu made = Gpu.open(ordinal, ids.get(ordinal), blocks);
+        @Nullable Gpu[] more = Arrays.copyOf(now, now.length);
+        more[ordinal] = made;
+        opened = more;
+        return made;
+    }
+
+    boolean isOpen(int ordinal) {
+        return opened[ordinal] != null;
+    }
+
+    /** Whether additions of one GPU to words of another are atomic. */
+    boolean addsTo(int ordinal, String owner) {
+        int to = ordinal(owner);
+        return to >= 0 && additions[ordinal * ids.size() + to];
+    }
+
+    @Override
+    public void close() {
+        for (Gpu gpu : opened) {
+            if (gpu != null) {
+                gpu.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.RegionMemory;
+import io.sluice.engine.transport.RegisteredMemory;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Memory of the host that is a region. It is pinned when a GPU is to touch it for the first time, as most never meet one: on another
+ * thread, as that takes long. Any thread.
+ */
+final class HostRegistration implements RegisteredMemory {
+    private static final Logger LOG = LoggerFactory.getLogger(HostRegistration.class);
+
+    private final RegionMemory memory;
+    private final MappingThread thread;
+    private final List<Runnable> waiting = new ArrayList<>();
+    private volatile State state = State.UNPINNED;
+    // written before the state
+    private long deviceAddress;
+    private @Nullable Gpu gpu;
+
+    /** How far it is. */
+    enum State {
+        UNPINNED,
+        PINNING,
+        PINNED,
+        REFUSED,
+        CLOSED
+    }
+
+    HostRegistration(RegionMemory memory, MappingThread thread) {
+        this.memory = memory;
+        this.thread = thread;
+    }
+
+    State state() {
+        return state;
+    }
+
+    /** Where a GPU sees it, once it is pinned. */
+    long deviceAddress() {
+        return deviceAddress;
+    }
+
+    /** Lets it be pinned, and runs something once that is done or refused, on another thread. */
+    synchronized void pin(Gpu by, Runnable done) {
+        if (state == State.UNPINNED) {
+            state = State.PINNING;
+            waiting.add(done);
+            thread.execute(() -> pinNow(by));
+        } else if (state == State.PINNING) {
+            waiting.add(done);
+        } else {
+            done.run();
+        }
+    }
+
+    private synchronized void pinNow(Gpu by) {
+        if (state == State.PINNING) {
+            try {
+                deviceAddress = PinnedRanges.pin(by, memory.address(), memory.length());
+                gpu = by;
+                state = State.PINNED;
+            } catch (CudaException e) {
+                LOG.warn("no GPU reaches {}", memory, e);
+                state = State.REFUSED;
+            }
+        }
+        waiting.forEach(Runnable::run);
+        waiting.clear();
+    }
+
+    @Override
+    public long lockedBytes() {
+        return state == State.PINNED ? memory.length() : 0;
+    }
+
+    @Override
+    public synchronized void close() {
+        Gpu by = gpu;
+        if (state == State.PINNED && by != null) {
+            PinnedRanges.unpin(by, memory.address());
+        }
+        state = State.CLOSED;
+    }
+}

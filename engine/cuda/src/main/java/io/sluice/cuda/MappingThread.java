@@ -1,0 +1,39 @@
+package io.sluice.cuda;
+
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** Carries out what takes the driver milliseconds, for pollers that must not wait: one after the other. It ends when it is idle. */
+final class MappingThread implements AutoCloseable {
+    private static final long IDLE_SECONDS = 1;
+    private static final long LAST_WORK_SECONDS = 30;
+
+    private final ThreadPoolExecutor executor;
+
+    MappingThread() {
+        executor = new ThreadPoolExecutor(
+                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Thread.ofPlatform()
+                        .daemon()
+                        .name("sluice-cuda-mappings")
+                        .factory());
+        executor.allowCoreThreadTimeOut(true);
+    }
+
+    void execute(Runnable task) {
+        executor.execute(task);
+    }
+
+    /** Waits for what was given to it. */
+    @Override
+    public void close() {
+        executor.shutdown();
+        try {
+            if (!executor.awaitTermination(LAST_WORK_SECONDS, TimeUnit.SECONDS)) {
+                executor.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.AtomicDomain;
+import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.EndpointContext;
+import io.sluice.engine.transport.ExportedRegion;
+import io.sluice.jni.CudaMemory;
+import io.sluice.jni.Sockets;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The regions of this engine that the peer reaches by itself: each is leased from its attachment until the peer has said that it has
+ * unmapped it, or has stopped. On the loop's thread.
+ */
+final class OwnMemory {
+    private static final Logger LOG = LoggerFactory.getLogger(OwnMemory.class);
+
+    private final EndpointContext context;
+    private final Map<Long, Exposed> exposed = new HashMap<>();
+    private boolean stopped;
+
+    OwnMemory(EndpointContext context) {
+        this.context = context;
+    }
+
+    private static final class Exposed {
+        private final ExportedRegion region;
+        private final DeviceRegistration registration;
+        private boolean ended;
+
+        Exposed(ExportedRegion region, DeviceRegistration registration) {
+            this.region = region;
+            this.registration = registration;
+        }
+    }
+
+    /** Whether the peer can reach a region. Once it has stopped, no word of its would end a lease any more. */
+    boolean reaches(ExportedRegion region) {
+        return !stopped && region.registration() instanceof DeviceRegistration;
+    }
+
+    /** What the peer needs to reach a region, which is leased from now on; null if it is closing, or its memory was freed. */
+    byte @Nullable [] keysOf(long handle, ExportedRegion region) {
+        if (!(region.registration() instanceof DeviceRegistration registration)) {
+            return null;
+        }
+        try {
+            if (!registration.isCurrent()) {
+                LOG.warn("{} was freed, and perhaps made again at its address: the attachment is refused", region.memory());
+                return null;
+            }
+            MemoryKeys keys = keys(region, registration);
+            // without a lease nothing would keep the memory: the peer must not learn how to reach it
+            if (!region.lease()) {
+                return null;
+            }
+            exposed.put(handle, new Exposed(region, registration));
+            return keys.toBytes();
+        } catch (CudaException e) {
+            LOG.warn("{} cannot be shared: the attachment is refused", region.memory(), e);
+            return null;
+        }
+    }
+
+    private static MemoryKeys keys(ExportedRegion region, DeviceRegistration registration) {
+        MemoryFacts facts = registration.facts();
+        MemoryKeys.Way way = MemoryKeys.Way.of(facts.sharing());
+        byte[] handle = new byte[way == MemoryKeys.Way.HANDLE ? CudaMemory.IPC_HANDLE_BYTES : 0];
+        if (handle.length > 0) {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment written = arena.allocate(CudaMemory.IPC_HANDLE_BYTES, Long.BYTES);
+                CudaException.check(
+                        CudaMemory.ipcHandle(registration.gpu().device(), facts.base(), written.address()),
+                        "no handle of memory of " + registration.gpu().id());
+                MemorySegment.copy(written, ValueLayout.JAVA_BYTE, 0, handle, 0, handle.length);
+            }
+        }
+        return new MemoryKeys(
+                way,
+                region.atomicDomain() == AtomicDomain.TARGET_CPU,
+                registration.name(),
+                facts.bytes(),
+                region.memory().address() - facts.base(),
+                registration.gpu().id(),
+                handle);
+    }
+
+    /** The attachment must not be used any more; the lease ends when the peer has said so. */
+    void ended(long handle) {
+        Exposed region = exposed.get(handle);
+        if (region != null && !region.ended) {
+            region.ended = true;
+            context.send(CudaMessage.of(CudaMessage.ENDED, handle));
+        }
+    }
+
+    /** The peer has unmapped it. */
+    void released(long handle) {
+        if (stopped) {
+            return;
+        }
+        Exposed region = exposed.get(handle);
+        if (region == null || !region.ended) {
+            throw new ProtocolException("the peer gives back memory that it was not asked for");
+        }
+        exposed.remove(handle);
+        region.region.release();
+    }
+
+    /** The peer wants the descriptor of an attachment's memory. */
+    void wanted(long handle, PeerLink link) {
+        Exposed region = exposed.get(handle);
+        if (stopped || region == null || region.ended || region.registration.facts().sharing() != CudaMemory.SHARING_DESCRIPTOR) {
+            link.send(ByteBuffer.wrap(CudaMessage.of(CudaMessage.MEMORY, handle)));
+            return;
+        }
+        DeviceRegistration registration = region.registration;
+        int descriptor = registration.isCurrent()
+                ? CudaMemory.export(registration.gpu().device(), registration.facts().base())
+                : -1;
+        if (descriptor < 0) {
+            LOG.warn("{} cannot be exported", region.region.memory());
+            link.send(ByteBuffer.wrap(CudaMessage.of(CudaMessage.MEMORY, handle)));
+            return;
+        }
+        try {
+            link.send(ByteBuffer.wrap(CudaMessage.of(CudaMessage.MEMORY, handle)), descriptor);
+        } finally {
+            Sockets.close(descriptor);
+        }
+    }
+
+    /** Whether the peer keeps a region that is closing. */
+    boolean holdsClosedLease() {
+        return exposed.values().stream().anyMatch(region -> region.ended && !region.region.isOpen());
+    }
+
+    /** Whether the peer may still reach memory. */
+    boolean isReachable() {
+        return !exposed.isEmpty();
+    }
+
+    /** The peer has stopped. */
+    void peerStopped() {
+        stopped = true;
+        exposed.values().forEach(region -> region.region.release());
+        exposed.clear();
+    }
+}

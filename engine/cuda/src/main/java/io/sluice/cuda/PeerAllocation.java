@@ -1,0 +1,205 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.StaleDescriptorException;
+import io.sluice.jni.CudaDevice;
+import io.sluice.jni.CudaMemory;
+import io.sluice.jni.Sockets;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An allocation of a peer's, mapped once for each GPU of this process that is to reach it. {@link #map} and {@link #unmap} run on the
+ * mapping thread, all else on the loop's.
+ */
+final class PeerAllocation {
+    private static final int NONE = -1;
+    private static final int INVALID_HANDLE = -400;
+
+    private final MemoryKeys keys;
+    private final Gpus gpus;
+    // of this process: its memory is reached by its address
+    private final @Nullable DeviceRegistration local;
+    private final long[] addresses;
+    private final @Nullable CudaException[] refusals;
+    private final boolean[] asked;
+    private int descriptor = NONE;
+    private int uses;
+    private int preferred = NONE;
+    private int tasks;
+    private boolean descriptorAsked;
+    private boolean gone;
+
+    // the mapping thread's
+    private final List<Runnable> undo = new ArrayList<>();
+
+    PeerAllocation(MemoryKeys keys, Gpus gpus, @Nullable DeviceRegistration local) {
+        this.keys = keys;
+        this.gpus = gpus;
+        this.local = local;
+        this.addresses = new long[gpus.count()];
+        this.refusals = new @Nullable CudaException[gpus.count()];
+        this.asked = new boolean[gpus.count()];
+    }
+
+    MemoryKeys keys() {
+        return keys;
+    }
+
+    boolean needsDescriptor() {
+        return local == null && keys.way() == MemoryKeys.Way.DESCRIPTOR && descriptor == NONE && !gone;
+    }
+
+    /** Whether the descriptor is to be asked for, for the first time. */
+    boolean askDescriptor() {
+        boolean first = !descriptorAsked;
+        descriptorAsked = true;
+        return first;
+    }
+
+    /** The target has it no more. */
+    void gone() {
+        gone = true;
+    }
+
+    /** Why no GPU has it mapped. */
+    SluiceException firstRefusal() {
+        for (CudaException each : refusals) {
+            if (each != null) {
+                return each;
+            }
+        }
+        return new StaleDescriptorException("the peer has freed the memory of the region");
+    }
+
+    /** Takes a descriptor over. */
+    void descriptor(int received) {
+        descriptor = received;
+    }
+
+    // ---- the loop ----
+
+    /** The GPU to use where the local side names none; −1 before one has it mapped. */
+    int preferred() {
+        return preferred;
+    }
+
+    boolean isMapped(int ordinal) {
+        return addresses[ordinal] != 0;
+    }
+
+    long address(int ordinal) {
+        return addresses[ordinal];
+    }
+
+    @Nullable
+    CudaException refusal(int ordinal) {
+        return refusals[ordinal];
+    }
+
+    /** Whether it is to be mapped for a GPU for the first time. */
+    boolean ask(int ordinal) {
+        boolean first = !asked[ordinal];
+        asked[ordinal] = true;
+        tasks += first ? 1 : 0;
+        return first;
+    }
+
+    boolean hasTasks() {
+        return tasks > 0;
+    }
+
+    void mapped(int ordinal, long address) {
+        tasks--;
+        addresses[ordinal] = address;
+        if (preferred == NONE || gpus.ordinal(keys.gpu()) == ordinal) {
+            preferred = ordinal;
+        }
+    }
+
+    void refused(int ordinal, CudaException why) {
+        tasks--;
+        refusals[ordinal] = why;
+    }
+
+    void use() {
+        uses++;
+    }
+
+    /** True if it was the last use. */
+    boolean leave() {
+        return --uses == 0;
+    }
+
+    boolean isUsed() {
+        return uses > 0;
+    }
+
+    // ---- the mapping thread ----
+
+    /** Where a GPU sees it. */
+    long map(int ordinal) {
+        Gpu gpu = gpus.open(ordinal);
+        DeviceRegistration here = local;
+        if (here != null) {
+            return mapLocal(gpu, here);
+        }
+        return keys.way() == MemoryKeys.Way.DESCRIPTOR ? mapDescriptor(gpu, descriptor) : mapHandle(gpu);
+    }
+
+    private long mapLocal(Gpu gpu, DeviceRegistration here) {
+        if (gpu.ordinal() == here.gpu().ordinal()) {
+            return here.facts().base();
+        }
+        if (here.facts().sharing() == CudaMemory.SHARING_DESCRIPTOR) {
+            int exported = (int) CudaException.check(
+                    CudaMemory.export(here.gpu().device(), here.facts().base()), "cannot export memory of " + keys.gpu());
+            try {
+                return mapDescriptor(gpu, exported);
+            } finally {
+                Sockets.close(exported);
+            }
+        }
+        CudaException.check(
+                CudaDevice.enablePeer(gpu.device(), gpus.open(here.gpu().ordinal()).device()),
+                gpu.id() + " does not reach " + keys.gpu());
+        return here.facts().base();
+    }
+
+    private long mapDescriptor(Gpu gpu, int opened) {
+        long address = CudaException.check(
+                CudaMemory.importDescriptor(gpu.device(), opened, keys.allocationBytes()),
+                gpu.id() + " cannot map memory of " + keys.gpu());
+        undo.add(() -> CudaMemory.free(gpu.device(), address, keys.allocationBytes()));
+        return address;
+    }
+
+    private long mapHandle(Gpu gpu) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment handle = arena.allocate(CudaMemory.IPC_HANDLE_BYTES, Long.BYTES);
+            MemorySegment.copy(keys.handle(), 0, handle, ValueLayout.JAVA_BYTE, 0, CudaMemory.IPC_HANDLE_BYTES);
+            long address = CudaException.check(
+                    CudaMemory.ipcOpen(gpu.device(), handle.address()), gpu.id() + " cannot map memory of " + keys.gpu());
+            undo.add(() -> CudaMemory.ipcClose(gpu.device(), address));
+            MemoryFacts facts = MemoryFacts.of(address);
+            if (facts.base() != address || facts.bytes() < keys.allocationBytes()) {
+                throw new CudaException("a handle opens other memory than the peer says", INVALID_HANDLE);
+            }
+            return address;
+        }
+    }
+
+    /** Unmaps it everywhere. */
+    void unmap() {
+        undo.forEach(Runnable::run);
+        undo.clear();
+        if (descriptor != NONE) {
+            Sockets.close(descriptor);
+            descriptor = NONE;
+        }
+    }
+}

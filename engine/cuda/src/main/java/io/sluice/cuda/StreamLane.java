@@ -1,0 +1,154 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.transport.CompletionStatus;
+import io.sluice.engine.transport.WorkRequest;
+import io.sluice.jni.CudaStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream, and what it has been given and has not done, in order. Each record has the next number; the GPU stores the number of what
+ * it has done last in one word of pinned memory. On the loop's thread.
+ */
+final class StreamLane {
+    /** How many requests it may have. */
+    static final int MOST_REQUESTS = 2048;
+
+    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+    private static final int MASK = MOST_REQUESTS - 1;
+
+    private final long stream;
+    private final MemorySegment pinned;
+    private final long wordOffset;
+    private final long wordAddress;
+    private final PageTables tables;
+    private final @Nullable WorkRequest[] requests = new @Nullable WorkRequest[MOST_REQUESTS];
+    private final @Nullable CudaEndpoint[] endpoints = new @Nullable CudaEndpoint[MOST_REQUESTS];
+    private final long[] sequences = new long[MOST_REQUESTS];
+    private final long[] postedAt = new long[MOST_REQUESTS];
+    private final int[] slots = new int[MOST_REQUESTS];
+    private int head;
+    private int tail;
+    private long sequence;
+    private long bytes;
+
+    StreamLane(long stream, PinnedMemory memory, long wordOffset, PageTables tables) {
+        this.stream = stream;
+        this.pinned = memory.segment();
+        this.wordOffset = wordOffset;
+        this.wordAddress = memory.deviceAddress() + wordOffset;
+        this.tables = tables;
+    }
+
+    long stream() {
+        return stream;
+    }
+
+    long wordAddress() {
+        return wordAddress;
+    }
+
+    /** The number of the record that is made next. */
+    long nextSequence() {
+        return ++sequence;
+    }
+
+    int room() {
+        return MOST_REQUESTS - (tail - head);
+    }
+
+    boolean isBusy() {
+        return head != tail;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
+    /** When the oldest was posted; only if it is busy. */
+    long oldest() {
+        return postedAt[head & MASK];
+    }
+
+    /** Where the next request's own 8 bytes of pinned memory are, from the lane's word on: they are its until it is done. */
+    long cell() {
+        return wordOffset + Long.BYTES * (8L + (tail & MASK));
+    }
+
+    /** A request is carried out by the record with a number; the last of a record gives the page table back. */
+    void add(WorkRequest request, CudaEndpoint endpoint, long number, int slot, long now) {
+        int at = tail++ & MASK;
+        requests[at] = request;
+        endpoints[at] = endpoint;
+        sequences[at] = number;
+        postedAt[at] = now;
+        slots[at] = slot;
+        bytes += request.length();
+    }
+
+    /** Whether something is done that was not completed yet. */
+    boolean hasDone() {
+        return head != tail && sequences[head & MASK] <= reached();
+    }
+
+    private long reached() {
+        return (long) WORD.getAcquire(pinned, wordOffset);
+    }
+
+    /** Completes what is done; how many that were. */
+    int reap() {
+        if (head == tail) {
+            return 0;
+        }
+        long reached = reached();
+        int done = 0;
+        while (head != tail) {
+            int at = head & MASK;
+            if (requests[at] != null && sequences[at] > reached) {
+                break;
+            }
+            head++;
+            done++;
+            complete(at, CompletionStatus.SUCCESS);
+        }
+        return done;
+    }
+
+    /** The driver has not taken a record: what it would have carried out ends here. */
+    void refused(long number, CompletionStatus status) {
+        for (int i = head; i != tail; i++) {
+            if (sequences[i & MASK] == number) {
+                complete(i & MASK, status);
+            }
+        }
+    }
+
+    /** The GPU does nothing any more. */
+    void abandon() {
+        while (head != tail) {
+            complete(head++ & MASK, CompletionStatus.FLUSHED);
+        }
+    }
+
+    private void complete(int at, CompletionStatus status) {
+        WorkRequest request = requests[at];
+        CudaEndpoint endpoint = endpoints[at];
+        if (request == null || endpoint == null) {
+            return;
+        }
+        requests[at] = null;
+        endpoints[at] = null;
+        if (slots[at] >= 0) {
+            tables.giveBack(slots[at]);
+        }
+        bytes -= request.length();
+        endpoint.finished(request, status);
+    }
+
+    /** 0 if all is done, {@link CudaStream#NOT_READY}, or the error that its work has failed with. */
+    int query() {
+        return CudaStream.query(stream);
+    }
+}
