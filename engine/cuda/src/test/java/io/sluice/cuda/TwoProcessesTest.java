@@ -149,4 +149,20 @@ class TwoProcessesTest {
             }
         }
     }
+
+    @Test
+    void a_killed_peer_ends_transfers_and_leaves_nothing() {
+        MemoryRegion local = region(0);
+        RemoteRegion remote = Patience.await(connection.attach(descriptors.get(0)));
+        SoftGpu.hang(true);
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            ends.add(Ends.write(local, 0, remote, 0, PeerMain.BYTES));
+        }
+        peer.destroyForcibly();
+        ends.forEach(end -> Patience.failure(end, SluiceException.class));
+        SoftGpu.hang(false);
+        Patience.await(local.close());
+        assertThat(SoftGpu.count("allocations")).isZero();
+    }
 }
