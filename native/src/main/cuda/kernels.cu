@@ -145,6 +145,16 @@ extern "C" __global__ void sluice_signal(completion done) {
     complete(done);
 }
 
+/* Adds to a word, or replaces what it holds if that is the expected, atomically in the whole system; stores what it held before. */
+extern "C" __global__ void sluice_fetch(
+        unsigned long long *word, uint64_t *before, uint64_t operand, uint64_t expected, uint64_t is_swap,
+        completion done) {
+    if (threadIdx.x == 0) {
+        *(volatile uint64_t *)before = is_swap ? atomicCAS_system(word, expected, operand) : atomicAdd_system(word, operand);
+    }
+    complete(done);
+}
+
 /* ---- CRC-32C, reflected: bit 31 is the coefficient of 1 ---- */
 
 static const uint32_t POLYNOMIAL = 0x82f63b78u;

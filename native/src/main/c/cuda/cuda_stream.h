@@ -14,6 +14,7 @@ struct cuda_kernels {
     cuda_function copy_pages;
     cuda_function copy_strided;
     cuda_function signal;
+    cuda_function fetch;
     cuda_function checksum;
 };
 

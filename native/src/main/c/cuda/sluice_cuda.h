@@ -159,6 +159,8 @@ enum {
     SLUICE_CUDA_WAIT_EVENT = 7,     /* what follows waits for the event at source */
     SLUICE_CUDA_RECORD_EVENT = 8,   /* the event at destination happens once what came before is done */
     SLUICE_CUDA_COMPLETE = 9,       /* nothing but the signal and the word */
+    SLUICE_CUDA_FETCH_ADD = 10,     /* adds bytes to the word at destination, and stores what it held before at source */
+    SLUICE_CUDA_COMPARE_AND_SWAP = 11, /* the same, but bytes replace what the word holds if that is destinations */
 };
 
 /* One operation of a stream. Behind it, and behind all before it, comes the signal, then the word. */

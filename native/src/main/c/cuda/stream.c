@@ -15,6 +15,7 @@ static cuda_result find_kernels(cuda_module module, struct cuda_kernels *kernels
         {&kernels->copy_pages, "sluice_copy_pages"},
         {&kernels->copy_strided, "sluice_copy_strided"},
         {&kernels->signal, "sluice_signal"},
+        {&kernels->fetch, "sluice_fetch"},
         {&kernels->checksum, "sluice_checksum"},
     };
     cuda_result result = CUDA_SUCCESS;

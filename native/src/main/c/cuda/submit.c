@@ -69,6 +69,17 @@ static cuda_result checksum(struct sluice_cuda_stream *stream, const struct slui
                     blocks_for(stream, (bytes + CHECKED_BYTES - 1) / CHECKED_BYTES), THREADS, arguments));
 }
 
+static cuda_result fetch(const struct sluice_cuda_stream *stream, const struct sluice_cuda_request *request) {
+    struct cuda_completion done = completion_of(stream, request);
+    uint64_t word = request->destination;
+    uint64_t before = request->source;
+    uint64_t operand = request->bytes;
+    uint64_t expected = request->destinations;
+    uint64_t is_swap = request->operation == SLUICE_CUDA_COMPARE_AND_SWAP;
+    void *arguments[] = {&word, &before, &operand, &expected, &is_swap, &done};
+    return launch(stream, stream->kernels.fetch, 1, WARP, arguments);
+}
+
 /*
  * Completes work that none of our kernels has done: the stream writes a word alone where it can; a signal takes a
  * kernel.
@@ -91,6 +102,10 @@ static cuda_result submit(struct sluice_cuda_stream *stream, const struct sluice
             return request->count > 0 && request->bytes > 0 ? copy_pages(stream, request) : CUDA_INVALID_VALUE;
         case SLUICE_CUDA_CHECKSUM:
             return checksum(stream, request);
+        case SLUICE_CUDA_FETCH_ADD:
+        case SLUICE_CUDA_COMPARE_AND_SWAP:
+            return request->destination % 8 == 0 && request->source % 8 == 0 ? fetch(stream, request)
+                                                                             : CUDA_INVALID_VALUE;
         case SLUICE_CUDA_COPY:
             result = cuda.copy(request->destination, request->source, request->bytes, stream->stream);
             break;

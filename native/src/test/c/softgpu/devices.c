@@ -239,6 +239,7 @@ EXPORT cuda_result cuDeviceGetP2PAttribute(int *value, int attribute, cuda_devic
     if (device == other) {
         return CUDA_INVALID_DEVICE;
     }
-    *value = attribute == CUDA_PEER_PERFORMANCE_RANK ? 0 : devices_are_peers();
+    bool is_refused = attribute == CUDA_PEER_NATIVE_ATOMICS_SUPPORTED && atomic_load(&fault_atomics);
+    *value = attribute != CUDA_PEER_PERFORMANCE_RANK && !is_refused && devices_are_peers();
     return CUDA_SUCCESS;
 }

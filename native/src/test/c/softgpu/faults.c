@@ -7,7 +7,11 @@ atomic_uint_fast64_t fault_delay;
 atomic_bool fault_hang;
 atomic_bool fault_import;
 
+atomic_bool fault_atomics;
+
 static atomic_int_fast64_t operations_left = -1;
+static atomic_int_fast64_t copies_left;
+static atomic_int_fast64_t copies_refused;
 
 EXPORT void soft_gpu_delay(uint64_t nanoseconds) {
     /* Reads the environment's first, which would otherwise be taken later. */
@@ -25,6 +29,22 @@ EXPORT void soft_gpu_fault_after(int64_t operations) {
 
 EXPORT void soft_gpu_refuse_import(int refuse) {
     atomic_store(&fault_import, refuse != 0);
+}
+
+EXPORT void soft_gpu_refuse_copies(int64_t after, int64_t count) {
+    atomic_store(&copies_refused, count);
+    atomic_store(&copies_left, after);
+}
+
+EXPORT void soft_gpu_refuse_peer_atomics(int refuse) {
+    atomic_store(&fault_atomics, refuse != 0);
+}
+
+EXPORT void *soft_gpu_bytes(int ordinal, uint64_t address, uint64_t bytes) {
+    world_read();
+    void *found = reach(ordinal, address, bytes);
+    world_release();
+    return found;
 }
 
 EXPORT int64_t soft_gpu_count(const char *what) {
@@ -45,4 +65,9 @@ bool fault_is_due(void) {
         }
     }
     return false;
+}
+
+bool copy_is_refused(void) {
+    return atomic_load(&copies_refused) > 0 && atomic_fetch_sub(&copies_left, 1) <= 0
+            && atomic_fetch_sub(&copies_refused, 1) > 0;
 }

@@ -110,6 +110,8 @@ void world_release(void);
 
 /* Under the world. */
 struct mapping *mapping_of(cuda_address address);
+/* Whether a mapping has one of the bytes. Under the world. */
+bool overlaps(cuda_address address, size_t bytes);
 /* Where the bytes are, for the device with this ordinal; NULL if it may not reach them all. Under the world. */
 void *reach(int ordinal, cuda_address address, size_t bytes);
 struct mapping *mapping_add(
@@ -193,10 +195,13 @@ extern struct counters counters;
 extern atomic_uint_fast64_t fault_delay;
 extern atomic_bool fault_hang;
 extern atomic_bool fault_import;
+extern atomic_bool fault_atomics;
 
 #define COUNT(name, amount) atomic_fetch_add(&counters.name, (amount))
 
 /* Whether this operation is the one that fails. */
 bool fault_is_due(void);
+/* Whether a copy is refused that a stream is given. */
+bool copy_is_refused(void);
 
 #endif

@@ -88,6 +88,23 @@ static uint64_t word_at(const uint8_t *arguments, int index) {
     return word;
 }
 
+static bool fetch(int ordinal, const uint8_t *arguments) {
+    uint64_t *word = word_at(arguments, 0) % 8 == 0 ? reach(ordinal, word_at(arguments, 0), sizeof *word) : NULL;
+    uint64_t *before = word_at(arguments, 1) % 8 == 0 ? reach(ordinal, word_at(arguments, 1), sizeof *before) : NULL;
+    if (word == NULL || before == NULL) {
+        return false;
+    }
+    uint64_t operand = word_at(arguments, 2);
+    uint64_t held = word_at(arguments, 3);
+    if (word_at(arguments, 4) != 0) {
+        __atomic_compare_exchange_n(word, &held, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    } else {
+        held = __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);
+    }
+    *before = held;
+    return complete(ordinal, arguments + 5 * sizeof(uint64_t));
+}
+
 static uint32_t crc_32c(const uint8_t *bytes, uint64_t length) {
     uint32_t sum = ~UINT32_C(0);
     for (uint64_t i = 0; i < length; i++) {
@@ -148,6 +165,7 @@ static const struct twin twins[] = {
     {.name = "sluice_copy_pages", .arguments = {8, 8, 8, 8, 8, 8, DONE}, .run = copy_pages},
     {.name = "sluice_copy_strided", .arguments = {8, 8, 8, 8, 8, 8, DONE}, .run = copy_strided},
     {.name = "sluice_signal", .arguments = {DONE}, .run = complete},
+    {.name = "sluice_fetch", .arguments = {8, 8, 8, 8, 8, DONE}, .run = fetch},
     {.name = "sluice_checksum", .arguments = {8, 8, 8, DONE}, .run = checksum},
     {.name = "sluice_fill_pattern", .arguments = {8, 8, 8}, .run = fill_pattern},
     {.name = "sluice_compare_pattern", .arguments = {8, 8, 8, 8}, .run = compare_pattern},

@@ -200,6 +200,15 @@ struct mapping *mapping_of(cuda_address address) {
     return NULL;
 }
 
+bool overlaps(cuda_address address, size_t bytes) {
+    for (struct mapping *mapping = mappings; mapping != NULL; mapping = mapping->next) {
+        if (address < mapping->address + mapping->bytes && mapping->address < address + bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
 struct mapping *mapping_add(
         cuda_address address, size_t bytes, size_t offset, struct allocation *allocation, enum mapping_kind kind,
         unsigned access) {
@@ -232,21 +241,35 @@ void mapping_remove(struct mapping *mapping) {
 }
 
 static bool may_reach(int ordinal, const struct mapping *mapping) {
-    if (mapping->kind == HOST || (mapping->access >> ordinal & 1)) {
+    if (mapping->access >> ordinal & 1) {
         return true;
     }
     struct device *device = device_at(ordinal);
     return mapping->kind == LEGACY && device != NULL && device->reaches[mapping->allocation->device];
 }
 
+/* Registrations that follow each other are one range for kernels, though not for one call to the driver. */
+static bool is_registered(cuda_address address, size_t bytes) {
+    struct mapping *mapping = mapping_of(address);
+    while (mapping != NULL && mapping->kind == HOST && bytes > mapping->bytes - (address - mapping->address)) {
+        size_t here = mapping->bytes - (size_t)(address - mapping->address);
+        address += here;
+        bytes -= here;
+        mapping = mapping_of(address);
+    }
+    return mapping != NULL && mapping->kind == HOST;
+}
+
 void *reach(int ordinal, cuda_address address, size_t bytes) {
     struct mapping *mapping = mapping_of(address);
+    if (mapping != NULL && mapping->kind == HOST) {
+        return is_registered(address, bytes) ? (char *)(uintptr_t)(address & ~HOST_BIT) : NULL;
+    }
     if (mapping == NULL || bytes > mapping->bytes - (address - mapping->address) || !may_reach(ordinal, mapping)) {
         return NULL;
     }
     size_t at = (size_t)(address - mapping->address);
-    return mapping->kind == HOST ? (char *)(uintptr_t)(mapping->address & ~HOST_BIT) + at
-                                 : mapping->allocation->bytes_here + mapping->offset + at;
+    return mapping->allocation->bytes_here + mapping->offset + at;
 }
 
 /* ---- memory of one call ---- */

@@ -160,7 +160,7 @@ EXPORT cuda_result cuMemHostRegister_v2(void *address, size_t bytes, unsigned fl
         return CUDA_INVALID_VALUE;
     }
     world_write();
-    cuda_result result = mapping_of(at) != NULL || mapping_of(at + bytes - 1) != NULL
+    cuda_result result = overlaps(at, bytes)
             ? CUDA_HOST_MEMORY_ALREADY_REGISTERED
             : mapping_add(at, bytes, 0, NULL, HOST, ~0u) == NULL ? CUDA_OUT_OF_MEMORY : CUDA_SUCCESS;
     world_release();

@@ -24,6 +24,12 @@ void soft_gpu_hang(int hang);
 void soft_gpu_fault_after(int64_t operations);
 /* Opening handles and descriptors of other processes fails. */
 void soft_gpu_refuse_import(int refuse);
+/* So many copies are taken, then so many refused as if memory had run out. */
+void soft_gpu_refuse_copies(int64_t after, int64_t count);
+/* No GPU's atomic operations on another's memory are native. */
+void soft_gpu_refuse_peer_atomics(int refuse);
+/* Where the host finds the bytes that a GPU has at an address; NULL if it does not reach them all. */
+void *soft_gpu_bytes(int ordinal, uint64_t address, uint64_t bytes);
 /*
  * Counts objects: "allocations", "mappings", "streams", "events", "modules", "registrations", "imports" (until now),
  * "launches" (until now), "copies" (until now); -1 for another name.

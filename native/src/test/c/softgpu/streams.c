@@ -264,6 +264,9 @@ EXPORT cuda_result cuMemcpyAsync(cuda_address to, cuda_address from, size_t byte
     if (bytes == 0) {
         return CUDA_SUCCESS;
     }
+    if (copy_is_refused()) {
+        return CUDA_OUT_OF_MEMORY;
+    }
     return is_known(to, bytes) && is_known(from, bytes) ? add_memory(stream, COPY, to, from, bytes, 0)
                                                         : CUDA_INVALID_VALUE;
 }

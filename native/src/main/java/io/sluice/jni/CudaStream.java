@@ -90,6 +90,18 @@ public final class CudaStream {
     /** Operation: nothing but the signal and the word. */
     public static final int COMPLETE = 9;
 
+    /**
+     * Operation: a kernel adds the length's field to the word at the destination, as atomic as a signal's addition, and stores what
+     * the word held before at the source. Both lie at multiples of 8.
+     */
+    public static final int FETCH_ADD = 10;
+
+    /**
+     * Operation: as {@link #FETCH_ADD}, but the length's field replaces what the word holds if that is what the field of the
+     * destinations holds.
+     */
+    public static final int COMPARE_AND_SWAP = 11;
+
     static {
         NativeLibrary.ensureAvailable();
     }

@@ -73,6 +73,28 @@ class CudaStreamTest {
     }
 
     @Test
+    void words_are_added_to_and_replaced_and_tell_what_they_held() {
+        gpu.pinned.set(ValueLayout.JAVA_LONG, 0, 40);
+        gpu.copy(memory + 64, gpu.pinnedAddress, 8);
+        assertThat(fetch(CudaStream.FETCH_ADD, 2, 0)).isEqualTo(40);
+        assertThat(fetch(CudaStream.COMPARE_AND_SWAP, 7, 41)).isEqualTo(42);
+        assertThat(fetch(CudaStream.COMPARE_AND_SWAP, 7, 42)).isEqualTo(42);
+        assertThat(fetch(CudaStream.FETCH_ADD, -8, 0)).isEqualTo(7);
+        gpu.copy(gpu.pinnedAddress, memory + 64, 8);
+        assertThat(gpu.pinned.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(-1);
+    }
+
+    private long fetch(int operation, long operand, long expected) {
+        MemorySegment request = gpu.operation(operation);
+        put(request, CudaStream.REQUEST_DESTINATION_OFFSET, memory + 64);
+        put(request, CudaStream.REQUEST_SOURCE_OFFSET, gpu.pinnedAddress + 128);
+        put(request, CudaStream.REQUEST_LENGTH_OFFSET, operand);
+        put(request, CudaStream.REQUEST_DESTINATIONS_OFFSET, expected);
+        gpu.execute();
+        return gpu.pinned.get(ValueLayout.JAVA_LONG, 128);
+    }
+
+    @Test
     void the_checksum_is_that_of_java() {
         byte[] bytes = new byte[100_003];
         new Random(9).nextBytes(bytes);
