@@ -113,6 +113,13 @@ final class Chunk extends WorkRequest {
         return memory == leased;
     }
 
+    /** The transfer that it is posted for; null while it is in the pool. */
+    @Nullable
+    DataTransfer transfer() {
+        ElementOperation element = owner;
+        return element == null ? null : element.transfer();
+    }
+
     /** Ends the lease, makes the chunk fit for the pool and says whose it was. */
     ElementOperation retire() {
         ElementOperation element = owner;

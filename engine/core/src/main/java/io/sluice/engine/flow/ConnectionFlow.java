@@ -528,7 +528,8 @@ public final class ConnectionFlow extends OwningFlow {
     }
 
     /**
-     * The connection has ended: everything that is not posted ends now. What is posted, the closed endpoint completes.
+     * The connection has ended: everything that is not posted ends now. What is posted, the closed endpoint completes, at once or
+     * when its device is done; {@link #endAll} ends the transfers of what it keeps.
      *
      * @param why the reason
      */
@@ -551,6 +552,11 @@ public final class ConnectionFlow extends OwningFlow {
         DataTransfer notBegun;
         while ((notBegun = queue.nextNotBegun()) != null) {
             endEarly(notBegun, notBegun.neverFinished(why));
+        }
+        // a device that cannot be stopped keeps chunks, with their credits and leases, until it is done with them
+        DataTransfer held;
+        while ((held = queue.nextHeld()) != null) {
+            endEarly(held, held.changesRemote() ? why.outcomeUnknown() : why.error());
         }
         queue.leaveEngineQueues();
         endBlocked(why);

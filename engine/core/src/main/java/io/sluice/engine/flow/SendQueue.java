@@ -488,4 +488,16 @@ final class SendQueue {
         }
         return null;
     }
+
+    /** After that: a transfer that has not ended, of which a closed endpoint still has a chunk; or null. */
+    @Nullable
+    DataTransfer nextHeld() {
+        for (Chunk chunk : chunks) {
+            DataTransfer transfer = chunk.transfer();
+            if (transfer != null && !transfer.hasEnded()) {
+                return transfer;
+            }
+        }
+        return null;
+    }
 }

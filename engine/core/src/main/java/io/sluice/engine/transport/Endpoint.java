@@ -89,8 +89,9 @@ public interface Endpoint {
     default void peerClosed() {}
 
     /**
-     * Ends everything: each accepted request is completed, and nothing touches memory once {@link #isQuiescent()}. Calling it
-     * again does nothing.
+     * Ends everything: each accepted request is completed, and nothing touches memory once {@link #isQuiescent()}. A request that
+     * a device is at work on, and that cannot be stopped, is completed when the device is done: its transfer ends at once, and
+     * its memory stays leased. Calling it again does nothing.
      */
     void close();
 
