@@ -9,6 +9,9 @@ public final class CudaException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    /** The driver's error for what is ending, negated. */
+    static final int DEINITIALIZED = -4;
+
     private final int error;
 
     /**

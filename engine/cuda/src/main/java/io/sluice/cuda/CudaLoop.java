@@ -5,14 +5,20 @@ import io.sluice.engine.transport.Deadline;
 import io.sluice.engine.transport.Endpoint;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.SecretSource;
 import io.sluice.engine.transport.TransportLoop;
+import io.sluice.jni.CudaDevice;
+import io.sluice.jni.CudaLibrary;
 import io.sluice.jni.CudaStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What one poller has of GPUs: streams, and the records that its connections have made in this cycle, which go to the driver together.
@@ -20,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * time that the oldest has taken by then. Without work there is nothing to look at.
  */
 final class CudaLoop implements TransportLoop, EventLoop.Source {
+    private static final Logger LOG = LoggerFactory.getLogger(CudaLoop.class);
+
     /** How many records one cycle may have. */
     static final int MOST_RECORDS = 2048;
 
@@ -37,13 +45,16 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     private final Arena arena = Arena.ofShared();
     private final MemorySegment records = arena.allocate((long) MOST_RECORDS * CudaStream.REQUEST_BYTES, Long.BYTES);
     private final @Nullable StreamLane[] lanesOfRecords = new @Nullable StreamLane[MOST_RECORDS];
-    private final @Nullable GpuStreams[] byOrdinal;
-    private final List<GpuStreams> opened = new ArrayList<>();
+    // copied on change, which a thread does that may block; an ordinal's may be null
+    private volatile @Nullable GpuStreams[] byOrdinal;
     private final List<CudaEndpoint> endpoints = new ArrayList<>();
     private final List<CudaEndpoint> owed = new ArrayList<>();
     private final Alarm alarm = new Alarm();
     private int count;
+    private boolean isCurrent;
     private boolean isSource;
+    // under the lock of this
+    private boolean closed;
     private long inquiredAt;
 
     CudaLoop(EventLoop loop, Gpus gpus, MappingThread thread, SecretSource secrets, boolean copyEngines) {
@@ -79,13 +90,36 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         return !copyEngines;
     }
 
-    /** The streams of a GPU. */
+    /**
+     * Makes the streams of a GPU, unless there are some. Blocks: not on the loop's thread.
+     *
+     * @throws CudaException if there can be none, or they have failed
+     */
+    synchronized void openStreams(int ordinal) {
+        if (closed) {
+            throw new CudaException("the engine is closing", CudaException.DEINITIALIZED);
+        }
+        @Nullable GpuStreams[] now = byOrdinal;
+        GpuStreams before = now[ordinal];
+        if (before == null) {
+            @Nullable GpuStreams[] more = Arrays.copyOf(now, now.length);
+            more[ordinal] = GpuStreams.open(gpus.open(ordinal));
+            byOrdinal = more;
+        } else if (before.hasFailed()) {
+            throw new CudaException(before.gpu().id() + " has failed before; start the process again", before.failure());
+        }
+    }
+
+    /** The streams of a GPU that memory is mapped for. */
     GpuStreams streams(int ordinal) {
         GpuStreams made = byOrdinal[ordinal];
         if (made == null) {
-            made = GpuStreams.open(gpus.open(ordinal));
-            byOrdinal[ordinal] = made;
-            opened.add(made);
+            throw new IllegalStateException("no memory is mapped for GPU " + ordinal);
+        }
+        if (!isCurrent) {
+            // calls to the driver are faster with a context that stays
+            CudaDevice.makeCurrent(made.gpu().device());
+            isCurrent = true;
         }
         return made;
     }
@@ -97,14 +131,13 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         }
     }
 
-    int room() {
-        return MOST_RECORDS - count;
-    }
-
     // ---- records ----
 
-    /** Begins a record, and gives where it is. There is room. */
+    /** Begins a record, and gives where it is. Nothing changes those before it any more. */
     long record(StreamLane lane, int operation, long number) {
+        if (count == MOST_RECORDS) {
+            flush();
+        }
         long at = (long) count * CudaStream.REQUEST_BYTES;
         lanesOfRecords[count++] = lane;
         for (int i = 0; i < CudaStream.REQUEST_BYTES; i += Long.BYTES) {
@@ -149,15 +182,26 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         return all;
     }
 
+    /** The others of the same number go on: only their word says that the GPU has done with the memory. */
     private void refused(int record, int error) {
         StreamLane lane = lanesOfRecords[record];
         if (lane == null) {
             return;
         }
-        long number = records.get(
-                ValueLayout.JAVA_LONG, (long) record * CudaStream.REQUEST_BYTES + CudaStream.REQUEST_VALUE_OFFSET);
-        CudaEndpoint.refused(error);
-        lane.refused(number, CompletionStatus.LOCAL_MEMORY_FAULT);
+        LOG.warn("a GPU does not take a request: {}", CudaLibrary.errorText(error));
+        long at = (long) record * CudaStream.REQUEST_BYTES;
+        lane.refused(
+                records.get(ValueLayout.JAVA_LONG, at + CudaStream.REQUEST_VALUE_OFFSET),
+                CompletionStatus.LOCAL_MEMORY_FAULT);
+        if (records.get(ValueLayout.JAVA_LONG, at + CudaStream.REQUEST_WORD_OFFSET) == 0) {
+            return;
+        }
+        records.set(ValueLayout.JAVA_INT, at + CudaStream.REQUEST_OPERATION_OFFSET, CudaStream.COMPLETE);
+        put(at, CudaStream.REQUEST_SIGNAL_OFFSET, 0);
+        int end = CudaStream.submit(records.address() + at, 1);
+        if (end < 1) {
+            failed(lane, end);
+        }
     }
 
     // ---- completions ----
@@ -166,8 +210,8 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
     public int poll() {
         int done = 0;
         boolean busy = false;
-        for (int i = 0; i < opened.size(); i++) {
-            for (StreamLane lane : opened.get(i).lanes()) {
+        for (GpuStreams streams : byOrdinal) {
+            for (StreamLane lane : GpuStreams.lanes(streams)) {
                 done += lane.reap();
                 busy |= lane.isBusy();
             }
@@ -191,8 +235,8 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
 
     private long oldest() {
         long oldest = Long.MAX_VALUE;
-        for (int i = 0; i < opened.size(); i++) {
-            for (StreamLane lane : opened.get(i).lanes()) {
+        for (GpuStreams streams : byOrdinal) {
+            for (StreamLane lane : GpuStreams.lanes(streams)) {
                 if (lane.isBusy()) {
                     oldest = Math.min(oldest, lane.oldest());
                 }
@@ -214,25 +258,32 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
             return;
         }
         inquiredAt = now;
-        for (int i = 0; i < opened.size(); i++) {
-            for (StreamLane lane : opened.get(i).lanes()) {
-                int state = lane.isBusy() ? lane.query() : 0;
-                if (state < 0 && state != CudaStream.NOT_READY && !lane.hasDone()) {
-                    failed(opened.get(i), state);
-                    return;
+        for (GpuStreams streams : byOrdinal) {
+            for (StreamLane lane : GpuStreams.lanes(streams)) {
+                int state = lane.isBusy() ? lane.query() : CudaStream.NOT_READY;
+                if (state == CudaStream.NOT_READY) {
+                    continue;
+                }
+                if (lane.isBroken()) {
+                    lane.abandon();
+                } else if (state < 0 && !lane.hasDone()) {
+                    failed(lane, state);
                 }
             }
         }
     }
 
-    /** A GPU has failed, for good: the connections over it end, and it touches nothing any more. */
-    private void failed(GpuStreams streams, int error) {
-        CudaException why = new CudaException(streams.gpu().id() + " has failed", error);
-        for (CudaEndpoint endpoint : List.copyOf(endpoints)) {
-            endpoint.fail(why);
-        }
-        for (StreamLane lane : streams.lanes()) {
-            lane.abandon();
+    /** The GPU of a lane has failed, for good: the connections end, and what it was given once it touches nothing any more. */
+    private void failed(StreamLane failing, int error) {
+        for (GpuStreams streams : byOrdinal) {
+            if (streams == null || !streams.has(failing)) {
+                continue;
+            }
+            streams.fail(error);
+            CudaException why = new CudaException(streams.gpu().id() + " has failed", error);
+            for (CudaEndpoint endpoint : List.copyOf(endpoints)) {
+                endpoint.fail(why);
+            }
         }
     }
 
@@ -242,8 +293,8 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
             return false;
         }
         long oldest = Long.MAX_VALUE;
-        for (int i = 0; i < opened.size(); i++) {
-            for (StreamLane lane : opened.get(i).lanes()) {
+        for (GpuStreams streams : byOrdinal) {
+            for (StreamLane lane : GpuStreams.lanes(streams)) {
                 if (lane.hasDone()) {
                     return false;
                 }
@@ -266,7 +317,14 @@ final class CudaLoop implements TransportLoop, EventLoop.Source {
         if (isSource) {
             loop.removeSource(this);
         }
-        opened.forEach(GpuStreams::close);
+        synchronized (this) {
+            closed = true;
+        }
+        for (GpuStreams streams : byOrdinal) {
+            if (streams != null) {
+                streams.close();
+            }
+        }
         arena.close();
     }
 }

@@ -1,9 +1,12 @@
 package io.sluice.cuda;
 
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.SecretSource;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.regex.Pattern;
 
 /**
  * What one endpoint tells the other in the bootstrap. A later version may append to it.
@@ -13,6 +16,13 @@ import java.nio.charset.StandardCharsets;
  */
 record CudaOffer(String meetingPoint, byte[] secret) {
     private static final byte VERSION = 1;
+    private static final String PREFIX = "sluice-cuda-";
+    private static final Pattern NAME = Pattern.compile(PREFIX + "[0-9a-f]{" + 2 * SecretSource.BYTES + "}");
+
+    /** The name of a meeting point. */
+    static String meetingPoint(byte[] random) {
+        return PREFIX + HexFormat.of().formatHex(random);
+    }
 
     byte[] toBytes() {
         byte[] name = meetingPoint.getBytes(StandardCharsets.US_ASCII);
@@ -39,7 +49,11 @@ record CudaOffer(String meetingPoint, byte[] secret) {
             buffer.get(name);
             byte[] secret = new byte[SecretSource.BYTES];
             buffer.get(secret);
-            return new CudaOffer(new String(name, StandardCharsets.US_ASCII), secret);
+            String meetingPoint = new String(name, StandardCharsets.US_ASCII);
+            if (!meetingPoint.isEmpty() && !NAME.matcher(meetingPoint).matches()) {
+                throw new ProtocolException("the peer's cuda offer names a meeting point that no engine makes");
+            }
+            return new CudaOffer(meetingPoint, secret);
         } catch (BufferUnderflowException e) {
             throw new ProtocolException("the peer's cuda offer is cut short", e);
         }

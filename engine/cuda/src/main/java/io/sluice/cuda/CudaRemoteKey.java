@@ -53,6 +53,9 @@ final class CudaRemoteKey extends RemoteKey {
         if ((operation.changesRemote() && !writable) || (operation.bringsBack() && !readable)) {
             return CompletionStatus.ACCESS_DENIED;
         }
+        if (!allocation.isAlive()) {
+            return CompletionStatus.REMOTE_MEMORY_FAULT;
+        }
         if (operation.isAtomic()) {
             if ((keys.start() + offset) % WorkRequest.WORD_BYTES != 0) {
                 return CompletionStatus.MISALIGNED;

@@ -2,8 +2,10 @@ package io.sluice.cuda;
 
 import io.sluice.engine.RegionMemory;
 import io.sluice.engine.RegistrationException;
+import io.sluice.engine.transport.DeviceWords;
 import io.sluice.engine.transport.RegisteredMemory;
 import io.sluice.jni.CudaMemory;
+import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,15 +15,19 @@ import org.jspecify.annotations.Nullable;
  * Memory of a GPU that is a region. Its name cannot be guessed, and only those learn it who attach the region: another engine of this
  * process finds the memory by it, where an address that a peer names would not be trusted. Any thread.
  */
-final class DeviceRegistration implements RegisteredMemory {
+final class DeviceRegistration implements RegisteredMemory, DeviceWords {
     private static final Map<UUID, DeviceRegistration> OF_PROCESS = new ConcurrentHashMap<>();
 
     private final UUID name = UUID.randomUUID();
+    private final RegionMemory memory;
     private final Gpu gpu;
+    private final GpuWords words;
     private final MemoryFacts facts;
 
-    private DeviceRegistration(Gpu gpu, MemoryFacts facts) {
+    private DeviceRegistration(RegionMemory memory, Gpu gpu, MemoryFacts facts) {
+        this.memory = memory;
         this.gpu = gpu;
+        this.words = gpu.words();
         this.facts = facts;
         OF_PROCESS.put(name, this);
     }
@@ -54,7 +60,7 @@ final class DeviceRegistration implements RegisteredMemory {
                     .formatted(memory, memory.address(), facts.bytes(), facts.base()));
         }
         try {
-            return new DeviceRegistration(gpus.open(ordinal), facts);
+            return new DeviceRegistration(memory, gpus.open(ordinal), facts);
         } catch (CudaException e) {
             throw new RegistrationException(String.valueOf(e.getMessage()), e);
         }
@@ -73,6 +79,11 @@ final class DeviceRegistration implements RegisteredMemory {
         return gpu;
     }
 
+    /** Whether its owner has not freed it. */
+    boolean isAlive() {
+        return memory.isAlive();
+    }
+
     /** The allocation that it is in. */
     MemoryFacts facts() {
         return facts;
@@ -85,6 +96,53 @@ final class DeviceRegistration implements RegisteredMemory {
                 && now.bufferId() == facts.bufferId()
                 && now.base() == facts.base()
                 && now.bytes() == facts.bytes();
+    }
+
+    // ---- words ----
+
+    private long at(long offset) {
+        if (!memory.isAlive()) {
+            throw new IllegalStateException(memory + " was freed");
+        }
+        return memory.address() + offset;
+    }
+
+    /** As {@link #at}, for a kernel: what the driver does not know it would not refuse, but end all work of the process. */
+    private long current(long offset) {
+        long address = at(offset);
+        try {
+            if (isCurrent()) {
+                return address;
+            }
+        } catch (CudaException e) {
+            throw new IllegalStateException("the driver does not confirm " + memory, e);
+        }
+        throw new IllegalStateException(memory + " was freed while it is registered");
+    }
+
+    @Override
+    public long load(long offset) {
+        return words.load(at(offset));
+    }
+
+    @Override
+    public void store(long offset, long value) {
+        words.store(at(offset), value);
+    }
+
+    @Override
+    public long fetchAdd(long offset, long addend) {
+        return words.fetchAdd(current(offset), addend);
+    }
+
+    @Override
+    public long compareAndSwap(long offset, long expected, long replacement) {
+        return words.compareAndSwap(current(offset), expected, replacement);
+    }
+
+    @Override
+    public void copyOut(long offset, MemorySegment to) {
+        words.copyOut(at(offset), to);
     }
 
     @Override

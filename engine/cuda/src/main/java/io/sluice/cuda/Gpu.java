@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
 
 /** A GPU that a transport uses, with Sluice's kernels. Any thread; {@link #open} and {@link #zero} block. */
 final class Gpu implements AutoCloseable {
@@ -22,6 +23,7 @@ final class Gpu implements AutoCloseable {
     private final long device;
     private final long kernels;
     private final int blocks;
+    private @Nullable GpuWords words;
 
     private Gpu(int ordinal, String id, long device, long kernels, int blocks) {
         this.ordinal = ordinal;
@@ -59,7 +61,26 @@ final class Gpu implements AutoCloseable {
     }
 
     long newStream() {
-        return CudaException.check(CudaStream.create(device, kernels, 0, blocks), "cannot make a stream on " + id);
+        return stream(0);
+    }
+
+    /** One whose work goes before that of others. */
+    long newUrgentStream() {
+        return stream(1);
+    }
+
+    private long stream(int priority) {
+        return CudaException.check(CudaStream.create(device, kernels, priority, blocks), "cannot make a stream on " + id);
+    }
+
+    /** How the host's threads reach words of its memory. The first call blocks. */
+    synchronized GpuWords words() {
+        GpuWords made = words;
+        if (made == null) {
+            made = new GpuWords(this);
+            words = made;
+        }
+        return made;
     }
 
     /** Makes memory of it zeros, and waits until it is. */
@@ -105,7 +126,11 @@ final class Gpu implements AutoCloseable {
 
     /** Its streams and memory are gone. */
     @Override
-    public void close() {
+    public synchronized void close() {
+        GpuWords made = words;
+        if (made != null) {
+            made.close();
+        }
         CudaModule.unload(kernels);
         CudaDevice.close(device);
     }

@@ -1,9 +1,9 @@
 package io.sluice.cuda;
 
-import io.sluice.jni.CudaDevice;
 import io.sluice.jni.CudaStream;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 final class GpuStreams {
+    private static final StreamLane[] NONE = {};
     private static final int COUNT = 4;
     private static final long LANE_BYTES = 64 + (long) StreamLane.MOST_REQUESTS * Long.BYTES;
 
@@ -19,6 +20,7 @@ final class GpuStreams {
     private final PinnedMemory pinned;
     private final PageTables tables;
     private final StreamLane[] lanes;
+    private volatile int failure;
 
     private GpuStreams(Gpu gpu, PinnedMemory pinned, PageTables tables, StreamLane[] lanes) {
         this.gpu = gpu;
@@ -27,8 +29,8 @@ final class GpuStreams {
         this.lanes = lanes;
     }
 
+    /** Makes them; on a thread that may block. */
     static GpuStreams open(Gpu gpu) {
-        CudaDevice.makeCurrent(gpu.device());
         PinnedMemory pinned = new PinnedMemory(gpu.device(), COUNT * LANE_BYTES + PageTables.BYTES);
         List<Long> streams = new ArrayList<>();
         try {
@@ -66,8 +68,31 @@ final class GpuStreams {
         return pinned.deviceAddress();
     }
 
-    StreamLane[] lanes() {
-        return lanes;
+    /** Those of a GPU; none if it has no streams yet. */
+    static StreamLane[] lanes(@Nullable GpuStreams streams) {
+        return streams == null ? NONE : streams.lanes;
+    }
+
+    boolean has(StreamLane lane) {
+        return Arrays.asList(lanes).contains(lane);
+    }
+
+    /** They take nothing new; what they have ends as each lane's query allows. */
+    void fail(int error) {
+        failure = error;
+        for (StreamLane lane : lanes) {
+            lane.breakDown();
+        }
+    }
+
+    /** Whether they have failed; any thread. */
+    boolean hasFailed() {
+        return failure != 0;
+    }
+
+    /** The driver's error, negated; 0 if they have not. */
+    int failure() {
+        return failure;
     }
 
     /** The one with the fewest bytes under way, or null if none has room. */

@@ -20,8 +20,7 @@ final class HostRegistration implements RegisteredMemory {
     private final List<Runnable> waiting = new ArrayList<>();
     private volatile State state = State.UNPINNED;
     // written before the state
-    private long deviceAddress;
-    private @Nullable Gpu gpu;
+    private PinnedRanges.@Nullable Pin pin;
 
     /** How far it is. */
     enum State {
@@ -41,9 +40,18 @@ final class HostRegistration implements RegisteredMemory {
         return state;
     }
 
+    /** Its pages, once it is pinned. */
+    PinnedRanges.Pin pinned() {
+        PinnedRanges.Pin pages = pin;
+        if (pages == null) {
+            throw new IllegalStateException(memory + " is not pinned");
+        }
+        return pages;
+    }
+
     /** Where a GPU sees it, once it is pinned. */
     long deviceAddress() {
-        return deviceAddress;
+        return pinned().deviceAddress(memory.address());
     }
 
     /** Lets it be pinned, and runs something once that is done or refused, on another thread. */
@@ -62,8 +70,7 @@ final class HostRegistration implements RegisteredMemory {
     private synchronized void pinNow(Gpu by) {
         if (state == State.PINNING) {
             try {
-                deviceAddress = PinnedRanges.pin(by, memory.address(), memory.length());
-                gpu = by;
+                pin = PinnedRanges.pin(by, memory.address(), memory.length());
                 state = State.PINNED;
             } catch (CudaException e) {
                 LOG.warn("no GPU reaches {}", memory, e);
@@ -81,9 +88,9 @@ final class HostRegistration implements RegisteredMemory {
 
     @Override
     public synchronized void close() {
-        Gpu by = gpu;
-        if (state == State.PINNED && by != null) {
-            PinnedRanges.unpin(by, memory.address());
+        PinnedRanges.Pin pages = pin;
+        if (state == State.PINNED && pages != null) {
+            pages.close();
         }
         state = State.CLOSED;
     }

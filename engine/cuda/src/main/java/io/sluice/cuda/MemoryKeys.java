@@ -89,7 +89,7 @@ record MemoryKeys(
             keys.get(id);
             byte[] handle = new byte[way == Way.HANDLE ? CudaMemory.IPC_HANDLE_BYTES : 0];
             keys.get(handle);
-            if (start < 0 || sliceBytes < 0 || start > allocationBytes - sliceBytes) {
+            if (start < 0 || sliceBytes < 0 || allocationBytes < sliceBytes || start > allocationBytes - sliceBytes) {
                 throw new ProtocolException("a slice leaves its allocation");
             }
             return new MemoryKeys(

@@ -10,11 +10,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The regions of this engine that the peer reaches by itself: each is leased from its attachment until the peer has said that it has
@@ -24,17 +25,22 @@ final class OwnMemory {
     private static final Logger LOG = LoggerFactory.getLogger(OwnMemory.class);
 
     private final EndpointContext context;
+    private final PeerLink link;
     private final Map<Long, Exposed> exposed = new HashMap<>();
+    // handles whose descriptors are wanted, until the socket has room for them
+    private final ArrayDeque<Long> wanted = new ArrayDeque<>();
     private boolean stopped;
 
-    OwnMemory(EndpointContext context) {
+    OwnMemory(EndpointContext context, PeerLink link) {
         this.context = context;
+        this.link = link;
     }
 
     private static final class Exposed {
         private final ExportedRegion region;
         private final DeviceRegistration registration;
         private boolean ended;
+        private boolean asked;
 
         Exposed(ExportedRegion region, DeviceRegistration registration) {
             this.region = region;
@@ -115,27 +121,58 @@ final class OwnMemory {
         region.region.release();
     }
 
-    /** The peer wants the descriptor of an attachment's memory. */
-    void wanted(long handle, PeerLink link) {
-        Exposed region = exposed.get(handle);
-        if (stopped || region == null || region.ended || region.registration.facts().sharing() != CudaMemory.SHARING_DESCRIPTOR) {
-            link.send(ByteBuffer.wrap(CudaMessage.of(CudaMessage.MEMORY, handle)));
+    /** The peer wants the descriptor of an attachment's memory, which it asks for once. */
+    void wanted(long handle) {
+        if (stopped) {
             return;
         }
-        DeviceRegistration registration = region.registration;
-        int descriptor = registration.isCurrent()
-                ? CudaMemory.export(registration.gpu().device(), registration.facts().base())
-                : -1;
+        Exposed region = exposed.get(handle);
+        if (region == null || region.asked) {
+            throw new ProtocolException("the peer wants a descriptor of what it has not attached, or has got it before");
+        }
+        region.asked = true;
+        wanted.addLast(handle);
+        sendWanted();
+    }
+
+    /** Sends the descriptors that are wanted, as far as the socket has room: it says when there is more. */
+    void sendWanted() {
+        Long handle;
+        while ((handle = wanted.peekFirst()) != null && send(handle)) {
+            wanted.removeFirst();
+        }
+    }
+
+    private boolean send(long handle) {
+        ByteBuffer message = ByteBuffer.wrap(CudaMessage.of(CudaMessage.MEMORY, handle));
+        int descriptor = export(exposed.get(handle));
         if (descriptor < 0) {
-            LOG.warn("{} cannot be exported", region.region.memory());
-            link.send(ByteBuffer.wrap(CudaMessage.of(CudaMessage.MEMORY, handle)));
-            return;
+            return link.send(message);
         }
         try {
-            link.send(ByteBuffer.wrap(CudaMessage.of(CudaMessage.MEMORY, handle)), descriptor);
+            return link.send(message, descriptor);
         } finally {
             Sockets.close(descriptor);
         }
+    }
+
+    /** A new descriptor of a region's memory; negative if there can be none. */
+    private static int export(@Nullable Exposed region) {
+        if (region == null || region.ended || region.registration.facts().sharing() != CudaMemory.SHARING_DESCRIPTOR) {
+            return -1;
+        }
+        DeviceRegistration registration = region.registration;
+        try {
+            if (registration.isCurrent()) {
+                return (int) CudaException.check(
+                        CudaMemory.export(registration.gpu().device(), registration.facts().base()),
+                        "no descriptor of memory of " + registration.gpu().id());
+            }
+            LOG.warn("{} was freed: no descriptor is sent", region.region.memory());
+        } catch (CudaException e) {
+            LOG.warn("{} cannot be exported", region.region.memory(), e);
+        }
+        return -1;
     }
 
     /** Whether the peer keeps a region that is closing. */
@@ -153,5 +190,6 @@ final class OwnMemory {
         stopped = true;
         exposed.values().forEach(region -> region.region.release());
         exposed.clear();
+        wanted.clear();
     }
 }

@@ -50,6 +50,12 @@ final class PeerAllocation {
         return keys;
     }
 
+    /** Whether its owner has not freed it, as far as this process knows. */
+    boolean isAlive() {
+        DeviceRegistration here = local;
+        return here == null || here.isAlive();
+    }
+
     boolean needsDescriptor() {
         return local == null && keys.way() == MemoryKeys.Way.DESCRIPTOR && descriptor == NONE && !gone;
     }

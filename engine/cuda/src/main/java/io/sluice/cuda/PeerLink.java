@@ -5,6 +5,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.SecretSource;
 import io.sluice.jni.Errno;
 import io.sluice.jni.LocalSockets;
 import io.sluice.jni.Sockets;
@@ -14,7 +15,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +42,7 @@ final class PeerLink implements AutoCloseable {
     private EventLoop.@Nullable Watch watch;
     private byte[] peerSecret = {};
     private boolean met;
+    private boolean full;
     private boolean closed;
 
     /** Whose it is. */
@@ -51,6 +52,9 @@ final class PeerLink implements AutoCloseable {
 
         /** A message has come after that; the descriptor, or −1 if there is none, is the owner's. */
         void message(byte type, ByteBuffer message, int descriptor);
+
+        /** What was not sent for lack of room may be sent now. */
+        void roomAgain();
 
         /** The two sides do not meet, or what has come is damaged. */
         void failed(SluiceException error);
@@ -69,7 +73,7 @@ final class PeerLink implements AutoCloseable {
     CudaOffer offer() {
         String name = "";
         if (!context.initiator()) {
-            name = "sluice-cuda-" + HexFormat.of().formatHex(secrets.draw());
+            name = CudaOffer.meetingPoint(secrets.draw());
             int opened = LocalSockets.listen(address(name));
             if (opened < 0) {
                 throw new TransportUnavailableException("no Unix socket to meet the peer at: " + Errno.message(-opened));
@@ -99,7 +103,7 @@ final class PeerLink implements AutoCloseable {
             throw new TransportUnavailableException("the peer's process belongs to another user, and processes share memory"
                     + " of GPUs with those of their own user only");
         }
-        watch = context.loop().watch(connected, (readable, writable) -> safely(this::receive));
+        watch(connected);
         sendSecret(CudaMessage.HELLO);
     }
 
@@ -117,7 +121,38 @@ final class PeerLink implements AutoCloseable {
             return;
         }
         socket = accepted;
-        watch = context.loop().watch(accepted, (readable, writable) -> safely(this::receive));
+        watch(accepted);
+    }
+
+    private void watch(int connected) {
+        EventLoop.Watch made = context.loop()
+                .watch(connected, (readable, writable) -> safely(() -> {
+                    if (writable) {
+                        writable();
+                    }
+                    receive();
+                }));
+        watch = made;
+    }
+
+    private void writable() {
+        EventLoop.Watch current = watch;
+        if (full && current != null) {
+            full = false;
+            current.interest(true, false);
+            owner.roomAgain();
+        }
+    }
+
+    /** A stranger has come to the acceptor, who goes on waiting for the peer. */
+    private void dropStranger() {
+        EventLoop.Watch current = watch;
+        if (current != null) {
+            watch = null;
+            current.cancel();
+        }
+        Sockets.close(socket);
+        socket = NONE;
     }
 
     /** Processes of one user are one trust domain, and no others. */
@@ -135,7 +170,7 @@ final class PeerLink implements AutoCloseable {
     }
 
     private void receive() {
-        for (int count = 0; count < MOST_AT_ONCE && !closed; count++) {
+        for (int count = 0; count < MOST_AT_ONCE && !closed && socket != NONE; count++) {
             long received = LocalSockets.receive(
                     socket, message.address(), MOST_BYTES, descriptors.address(), MOST_DESCRIPTORS);
             if (received == -Errno.EAGAIN) {
@@ -143,6 +178,10 @@ final class PeerLink implements AutoCloseable {
             }
             if (received == 0 || received == -Errno.ECONNRESET) {
                 gone();
+                return;
+            }
+            if (received < 0 && !met && !context.initiator()) {
+                dropStranger();
                 return;
             }
             if (received < 0) {
@@ -156,6 +195,10 @@ final class PeerLink implements AutoCloseable {
     }
 
     private void gone() {
+        if (!met && !context.initiator()) {
+            dropStranger();
+            return;
+        }
         EventLoop.Watch current = watch;
         if (current != null) {
             watch = null;
@@ -178,9 +221,15 @@ final class PeerLink implements AutoCloseable {
         }
         byte expected = context.initiator() ? CudaMessage.WELCOME : CudaMessage.HELLO;
         byte[] told = new byte[SecretSource.BYTES];
-        CudaMessage.need(bytes, told.length).get(told);
+        if (bytes.remaining() >= told.length) {
+            bytes.get(told);
+        }
         if (type != expected || !MessageDigest.isEqual(told, secret)) {
-            throw new ProtocolException("a stranger came to the meeting point");
+            if (context.initiator()) {
+                throw new ProtocolException("a stranger answers at the peer's meeting point");
+            }
+            dropStranger();
+            return;
         }
         met = true;
         if (!context.initiator()) {
@@ -193,7 +242,7 @@ final class PeerLink implements AutoCloseable {
     /**
      * Sends a message, perhaps with a descriptor, which stays the caller's.
      *
-     * @return false if the socket is full, closed, or its peer gone, which reading tells
+     * @return false if the socket is full, which {@link Owner#roomAgain} follows; or closed, or its peer gone, which reading tells
      * @throws ProtocolException if the descriptor cannot be passed on
      */
     boolean send(ByteBuffer bytes, int... passed) {
@@ -206,7 +255,15 @@ final class PeerLink implements AutoCloseable {
             descriptors.set(ValueLayout.JAVA_INT, 0, passed[0]);
         }
         int sent = LocalSockets.send(socket, message.address(), length, descriptors.address(), passed.length);
-        if (sent == -Errno.EAGAIN || sent == -Errno.EPIPE || sent == -Errno.ECONNRESET) {
+        if (sent == -Errno.EAGAIN) {
+            EventLoop.Watch current = watch;
+            if (current != null) {
+                full = true;
+                current.interest(true, true);
+            }
+            return false;
+        }
+        if (sent == -Errno.EPIPE || sent == -Errno.ECONNRESET) {
             return false;
         }
         if (sent < 0) {

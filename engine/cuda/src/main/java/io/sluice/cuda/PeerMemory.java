@@ -22,9 +22,8 @@ import org.jspecify.annotations.Nullable;
  * nothing of it is under way. Only then is the target told. On the loop's thread.
  */
 final class PeerMemory {
-    private static final int DEINITIALIZED = -4;
-
     private final EndpointContext context;
+    private final CudaLoop loop;
     private final Gpus gpus;
     private final MappingThread thread;
     private final Map<Long, CudaRemoteKey> keys = new HashMap<>();
@@ -33,8 +32,9 @@ final class PeerMemory {
     private final Runnable mapped;
     private boolean closed;
 
-    PeerMemory(EndpointContext context, Gpus gpus, MappingThread thread, Runnable mapped) {
+    PeerMemory(EndpointContext context, CudaLoop loop, Gpus gpus, MappingThread thread, Runnable mapped) {
         this.context = context;
+        this.loop = loop;
         this.gpus = gpus;
         this.thread = thread;
         this.mapped = mapped;
@@ -132,6 +132,7 @@ final class PeerMemory {
         try {
             thread.execute(() -> {
                 try {
+                    loop.openStreams(ordinal);
                     long address = allocation.map(ordinal);
                     context.loop().execute(() -> end(allocation, () -> allocation.mapped(ordinal, address)));
                 } catch (CudaException e) {
@@ -139,7 +140,7 @@ final class PeerMemory {
                 }
             });
         } catch (RejectedExecutionException closing) {
-            allocation.refused(ordinal, new CudaException("the engine is closing", DEINITIALIZED));
+            allocation.refused(ordinal, new CudaException("the engine is closing", CudaException.DEINITIALIZED));
         }
     }
 

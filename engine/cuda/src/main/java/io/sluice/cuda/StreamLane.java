@@ -16,6 +16,12 @@ final class StreamLane {
     /** How many requests it may have. */
     static final int MOST_REQUESTS = 2048;
 
+    /** In place of a page table: there is none. */
+    static final int NO_TABLE = -1;
+
+    /** In place of a page table: the bytes alone, and another GPU has to be given the request's signal when they are there. */
+    static final int SIGNAL_FOLLOWS = -2;
+
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final int MASK = MOST_REQUESTS - 1;
 
@@ -29,10 +35,15 @@ final class StreamLane {
     private final long[] sequences = new long[MOST_REQUESTS];
     private final long[] postedAt = new long[MOST_REQUESTS];
     private final int[] slots = new int[MOST_REQUESTS];
+    // why a request has failed that something was carried out of
+    private final @Nullable CompletionStatus[] failures = new @Nullable CompletionStatus[MOST_REQUESTS];
     private int head;
     private int tail;
     private long sequence;
     private long bytes;
+    private boolean broken;
+    private long refusedNumber;
+    private @Nullable CompletionStatus refusedStatus;
 
     StreamLane(long stream, PinnedMemory memory, long wordOffset, PageTables tables) {
         this.stream = stream;
@@ -56,7 +67,7 @@ final class StreamLane {
     }
 
     int room() {
-        return MOST_REQUESTS - (tail - head);
+        return broken ? 0 : MOST_REQUESTS - (tail - head);
     }
 
     boolean isBusy() {
@@ -74,10 +85,18 @@ final class StreamLane {
 
     /** Where the next request's own 8 bytes of pinned memory are, from the lane's word on: they are its until it is done. */
     long cell() {
-        return wordOffset + Long.BYTES * (8L + (tail & MASK));
+        return cell(tail & MASK);
     }
 
-    /** A request is carried out by the record with a number; the last of a record gives the page table back. */
+    private long cell(int at) {
+        return wordOffset + Long.BYTES * (8L + at);
+    }
+
+    /**
+     * A request is carried out by the records with a number.
+     *
+     * @param slot the page table that it gives back, or one of the negative constants
+     */
     void add(WorkRequest request, CudaEndpoint endpoint, long number, int slot, long now) {
         int at = tail++ & MASK;
         requests[at] = request;
@@ -85,6 +104,7 @@ final class StreamLane {
         sequences[at] = number;
         postedAt[at] = now;
         slots[at] = slot;
+        failures[at] = number == refusedNumber ? refusedStatus : null;
         bytes += request.length();
     }
 
@@ -106,26 +126,39 @@ final class StreamLane {
         int done = 0;
         while (head != tail) {
             int at = head & MASK;
-            if (requests[at] != null && sequences[at] > reached) {
+            if (sequences[at] > reached) {
                 break;
             }
             head++;
             done++;
-            complete(at, CompletionStatus.SUCCESS);
+            CompletionStatus failure = failures[at];
+            complete(at, failure == null ? CompletionStatus.SUCCESS : failure);
         }
         return done;
     }
 
-    /** The driver has not taken a record: what it would have carried out ends here. */
+    /** The driver has not taken a record with a number: its requests have failed once the GPU is through with the others of it. */
     void refused(long number, CompletionStatus status) {
         for (int i = head; i != tail; i++) {
             if (sequences[i & MASK] == number) {
-                complete(i & MASK, status);
+                failures[i & MASK] = status;
             }
         }
+        // of a request of many records, that is still being made
+        refusedNumber = number;
+        refusedStatus = status;
     }
 
-    /** The GPU does nothing any more. */
+    /** Its word is not to be relied on any more: it takes nothing new, and what it has ends once {@link #query} says so. */
+    void breakDown() {
+        broken = true;
+    }
+
+    boolean isBroken() {
+        return broken;
+    }
+
+    /** The GPU does nothing of it any more. */
     void abandon() {
         while (head != tail) {
             complete(head++ & MASK, CompletionStatus.FLUSHED);
@@ -144,6 +177,13 @@ final class StreamLane {
             tables.giveBack(slots[at]);
         }
         bytes -= request.length();
+        if (slots[at] == SIGNAL_FOLLOWS && status == CompletionStatus.SUCCESS) {
+            endpoint.signalDue(request);
+            return;
+        }
+        if (request.operation().isFetching() && status == CompletionStatus.SUCCESS) {
+            request.fetched(pinned.get(ValueLayout.JAVA_LONG, cell(at)));
+        }
         endpoint.finished(request, status);
     }
 

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sluice.jni.CudaDevice;
 import io.sluice.jni.CudaLibrary;
-import io.sluice.jni.CudaStream;
-import io.sluice.testkit.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -13,12 +11,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.nio.file.Path;
+import java.util.Arrays;
 
 /** The GPUs in software that take libcuda's place in this virtual machine, and the memory that a program of the user's has there. */
 final class SoftGpu {
-    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
     private static final Path FILE = Path.of(System.getProperty("basedir", System.getProperty("user.dir")))
             .resolve("../../native/target/native-objects/libsoftgpu.so")
             .normalize();
@@ -56,17 +53,42 @@ final class SoftGpu {
         return result;
     }
 
+    /** The longest random delay before each operation of a stream. */
     static void delay(long nanoseconds) {
-        try {
-            function("soft_gpu_delay", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG)).invoke(nanoseconds);
-        } catch (Throwable e) {
-            throw new AssertionError(e);
-        }
+        set("soft_gpu_delay", nanoseconds);
     }
 
+    /** Streams do nothing, until they are let go on. */
     static void hang(boolean on) {
+        set("soft_gpu_hang", on ? 1 : 0);
+    }
+
+    /** One operation fails after so many, and from then on all of this process. */
+    static void failAfter(long operations) {
+        set("soft_gpu_fault_after", operations);
+    }
+
+    /** What others export cannot be opened. */
+    static void refuseImports(boolean on) {
+        set("soft_gpu_refuse_import", on ? 1 : 0);
+    }
+
+    /** After so many copies so many are not taken. */
+    static void refuseCopies(long after, long count) {
+        set("soft_gpu_refuse_copies", after, count);
+    }
+
+    /** As GPUs over PCIe, for engines that open after this. */
+    static void refusePeerAtomics(boolean on) {
+        set("soft_gpu_refuse_peer_atomics", on ? 1 : 0);
+    }
+
+    private static void set(String name, long... values) {
+        ValueLayout[] types = new ValueLayout[values.length];
+        Arrays.fill(types, ValueLayout.JAVA_LONG);
         try {
-            function("soft_gpu_hang", FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT)).invoke(on ? 1 : 0);
+            function(name, FunctionDescriptor.ofVoid(types))
+                    .invokeWithArguments(Arrays.stream(values).boxed().toList());
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
@@ -113,39 +135,34 @@ final class SoftGpu {
         }
     }
 
+    /** The bytes that a GPU has at an address, as long as they are allocated. */
+    static MemorySegment contents(int ordinal, long address, long bytes) {
+        try {
+            MemorySegment found = (MemorySegment) function(
+                            "soft_gpu_bytes",
+                            FunctionDescriptor.of(
+                                    ValueLayout.ADDRESS,
+                                    ValueLayout.JAVA_INT,
+                                    ValueLayout.JAVA_LONG,
+                                    ValueLayout.JAVA_LONG))
+                    .invoke(ordinal, address, bytes);
+            if (found.address() == 0) {
+                throw new IllegalStateException("the GPU's memory was freed");
+            }
+            return found.reinterpret(bytes);
+        } catch (RuntimeException e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** What memory of a GPU holds. */
     static byte[] read(int ordinal, long address, int bytes) {
-        return copy(ordinal, address, new byte[bytes], false);
+        return contents(ordinal, address, bytes).toArray(ValueLayout.JAVA_BYTE);
     }
 
     static void write(int ordinal, long address, byte[] bytes) {
-        copy(ordinal, address, bytes, true);
-    }
-
-    private static byte[] copy(int ordinal, long address, byte[] bytes, boolean toDevice) {
-        try (Gpus gpus = new Gpus(1)) {
-            Gpu gpu = gpus.open(ordinal);
-            long stream = gpu.newStream();
-            try (PinnedMemory pinned = new PinnedMemory(gpu.device(), 128 + bytes.length)) {
-                MemorySegment memory = pinned.segment();
-                MemorySegment payload = memory.asSlice(128, bytes.length);
-                payload.copyFrom(MemorySegment.ofArray(bytes));
-                long here = pinned.deviceAddress() + 128;
-                memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_STREAM_OFFSET, stream);
-                memory.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_OPERATION_OFFSET, CudaStream.COPY);
-                memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATION_OFFSET, toDevice ? address : here);
-                memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_SOURCE_OFFSET, toDevice ? here : address);
-                memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_LENGTH_OFFSET, bytes.length);
-                memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_WORD_OFFSET, pinned.deviceAddress() + 120);
-                memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_VALUE_OFFSET, 1);
-                assertThat(CudaStream.submit(memory.address(), 1)).isEqualTo(1);
-                Patience.until("the copy", () -> (long) WORD.getVolatile(memory, 120L) == 1);
-                byte[] result = payload.toArray(ValueLayout.JAVA_BYTE);
-                Patience.until("the stream", () -> CudaStream.query(stream) != CudaStream.NOT_READY);
-                return result;
-            } finally {
-                CudaStream.destroy(stream);
-            }
-        }
+        contents(ordinal, address, bytes.length).copyFrom(MemorySegment.ofArray(bytes));
     }
 }

@@ -161,8 +161,25 @@ class TwoProcessesTest {
         }
         peer.destroyForcibly();
         ends.forEach(end -> Patience.failure(end, SluiceException.class));
+        // the GPU may still touch it
+        CompletableFuture<Void> closed = local.close();
+        assertThat(closed).isNotDone();
         SoftGpu.hang(false);
-        Patience.await(local.close());
+        Patience.await(closed);
+        Patience.await(engine.closeAsync());
         assertThat(SoftGpu.count("allocations")).isZero();
+    }
+
+    @Test
+    void memory_that_cannot_be_opened_is_refused_at_attach() {
+        SoftGpu.refuseImports(true);
+        try {
+            for (int i = 0; i < 2; i++) {
+                Patience.failure(connection.attach(descriptors.get(i)), CudaException.class);
+            }
+        } finally {
+            SoftGpu.refuseImports(false);
+        }
+        Patience.await(Ends.read(region(0), 0, Patience.await(connection.attach(descriptors.get(2))), 0, 64));
     }
 }

@@ -1,4 +1,4 @@
-package io.sluice.engine.transport.shm;
+package io.sluice.engine.transport;
 
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
@@ -12,21 +12,26 @@ import javax.crypto.spec.SecretKeySpec;
  * Unpredictable bytes, for any thread: a MAC of a running number under a key that is drawn once. The platform's own
  * source reads a file, which a poller should not.
  */
-final class SecretSource {
+public final class SecretSource {
     /** How many bytes are drawn at once. */
-    static final int BYTES = 16;
+    public static final int BYTES = 16;
 
     private static final String ALGORITHM = "HmacSHA256";
 
     private final byte[] key = new byte[32];
     private final AtomicLong next = new AtomicLong();
 
-    SecretSource() {
+    /** Draws the key; it may read a file. */
+    public SecretSource() {
         new SecureRandom().nextBytes(key);
     }
 
-    /** {@value #BYTES} fresh bytes. */
-    byte[] draw() {
+    /**
+     * Draws fresh bytes; never waits.
+     *
+     * @return {@value #BYTES} bytes
+     */
+    public byte[] draw() {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(new SecretKeySpec(key, ALGORITHM));

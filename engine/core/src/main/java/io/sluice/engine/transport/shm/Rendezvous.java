@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.TransportUnavailableException;
+import io.sluice.engine.transport.SecretSource;
 import io.sluice.jni.Errno;
 import io.sluice.jni.LocalSockets;
 import io.sluice.jni.Sockets;

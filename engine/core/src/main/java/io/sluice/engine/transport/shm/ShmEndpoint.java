@@ -17,6 +17,7 @@ import io.sluice.engine.transport.Notifications;
 import io.sluice.engine.transport.PageLists;
 import io.sluice.engine.transport.RegionAttachments;
 import io.sluice.engine.transport.RemoteKey;
+import io.sluice.engine.transport.SecretSource;
 import io.sluice.engine.transport.TransportMessages;
 import io.sluice.engine.transport.WorkRequest;
 import java.lang.foreign.MemorySegment;

@@ -5,6 +5,7 @@ import io.sluice.engine.SluiceException;
 import io.sluice.engine.TransportUnavailableException;
 import io.sluice.engine.transport.EndpointContext;
 import io.sluice.engine.transport.EventLoop;
+import io.sluice.engine.transport.SecretSource;
 import io.sluice.jni.Errno;
 import io.sluice.jni.LocalSockets;
 import io.sluice.jni.Sockets;

@@ -1,6 +1,7 @@
 package io.sluice.engine.transport.shm;
 
 import io.sluice.engine.ProtocolException;
+import io.sluice.engine.transport.SecretSource;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

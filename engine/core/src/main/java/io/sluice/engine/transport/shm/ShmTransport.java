@@ -10,6 +10,7 @@ import io.sluice.engine.transport.Capabilities;
 import io.sluice.engine.transport.EventLoop;
 import io.sluice.engine.transport.MemorySupport;
 import io.sluice.engine.transport.RegisteredMemory;
+import io.sluice.engine.transport.SecretSource;
 import io.sluice.engine.transport.Transport;
 import io.sluice.engine.transport.TransportLoop;
 import java.util.Set;

@@ -2,6 +2,7 @@ package io.sluice.engine.transport.shm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sluice.engine.transport.SecretSource;
 import io.sluice.jni.Errno;
 import io.sluice.jni.LocalSockets;
 import io.sluice.jni.Sockets;

@@ -1,0 +1,135 @@
+package io.sluice.cuda;
+
+import io.sluice.engine.transport.MemoryChecksum;
+import io.sluice.jni.CudaLibrary;
+import io.sluice.jni.CudaStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Words and bytes of a GPU's memory as threads of the host see them, over a stream of their own with the greatest priority: a copy
+ * engine reads and stores, which does not wait for kernels, and a kernel adds and swaps, atomically towards all GPUs that have native
+ * atomics over their links. Any thread; the calls follow each other. A GPU that does not answer fails this and all calls until it does.
+ */
+final class GpuWords implements AutoCloseable {
+    private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();
+    private static final long REACHED_OFFSET = 96;
+    private static final long CELL_OFFSET = 104;
+    private static final long BYTES_OFFSET = 128;
+    private static final long SPIN_NANOS = 50_000;
+    private static final long LOOK_NANOS = 20_000;
+    private static final long LONGEST_NANOS = 2_000_000_000L;
+
+    private final String id;
+    private final long stream;
+    private final PinnedMemory pinned;
+    private final MemorySegment memory;
+    private long sequence;
+
+    /** On a thread that may block. */
+    GpuWords(Gpu gpu) {
+        this.id = gpu.id();
+        this.stream = gpu.newUrgentStream();
+        try {
+            this.pinned = new PinnedMemory(gpu.device(), BYTES_OFFSET + MemoryChecksum.PIECE_BYTES);
+        } catch (RuntimeException | Error e) {
+            CudaStream.destroy(stream);
+            throw e;
+        }
+        this.memory = pinned.segment();
+    }
+
+    synchronized long load(long address) {
+        begin(CudaStream.COPY, pinned.deviceAddress() + CELL_OFFSET, address, Long.BYTES, 0);
+        run();
+        return memory.get(ValueLayout.JAVA_LONG, CELL_OFFSET);
+    }
+
+    synchronized void store(long address, long value) {
+        begin(CudaStream.COPY, address, pinned.deviceAddress() + CELL_OFFSET, Long.BYTES, 0);
+        memory.set(ValueLayout.JAVA_LONG, CELL_OFFSET, value);
+        run();
+    }
+
+    synchronized long fetchAdd(long address, long addend) {
+        begin(CudaStream.FETCH_ADD, address, pinned.deviceAddress() + CELL_OFFSET, addend, 0);
+        run();
+        return memory.get(ValueLayout.JAVA_LONG, CELL_OFFSET);
+    }
+
+    synchronized long compareAndSwap(long address, long expected, long replacement) {
+        begin(CudaStream.COMPARE_AND_SWAP, address, pinned.deviceAddress() + CELL_OFFSET, replacement, expected);
+        run();
+        return memory.get(ValueLayout.JAVA_LONG, CELL_OFFSET);
+    }
+
+    synchronized void copyOut(long address, MemorySegment to) {
+        begin(CudaStream.COPY, pinned.deviceAddress() + BYTES_OFFSET, address, to.byteSize(), 0);
+        run();
+        MemorySegment.copy(memory, BYTES_OFFSET, to, 0, to.byteSize());
+    }
+
+    /** The record and the cell are free: what was given before is done. */
+    private void begin(int operation, long destination, long source, long length, long expected) {
+        if (reached() != sequence) {
+            throw silent();
+        }
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_STREAM_OFFSET, stream);
+        memory.set(ValueLayout.JAVA_INT, CudaStream.REQUEST_OPERATION_OFFSET, operation);
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATION_OFFSET, destination);
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_SOURCE_OFFSET, source);
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_LENGTH_OFFSET, length);
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_DESTINATIONS_OFFSET, expected);
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_WORD_OFFSET, pinned.deviceAddress() + REACHED_OFFSET);
+        memory.set(ValueLayout.JAVA_LONG, CudaStream.REQUEST_VALUE_OFFSET, sequence + 1);
+    }
+
+    private void run() {
+        int taken = CudaStream.submit(memory.address(), 1);
+        if (taken < 1) {
+            throw failed(taken);
+        }
+        sequence++;
+        long began = System.nanoTime();
+        while (reached() != sequence) {
+            long waited = System.nanoTime() - began;
+            if (waited < SPIN_NANOS) {
+                Thread.onSpinWait();
+                continue;
+            }
+            int state = CudaStream.query(stream);
+            if (state != CudaStream.NOT_READY && state < 0) {
+                throw failed(state);
+            }
+            if (waited > LONGEST_NANOS) {
+                throw silent();
+            }
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+    }
+
+    private long reached() {
+        return (long) WORD.getAcquire(memory, REACHED_OFFSET);
+    }
+
+    private IllegalStateException failed(int error) {
+        return new IllegalStateException(id + " does not reach its memory: " + CudaLibrary.errorText(error));
+    }
+
+    private IllegalStateException silent() {
+        return new IllegalStateException(id + " does not answer: is it held up by a kernel? What it was told last may take effect");
+    }
+
+    /** Nothing calls it any more. */
+    @Override
+    public synchronized void close() {
+        if (CudaStream.query(stream) == CudaStream.NOT_READY) {
+            // it may still write to the pinned memory, which stays
+            return;
+        }
+        CudaStream.destroy(stream);
+        pinned.close();
+    }
+}

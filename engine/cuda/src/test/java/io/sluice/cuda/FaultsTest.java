@@ -1,0 +1,269 @@
+package io.sluice.cuda;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sluice.engine.Connection;
+import io.sluice.engine.ConnectionState;
+import io.sluice.engine.MemoryKind;
+import io.sluice.engine.MemoryRegion;
+import io.sluice.engine.RegionOptions;
+import io.sluice.engine.RegistrationException;
+import io.sluice.engine.RemoteRegion;
+import io.sluice.engine.RemoteSignal;
+import io.sluice.engine.Signal;
+import io.sluice.engine.SluiceException;
+import io.sluice.engine.TransferEngine;
+import io.sluice.engine.TransferOptions;
+import io.sluice.testkit.ForkedJava;
+import io.sluice.testkit.Patience;
+import io.sluice.testkit.PatientOptions;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What a driver or a GPU refuses, or does not do, ends with a typed error, and the rest goes on. */
+class FaultsTest {
+    private static final int BYTES = 1 << 20;
+
+    private final List<TransferEngine> engines = new ArrayList<>();
+
+    @BeforeEach
+    void load() {
+        SoftGpu.load();
+    }
+
+    @AfterEach
+    void close() {
+        SoftGpu.hang(false);
+        SoftGpu.refuseImports(false);
+        SoftGpu.refuseCopies(0, 0);
+        SoftGpu.refusePeerAtomics(false);
+        engines.forEach(engine -> Patience.await(engine.closeAsync()));
+        assertThat(SoftGpu.count("allocations")).isZero();
+        assertThat(SoftGpu.count("registrations")).isZero();
+    }
+
+    private TransferEngine engine(CudaOptions options) {
+        TransferEngine engine = TransferEngine.open(PatientOptions.builder()
+                .transports(List.of("shm", "tcp", "cuda"))
+                .transport(options)
+                .build());
+        engines.add(engine);
+        return engine;
+    }
+
+    private TransferEngine engine() {
+        return engine(CudaOptions.builder().build());
+    }
+
+    private static RegionOptions on(int ordinal, RegionOptions options) {
+        return options.on(MemoryKind.CUDA, SoftGpu.id(ordinal));
+    }
+
+    private static byte[] random(int bytes) {
+        byte[] made = new byte[bytes];
+        new Random(bytes).nextBytes(made);
+        return made;
+    }
+
+    @Test
+    void more_memory_than_a_gpu_has_is_refused_with_the_drivers_words() {
+        TransferEngine engine = engine();
+        assertThatThrownBy(() -> engine.allocate(1L << 40, on(0, RegionOptions.local())))
+                .isInstanceOf(RegistrationException.class)
+                .hasMessageContaining("CUDA_ERROR_OUT_OF_MEMORY");
+        Patience.await(engine.allocate(BYTES, on(0, RegionOptions.local())).close());
+    }
+
+    /** Memory of the same process is opened by its descriptor for another GPU. */
+    @Test
+    void memory_that_cannot_be_opened_is_refused_at_attach() {
+        TransferEngine initiator = engine();
+        TransferEngine target = engine();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion local = initiator.allocate(BYTES, on(0, RegionOptions.local()));
+        MemoryRegion there = target.allocate(BYTES, on(1, RegionOptions.readWrite()));
+        SoftGpu.refuseImports(true);
+        Patience.failure(connection.attach(there.descriptor()), CudaException.class);
+        assertThat(connection.state()).isEqualTo(ConnectionState.OPEN);
+        // the GPU that memory lies on needs no import
+        MemoryRegion near = target.allocate(BYTES, on(0, RegionOptions.readWrite()));
+        Patience.await(Ends.write(local, 0, Patience.await(connection.attach(near.descriptor())), 0, 64));
+    }
+
+    /** Some records of a request are under way when the driver refuses one: its end waits for them. */
+    @Test
+    void a_request_that_the_driver_takes_in_part_ends_when_that_part_is_done() {
+        TransferEngine initiator = engine(CudaOptions.builder().copyEngines(true).build());
+        TransferEngine target = engine();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        MemoryRegion local = initiator.allocate(BYTES, on(0, RegionOptions.local()));
+        MemoryRegion there = target.allocate(BYTES, on(0, RegionOptions.readWrite()));
+        RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+        byte[] source = random(BYTES);
+        SoftGpu.write(0, local.memory().address(), source);
+        int[] pages = IntStream.range(0, 64).toArray();
+        // none adjoins the next
+        int[] reversed = IntStream.range(0, 64).map(page -> 63 - page).toArray();
+        for (int refused : new int[] {0, 31, 63}) {
+            SoftGpu.hang(true);
+            // the first of a call is refused at once, another when it is the first of the next
+            SoftGpu.refuseCopies(refused, refused == 0 ? 1 : 2);
+            CompletableFuture<Void> end = Ends.pages(true, local, reversed, remote, pages, 4096);
+            // two cycles of the loop later the driver has got it
+            Patience.await(connection.quiesced());
+            Patience.await(connection.quiesced());
+            assertThat(end).isNotDone();
+            SoftGpu.hang(false);
+            Patience.failure(end, SluiceException.class);
+            byte[] arrived = SoftGpu.read(0, there.memory().address(), 64 * 4096);
+            for (int page = 0; page < 64; page++) {
+                byte[] expected = page == refused
+                        ? new byte[4096]
+                        : Arrays.copyOfRange(source, (63 - page) * 4096, (64 - page) * 4096);
+                assertThat(Arrays.copyOfRange(arrived, page * 4096, page * 4096 + 4096))
+                        .as("page %d", page)
+                        .isEqualTo(expected);
+            }
+            SoftGpu.write(0, there.memory().address(), new byte[64 * 4096]);
+        }
+        Patience.await(Ends.write(local, 0, remote, 0, BYTES));
+    }
+
+    /** Each page is pinned once: what lies over several of such ranges is copied in pieces. */
+    @Test
+    void regions_of_the_host_share_pages() {
+        TransferEngine initiator = engine();
+        TransferEngine target = engine();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment memory = arena.allocate(64 << 10, 4096);
+            byte[] source = random(64 << 10);
+            memory.copyFrom(MemorySegment.ofArray(source));
+            MemoryRegion there = target.allocate(BYTES, on(1, RegionOptions.readWrite()));
+            RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+            MemoryRegion middle = initiator.register(memory.asSlice(10_000, 100), RegionOptions.local());
+            MemoryRegion before = initiator.register(memory.asSlice(100, 9_900), RegionOptions.local());
+            MemoryRegion whole = initiator.register(memory, RegionOptions.local());
+            for (MemoryRegion region : List.of(middle, before, whole)) {
+                int bytes = (int) region.length();
+                int at = (int) (region.segment().address() - memory.address());
+                Patience.await(Ends.write(region, 0, remote, 7, bytes));
+                assertThat(SoftGpu.read(1, there.memory().address() + 7, bytes))
+                        .isEqualTo(Arrays.copyOfRange(source, at, at + bytes));
+                int[] pages = IntStream.range(0, bytes / 50).toArray();
+                Patience.await(Ends.pages(true, region, pages, remote, pages, 50));
+                assertThat(SoftGpu.read(1, there.memory().address(), pages.length * 50))
+                        .isEqualTo(Arrays.copyOfRange(source, at, at + pages.length * 50));
+            }
+            // what others pin stays pinned
+            Patience.await(middle.close());
+            Patience.await(Ends.write(whole, 0, remote, 0, 64 << 10));
+            Patience.await(before.close());
+            Patience.await(whole.close());
+        }
+    }
+
+    /** As over PCIe: the GPU that the word lies on adds, behind the bytes that another one has copied. */
+    @Test
+    void signals_are_added_where_no_gpu_adds_to_the_memory_of_another() {
+        SoftGpu.refusePeerAtomics(true);
+        TransferEngine initiator = engine();
+        TransferEngine target = engine();
+        Connection connection = Patience.await(initiator.connect(target.address()));
+        SoftGpu.delay(20_000);
+        MemoryRegion local = initiator.allocate(BYTES, on(0, RegionOptions.local()));
+        MemoryRegion there = target.allocate(BYTES, on(1, RegionOptions.readWrite()));
+        RemoteRegion remote = Patience.await(connection.attach(there.descriptor()));
+        Signal signal = there.signal(8);
+        for (int round = 1; round <= 50; round++) {
+            byte[] source = random(1000 + round);
+            SoftGpu.write(0, local.memory().address(), source);
+            CompletableFuture<byte[]> seen = signal.awaitAtLeast(2L * round - 1)
+                    .thenApply(value -> SoftGpu.read(1, there.memory().address() + 64, source.length));
+            CompletableFuture<Void> end = new CompletableFuture<>();
+            connection.writeWithSignal(
+                    local,
+                    0,
+                    remote,
+                    64,
+                    source.length,
+                    new RemoteSignal(remote, 8).weak(),
+                    TransferOptions.defaults(),
+                    (transfer, error) -> Ends.complete(end, error));
+            Patience.await(end);
+            assertThat(Patience.await(seen)).isEqualTo(source);
+            CompletableFuture<Long> held = new CompletableFuture<>();
+            connection.fetchAdd(remote, 8, 1, TransferOptions.defaults(), (transfer, value, error) -> {
+                if (error == null) {
+                    held.complete(value);
+                } else {
+                    held.completeExceptionally(error);
+                }
+            });
+            assertThat(Patience.await(held)).isEqualTo(2L * round - 1);
+        }
+        SoftGpu.delay(0);
+        assertThat(signal.value()).isEqualTo(100);
+    }
+
+    @Test
+    void words_of_a_gpu_that_does_not_answer_are_an_error() {
+        TransferEngine engine = engine();
+        MemoryRegion region = engine.allocate(4096, on(0, RegionOptions.readWrite()));
+        region.signal(0).set(3);
+        SoftGpu.hang(true);
+        assertThatThrownBy(() -> region.signal(0).add(4))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("does not answer");
+        assertThatThrownBy(() -> region.signal(0).value()).isInstanceOf(IllegalStateException.class);
+        SoftGpu.hang(false);
+        Patience.until("it answers", () -> {
+            try {
+                return region.signal(0).value() == 7;
+            } catch (IllegalStateException e) {
+                return false;
+            }
+        });
+    }
+
+    /** Such an error stays with a process, so that another one has it. */
+    @Test
+    void a_lost_gpu_ends_what_it_carries_and_nothing_else() throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dbasedir=" + System.getProperty("basedir", System.getProperty("user.dir"))));
+        command.addAll(ForkedJava.startOptions());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), LostGpuMain.class.getName()));
+        Process process = new ProcessBuilder(command).redirectError(Redirect.INHERIT).start();
+        try {
+            CompletableFuture<String> said = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                } catch (IOException e) {
+                    throw new IllegalStateException("the process is gone", e);
+                }
+            });
+            assertThat(Patience.await(said).lines().filter(line -> line.startsWith("LOST ")))
+                    .containsExactly("LOST transfers typed", "LOST allocation typed", "LOST host goes on");
+        } finally {
+            process.destroyForcibly();
+            Patience.exit(process);
+        }
+    }
+}
