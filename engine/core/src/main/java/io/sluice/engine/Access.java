@@ -4,11 +4,11 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** The rights of a peer that holds a region's descriptor. The owner itself always has every right. */
+/** A right that a region's descriptor grants to the peer that holds it. The owner always has every right. */
 public enum Access {
-    /** A peer may read. */
+    /** The peer may read. */
     REMOTE_READ(1),
-    /** A peer may write. */
+    /** The peer may write. */
     REMOTE_WRITE(2);
 
     private final int bit;
@@ -18,7 +18,7 @@ public enum Access {
     }
 
     /**
-     * The bit that stands for this right in a descriptor.
+     * Returns the bit that represents this right in a descriptor.
      *
      * @return a power of two below 256
      */

@@ -10,10 +10,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An allow-list of peers with their rights; a peer that is not on it is refused. Peers and regions are given by
- * patterns, in which {@code *} stands for any characters. A peer's pattern is compared with each of {@link
- * PeerIdentity#names()}, as a whole and with the case of letters. Rights add up. Immutable: each method gives a longer
- * list.
+ * An allow-list of peers and their rights; a peer that is not on it is refused. Peers and regions are given by patterns
+ * in which {@code *} matches any characters. A peer's pattern must match one of {@link PeerIdentity#names()} completely
+ * and is case-sensitive. Rights from several rules add up. Immutable: each method returns a longer list.
  *
  * <pre>{@code
  * AllowedPeers.none()
@@ -31,7 +30,7 @@ public final class AllowedPeers implements PeerAuthorizer {
         this.rules = rules;
     }
 
-    /** The rights of one pattern of peers; without a pattern of regions the rule covers regions without a name. */
+    /** The rights of the peers that match a pattern; without a region pattern the rule covers unnamed regions. */
     private record Rule(Pattern peer, @Nullable Pattern regions, Set<Access> rights) {
         boolean isAbout(PeerIdentity identity) {
             return identity.names().stream().anyMatch(name -> peer.matcher(name).matches());
@@ -45,7 +44,7 @@ public final class AllowedPeers implements PeerAuthorizer {
     }
 
     /**
-     * An empty list: every peer is refused.
+     * Returns an empty list, which refuses every peer.
      *
      * @return the list
      */
@@ -54,9 +53,9 @@ public final class AllowedPeers implements PeerAuthorizer {
     }
 
     /**
-     * Peers that may connect, and get no region by that.
+     * Lets peers connect, without access to any region.
      *
-     * @param peers a pattern of their names
+     * @param peers a pattern that matches their names
      * @return the longer list
      */
     public AllowedPeers connections(String peers) {
@@ -64,11 +63,11 @@ public final class AllowedPeers implements PeerAuthorizer {
     }
 
     /**
-     * Peers that may connect, look up and attach named regions.
+     * Lets peers connect, and look up and attach named regions.
      *
-     * @param peers a pattern of their names
-     * @param regions a pattern of the regions' names
-     * @param rights what they may do
+     * @param peers a pattern that matches their names
+     * @param regions a pattern that matches the regions' names
+     * @param rights what the peers may do
      * @return the longer list
      */
     public AllowedPeers regions(String peers, String regions, Access... rights) {
@@ -76,10 +75,10 @@ public final class AllowedPeers implements PeerAuthorizer {
     }
 
     /**
-     * Peers that may connect, and attach regions without a name of which they hold descriptors.
+     * Lets peers connect, and attach unnamed regions whose descriptors they hold.
      *
-     * @param peers a pattern of their names
-     * @param rights what they may do
+     * @param peers a pattern that matches their names
+     * @param rights what the peers may do
      * @return the longer list
      */
     public AllowedPeers unnamedRegions(String peers, Access... rights) {

@@ -1,21 +1,21 @@
 package io.sluice.engine;
 
 /**
- * Executes the atomic operations and signals on a region's words. Operations of one domain are atomic among
- * themselves, and not towards those of the other: so a region declares one, and operations of the other are refused.
+ * What executes atomic operations and signals on the words of a region. Operations are atomic only with respect to
+ * others of the same domain, so a region declares one domain and operations of the other are refused.
  */
 public enum AtomicDomain {
     /**
-     * The processors of the region's host: operations of peers come by message and are carried out by the engine. They
-     * are atomic towards each other, on any connection and transport, and towards {@link Signal#add} and
-     * other atomic instructions of the host's own code. Every transport offers this domain.
+     * The processors of the region's host: the engine executes the operations that peers request. They are atomic with
+     * respect to each other, on any connection and transport, and to {@link Signal#add} and other atomic instructions
+     * of the host's code. Every transport offers this domain.
      */
     TARGET_CPU,
     /**
-     * One network adapter of the region's host. They are atomic towards other operations through that adapter alone: the
-     * host's own code may read the words, not change them. A signal wakes who waits for it there; a fetch-and-add or
-     * compare-and-swap does not. Offered by verbs where the target's first adapter can; on other transports such operations
-     * are refused.
+     * One network adapter of the region's host. Operations are atomic only with respect to others through the same
+     * adapter: the host's code may read the words but must not change them. A signal wakes its waiters at the target; a
+     * fetch-and-add or compare-and-swap does not. verbs offers this domain if the target's first adapter supports it;
+     * other transports refuse such operations.
      */
     NETWORK_ADAPTER
 }

@@ -4,15 +4,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one connection is made.
+ * Options of one connection.
  *
- * @param group whose loop drives it, here and at the peer; {@code null} for any loop. A peer of an earlier version takes any
+ * @param group the group whose loop drives the connection, on both sides; {@code null} for any loop. A peer of an
+ *     earlier version uses any of its loops
  */
 public record ConnectOptions(@Nullable LoopGroup group) {
     private static final ConnectOptions DEFAULTS = new ConnectOptions(null);
 
     /**
-     * Without a group.
+     * Returns the default options, without a group.
      *
      * @return the defaults
      */
@@ -21,9 +22,9 @@ public record ConnectOptions(@Nullable LoopGroup group) {
     }
 
     /**
-     * The same in a group.
+     * Returns these options with a group.
      *
-     * @param value whose loop drives the connection
+     * @param value the group whose loop drives the connection
      * @return new options
      */
     public ConnectOptions inGroup(LoopGroup value) {

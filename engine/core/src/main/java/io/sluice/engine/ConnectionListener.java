@@ -4,9 +4,9 @@ package io.sluice.engine;
 @FunctionalInterface
 public interface ConnectionListener {
     /**
-     * A peer has connected. Called on a poller's thread; it must not block.
+     * Called on a poller's thread when a peer has connected. Must not block.
      *
-     * @param connection open
+     * @param connection the open connection
      */
     void accepted(Connection connection);
 }

@@ -3,37 +3,37 @@ package io.sluice.engine;
 import java.util.Set;
 
 /**
- * One way from this engine to a peer: a transport's end of a connection. A connection has several at once if no single transport
- * reaches all memory of the two engines. Any thread.
+ * A path from this engine to a peer: one transport's endpoint of a connection. A connection has several paths if no
+ * single transport reaches all memory of the two engines. All methods may be called from any thread.
  */
 public interface ConnectionPath {
     /**
-     * The transport that carries what goes over it.
+     * Returns the transport of this path.
      *
-     * @return the provider's name, such as {@code tcp}; its figures are those of {@link EngineMetrics#transports()}
+     * @return the provider's name, such as {@code tcp}, as in {@link EngineMetrics#transports()}
      */
     String transport();
 
     /**
-     * The kinds of the peer's memory that it may reach. It need not reach every region of them: that is settled when a region is
-     * attached, and {@link RemoteRegion#path()} tells.
+     * Returns the kinds of the peer's memory that this path may reach. It may not reach every region of a kind: that is
+     * decided when a region is attached, and {@link RemoteRegion#path()} returns the result.
      *
      * @return an unmodifiable set
      */
     Set<MemoryKind> memory();
 
     /**
-     * How many lanes it has.
+     * Returns the number of lanes in a state.
      *
-     * @param state in which they are
-     * @return the count, now; 0 for a transport without lanes
+     * @param state the lanes' state
+     * @return the current count; 0 for a transport without lanes
      */
     int lanes(TransportMetrics.PathState state);
 
     /**
-     * Why it was taken: for the connection, or for the region whose path it is.
+     * Says why this path was chosen for the connection, or for the region whose path it is.
      *
-     * @return a sentence for people; its words may change
+     * @return a sentence for people; its wording may change
      */
     String reason();
 }

@@ -1,12 +1,12 @@
 package io.sluice.engine;
 
-/** The life of a connection. It only ever moves forward. */
+/** The state of a connection. States only move forward. */
 public enum ConnectionState {
-    /** Both sides agreed; transfers run. */
+    /** Established; transfers run. */
     OPEN,
-    /** Being shut down by either side: what was submitted runs on, and nothing new is taken. */
+    /** Being shut down by either side: submitted transfers continue, and new ones are refused. */
     DRAINING,
-    /** Closed by either side, in order. */
+    /** Closed by either side. */
     CLOSED,
     /** The peer was lost. */
     LOST

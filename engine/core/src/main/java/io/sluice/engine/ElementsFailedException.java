@@ -2,21 +2,24 @@ package io.sluice.engine;
 
 import java.io.Serial;
 
-/** Some elements of a vectored transfer failed. Each element's own error came with its result; the first is the cause. */
+/**
+ * Some elements of a vectored transfer failed. Each element's error was reported with its result; the first is the
+ * cause.
+ */
 public final class ElementsFailedException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
-    /** How many elements failed. */
+    /** The number of elements that failed. */
     private final int failed;
-    /** How many elements there were. */
+    /** The number of elements of the transfer. */
     private final int elements;
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
-     * @param failed how many elements failed, at least 1
-     * @param elements how many there were
+     * @param failed the number of elements that failed, at least 1
+     * @param elements the number of elements of the transfer
      * @param first the error of the element that failed first
      */
     public ElementsFailedException(int failed, int elements, SluiceException first) {
@@ -26,7 +29,7 @@ public final class ElementsFailedException extends SluiceException {
     }
 
     /**
-     * How many elements failed.
+     * The number of elements that failed.
      *
      * @return at least 1
      */
@@ -35,7 +38,7 @@ public final class ElementsFailedException extends SluiceException {
     }
 
     /**
-     * How many elements there were.
+     * The number of elements of the transfer.
      *
      * @return at least {@link #failed()}
      */

@@ -6,14 +6,14 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The address of an engine for its peers: a host, a port and, so that stale metadata is noticed, the engine's
- * identity.
+ * The address at which peers reach an engine: a host, a port and, to detect stale metadata, the engine's identity.
  *
- * <p>Text form: {@code host:port} or {@code host:port#engine-id}; an IPv6 literal stands in brackets.
+ * <p>Text form: {@code host:port} or {@code host:port#engine-id}; an IPv6 literal is written in brackets.
  *
- * @param host a host name or a literal address, without brackets; an IPv6 address may have a scope ({@code fe80::1%eth0})
+ * @param host a host name or a literal address, without brackets; an IPv6 address may have a scope ({@code
+ *     fe80::1%eth0})
  * @param port the TCP port of the bootstrap, 1 to 65535
- * @param engineId the engine that must answer there, or {@code null} for whichever does
+ * @param engineId the engine that must answer there, or {@code null} for any
  */
 public record EngineAddress(String host, int port, @Nullable EngineId engineId) {
     private static final byte VERSION = 1;
@@ -32,7 +32,7 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
     }
 
     /**
-     * An address whose engine is not known beforehand.
+     * Returns an address that any engine may answer.
      *
      * @param host a host name or a literal address
      * @param port 1 to 65535
@@ -43,11 +43,11 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
     }
 
     /**
-     * Reads the text form.
+     * Parses the text form.
      *
      * @param text {@code host:port} or {@code host:port#engine-id}
      * @return the address
-     * @throws IllegalArgumentException if the text is anything else; the message says which form is expected
+     * @throws IllegalArgumentException if the text has another form; the message says which is expected
      */
     public static EngineAddress parse(String text) {
         EngineId id = null;
@@ -62,8 +62,8 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
     }
 
     /**
-     * The form for directories and wires: version (1 byte), flags (1; bit 0: an engine id follows), port (2), engine id
-     * (16, if flagged), length of the host (1), host in UTF-8; network byte order.
+     * Returns the binary form for directories and the wire: version (1 byte), flags (1; bit 0: an engine id follows),
+     * port (2), engine id (16, if flagged), length of the host (1), host in UTF-8; in network byte order.
      *
      * @return at most 276 bytes
      */
@@ -79,9 +79,9 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
     }
 
     /**
-     * Reads what {@link #toBytes()} writes.
+     * Decodes the form that {@link #toBytes()} returns.
      *
-     * @param bytes the whole form, nothing after it
+     * @param bytes exactly the encoded form
      * @return the address
      * @throws IllegalArgumentException if the bytes are damaged or of another version
      */
@@ -109,9 +109,9 @@ public record EngineAddress(String host, int port, @Nullable EngineId engineId) 
     }
 
     /**
-     * Resolves the host name. This may block on the resolver: never call it on a poller.
+     * Resolves the host name. This may block: do not call it on a poller.
      *
-     * @return the address for a socket, possibly unresolved
+     * @return the socket address, possibly unresolved
      */
     public InetSocketAddress resolve() {
         return new InetSocketAddress(host, port);

@@ -4,8 +4,7 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * The identity of one engine: 128 random bits, drawn when the engine opens. No two engines share one, on any host
- * or in any process.
+ * The identity of an engine: 128 random bits, drawn when the engine opens, so that no two engines share one.
  *
  * @param high the upper 64 bits
  * @param low the lower 64 bits
@@ -14,7 +13,7 @@ public record EngineId(long high, long low) {
     private static final SecureRandom RANDOM = new SecureRandom();
 
     /**
-     * Draws a new identity from the platform's secure source.
+     * Draws a new identity from the platform's secure random source.
      *
      * @return an identity that no other engine has
      */
@@ -23,11 +22,11 @@ public record EngineId(long high, long low) {
     }
 
     /**
-     * Reads the form that {@link #toString()} writes.
+     * Parses the form that {@link #toString()} returns.
      *
      * @param text 32 hexadecimal digits
      * @return the identity
-     * @throws IllegalArgumentException if the text is anything else
+     * @throws IllegalArgumentException if the text has another form
      */
     public static EngineId parse(String text) {
         if (text.length() != 32) {

@@ -3,77 +3,77 @@ package io.sluice.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread that drives a connection, for stages that stand above the engine: code that reduces, decodes or forwards what has
- * arrived, and has to take turns with the connection's own work without a thread of its own. Got from
- * {@link Connection#loop()}; connections of one {@link LoopGroup} have one loop, and a loop may serve other connections as
- * well. Tasks must not block, as {@link TransferCallback}s must not; Reactor knows the thread as non-blocking. All
- * methods may be called from any thread.
+ * The event loop that drives a connection, for stages above the engine: code that reduces, decodes or forwards arrived
+ * data, interleaved with the connection's own work and without a thread of its own. Obtained from {@link
+ * Connection#loop()}. Connections of one {@link LoopGroup} share a loop, and a loop may serve other connections as
+ * well. Like a {@link TransferCallback}, a task must not block; Reactor treats the thread as non-blocking. All methods
+ * may be called from any thread.
  */
 public interface EngineLoop {
     /**
-     * Whether the calling thread is the loop's.
+     * Returns whether the calling thread is the loop's.
      *
-     * @return true in tasks, sources and callbacks of this loop
+     * @return true in tasks, sources and callbacks that run on this loop
      */
     boolean inLoop();
 
     /**
-     * Runs a task once in the next duty cycle, or in this one if the loop has not come to its tasks yet, and not inside
-     * this call. Tasks of one thread run in their order. An exception of a task is logged. A task that was accepted
-     * runs also if the engine closes meanwhile; when the loop's thread has ended by then, on the thread that handed it
-     * over, inside the call.
+     * Runs a task once, in the next duty cycle or in the current one if the loop has not run its tasks yet, and never
+     * inside this call. Tasks of one thread run in the order of submission. An exception thrown by a task is logged. An
+     * accepted task runs even if the engine closes meanwhile; if the loop's thread has ended by then, it runs on the
+     * submitting thread, inside this call.
      *
-     * @param task must not block
+     * @param task the task; must not block
      * @throws ConnectionClosedException if the engine is closed, or the loop has failed
      */
     void execute(Runnable task);
 
     /**
-     * Adds a source of work. It is polled once in each duty cycle while it has work, at first at once; without work it costs
-     * nothing, and the loop may park, until {@link SourceHandle#signal()}.
+     * Adds a source of work. It is polled once in each duty cycle while it has work; a new source counts as having
+     * work. Without work it costs nothing and the loop may park until {@link SourceHandle#signal()}.
      *
-     * @param source what to poll
-     * @param budget the most work that one poll may do, at least 1, in units of the source's own such as messages or KiB; as
-     *     much as takes some tens of microseconds, as all connections of the loop wait meanwhile
-     * @return what to signal and remove it with
+     * @param source the source to poll
+     * @param budget the most work that one poll may do, at least 1, in units that the source defines, such as messages
+     *     or KiB. All connections of the loop wait meanwhile, so choose what takes some tens of microseconds
+     * @return the handle that signals and removes the source
      * @throws IllegalArgumentException if the budget is less than 1
      * @throws ConnectionClosedException if the engine is closed, or the loop has failed
      */
     SourceHandle addSource(Source source, int budget);
 
-    /** Bounded work that the loop does a share of in each duty cycle. Called on the loop's thread. */
+    /** A source of work that the loop does in bounded shares. Called on the loop's thread. */
     @FunctionalInterface
     interface Source {
         /**
-         * Does a share of the work. A source that does more than its budget, or takes longer than
-         * {@link EngineOptions#stallThreshold()}, is reported as a callback that stalls the poller is: it counts among
-         * {@link PollerMetrics#stalls()}, goes to the {@link EngineObserver}, and is logged with its name, by
-         * {@link Object#toString()}. One that throws is logged and removed.
+         * Does a share of the work. A source that exceeds its budget, or takes longer than {@link
+         * EngineOptions#stallThreshold()}, is reported like a callback that stalls the poller: it is counted in {@link
+         * PollerMetrics#stalls()}, passed to the {@link EngineObserver} and logged under the name that its {@link
+         * Object#toString()} returns. A source that throws is logged and removed.
          *
-         * @param budget the most that may be done, as given to {@link #addSource}
-         * @return how much was done: the whole budget, and it is polled again in the next cycle; or less, which says that
-         *     there is nothing left, and it is not polled before it is signalled
+         * @param budget the most work to do, as given to {@link #addSource}
+         * @return how much was done. After a full budget the source is polled again in the next cycle; less means that
+         *     no work is left, and the source is not polled until it is signalled
          */
         int poll(int budget);
 
         /**
-         * It was removed and will not be polled any more. Called exactly once.
+         * Called exactly once, when the source has been removed and will not be polled again.
          *
-         * @param cause {@code null} after {@link SourceHandle#close()}; {@link ConnectionClosedException} if the engine closes
-         *     or the loop fails; else what the source has thrown
+         * @param cause {@code null} after {@link SourceHandle#close()}; {@link ConnectionClosedException} if the engine
+         *     closes or the loop fails; else the exception that the source threw
          */
         default void removed(@Nullable Throwable cause) {}
     }
 
-    /** A source that was added. Any thread. */
+    /** A handle of an added source. All methods may be called from any thread. */
     interface SourceHandle extends AutoCloseable {
         /**
-         * There is work: the source is polled at least once from now on, and sees what this thread did before. Costs little,
-         * allocates nothing, and wakes a parked loop. Does nothing once the source is removed.
+         * Says that there is work: the source is polled at least once more, and sees what this thread did before the
+         * call. Cheap, allocates nothing, and wakes a parked loop. Does nothing once the source is removed.
          */
         void signal();
 
-        /** Removes the source; at once if called in the loop, else soon. A second call does nothing. */
+        /** Removes the source: immediately if called on the loop, else soon. A second call does nothing. */
         @Override
         void close();
     }

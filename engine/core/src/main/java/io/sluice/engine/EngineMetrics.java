@@ -3,8 +3,8 @@ package io.sluice.engine;
 import java.util.List;
 
 /**
- * The engine's figures, read live. Counters only grow. All methods may be called from any thread and cost a few reads for
- * each poller.
+ * The metrics of an engine, read live. Counters only grow. All methods may be called from any thread and cost a few
+ * reads for each poller.
  */
 public interface EngineMetrics {
     /** The kind of an operation. */
@@ -15,7 +15,7 @@ public interface EngineMetrics {
         READ,
         /** A notification. */
         NOTIFY,
-        /** A signal by itself; one that a write carries counts as that write. */
+        /** A signal on its own; a signal that a write carries counts as part of the write. */
         SIGNAL,
         /** A fetch-and-add. */
         FETCH_ADD,
@@ -23,7 +23,7 @@ public interface EngineMetrics {
         COMPARE_AND_SWAP
     }
 
-    /** How a transfer ended. */
+    /** How an operation ended. */
     enum Outcome {
         /** The operation succeeded. */
         SUCCESS,
@@ -36,45 +36,46 @@ public interface EngineMetrics {
     }
 
     /**
-     * The engine that is measured.
+     * Returns the name under which the engine is reported.
      *
-     * @return its name if it has one ({@link EngineOptions#name()}), else the first 8 digits of its identity
+     * @return the engine's name if it has one ({@link EngineOptions#name()}), else the first 8 digits of its identity
      */
     String engine();
 
     /**
-     * The transports that the engine has, each with its figures.
+     * Returns the metrics of each transport of the engine.
      *
-     * @return always the same, in the order of preference
+     * @return always the same, most preferred first
      */
     List<TransportMetrics> transports();
 
     /**
-     * The pollers, each with its figures.
+     * Returns the metrics of each poller.
      *
      * @return always the same, at least one
      */
     List<PollerMetrics> pollers();
 
     /**
-     * The peers that there are connections to, or were not long ago, each with its figures. A bounded number of ended ones is kept.
+     * Returns the metrics of each peer with a connection now or recently. A bounded number of peers without a
+     * connection is kept.
      *
-     * @return in no order
+     * @return in no particular order
      */
     List<PeerMetrics> peers();
 
     /**
-     * Ports of the devices that the engine uses.
+     * Returns the metrics of the ports of the devices that the engine uses.
      *
-     * @return those that keep counters; empty without such devices
+     * @return the ports that keep counters; empty without such devices
      */
     List<PortMetrics> ports();
 
     /**
-     * Operations that ended, over all transports: each element counts.
+     * Returns the number of operations that ended, over all transports. Each element of a vectored transfer counts.
      *
-     * @param operation what they did
-     * @param outcome how they ended
+     * @param operation the kind of operation
+     * @param outcome how the operations ended
      * @return the count
      */
     default long operations(Operation operation, Outcome outcome) {
@@ -84,9 +85,9 @@ public interface EngineMetrics {
     }
 
     /**
-     * Bytes that this engine's own successful operations moved, over all transports.
+     * Returns the number of bytes that this engine's successful operations moved, over all transports.
      *
-     * @param operation what they did
+     * @param operation the kind of operation
      * @return bytes
      */
     default long bytes(Operation operation) {
@@ -96,35 +97,35 @@ public interface EngineMetrics {
     }
 
     /**
-     * The credits of the engine as a whole.
+     * Returns the window of the engine as a whole.
      *
      * @return live figures
      */
     InFlightWindow window();
 
     /**
-     * Transfers submitted and not ended, over all connections.
+     * Returns the number of transfers submitted and not ended, over all connections.
      *
      * @return the count
      */
     int pending();
 
     /**
-     * The upper bound of {@link #pending()}, over the connections open now.
+     * Returns the upper bound of {@link #pending()}, over the connections open now.
      *
      * @return the count
      */
     long pendingLimit();
 
     /**
-     * Submissions that were refused by a {@link TooManyPendingException}.
+     * Returns the number of submissions refused with {@link TooManyPendingException}.
      *
      * @return the count
      */
     long pendingOverflows();
 
     /**
-     * Sockets that peers have opened and that became neither connections nor lanes.
+     * Returns the number of sockets that peers opened and that became neither connections nor lanes.
      *
      * @param reason why
      * @return the count
@@ -132,36 +133,36 @@ public interface EngineMetrics {
     long handshakesRefused(RefusalReason reason);
 
     /**
-     * Sockets that peers have opened and that are not connections or lanes yet.
+     * Returns the number of sockets that peers opened and that are not connections or lanes yet.
      *
      * @return 0 to {@link EngineOptions#maxHalfOpen()}
      */
     int halfOpen();
 
     /**
-     * Regions open now.
+     * Returns the number of open regions.
      *
      * @return the count
      */
     int regions();
 
     /**
-     * Bytes of the regions open now.
+     * Returns the total length of the open regions.
      *
      * @return bytes
      */
     long regionBytes();
 
     /**
-     * Memory that the registrations of regions keep from being moved or swapped out, once for each adapter. It counts against
-     * the process's limit of locked memory ({@code ulimit -l}).
+     * Returns how much memory the registrations of regions lock, counted once for each adapter. It counts against the
+     * process's limit of locked memory ({@code ulimit -l}).
      *
      * @return bytes; 0 where no transport needs registrations
      */
     long lockedBytes();
 
     /**
-     * The process's limit of locked memory.
+     * Returns the process's limit of locked memory.
      *
      * @return bytes; {@link Long#MAX_VALUE} if there is none or it is unknown
      */

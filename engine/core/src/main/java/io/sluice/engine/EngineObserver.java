@@ -3,51 +3,51 @@ package io.sluice.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes rare events of an engine. Every method is called on a poller or on the thread that causes the event, and
- * must not block it; an exception of a method is logged and not propagated.
+ * Observes rare events of an engine. Methods are called on a poller or on the thread that causes the event, and must
+ * not block; an exception is logged and not propagated.
  */
 public interface EngineObserver {
     /**
-     * A duty cycle took longer than {@link EngineOptions#stallThreshold()}.
+     * Called when a duty cycle took longer than {@link EngineOptions#stallThreshold()}.
      *
-     * @param poller its number in the engine
-     * @param nanos how long, nanoseconds
+     * @param poller the poller's number in the engine
+     * @param nanos the duration of the cycle, in nanoseconds
      */
     default void pollerStalled(int poller, long nanos) {}
 
     /**
-     * A connection was established, closed or lost.
+     * Called when a connection was established, closed or lost.
      *
-     * @param connection which
-     * @param state what it is now
-     * @param reason why, in words; empty for one that was opened
+     * @param connection the connection
+     * @param state its new state
+     * @param reason why, in words; empty for a new connection
      */
     default void connectionChanged(Connection connection, ConnectionState state, String reason) {}
 
     /**
-     * A region was registered or allocated.
+     * Called when a region was registered or allocated.
      *
-     * @param region which
-     * @param nanos how long that took, nanoseconds
+     * @param region the region
+     * @param nanos how long that took, in nanoseconds
      */
     default void regionOpened(MemoryRegion region, long nanos) {}
 
     /**
-     * A region was closed.
+     * Called when a region was closed.
      *
-     * @param region which
+     * @param region the region
      */
     default void regionClosed(MemoryRegion region) {}
 
     /**
-     * A transfer took at least as long as {@link EngineOptions#slowTransfer()}.
+     * Called when a transfer took at least as long as {@link EngineOptions#slowTransfer()}.
      *
-     * @param connection whose
-     * @param operation what it did
-     * @param bytes its length
-     * @param waitedNanos until it was posted, nanoseconds
-     * @param nanos from submission to end, nanoseconds
-     * @param error how it ended; {@code null} for success
+     * @param connection the transfer's connection
+     * @param operation the kind of operation
+     * @param bytes the transfer's length
+     * @param waitedNanos from submission to posting, in nanoseconds
+     * @param nanos from submission to end, in nanoseconds
+     * @param error the transfer's error; {@code null} for success
      */
     default void slowTransfer(
             Connection connection,

@@ -13,8 +13,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads settings out of environment variables, for the engine's options and those of its transports. Each method gives a
- * setter what its variable says, if it is set; every complaint is an {@link IllegalArgumentException} that names the variable.
+ * Reads settings from environment variables, for the options of the engine and its transports. Each method passes the
+ * variable's value to a setter if the variable is set. Every error is an {@link IllegalArgumentException} that names
+ * the variable.
  */
 public final class Environment {
     private static final Pattern QUANTITY = Pattern.compile("(\\d+)\\s*([a-zA-Zµ]*)");
@@ -22,30 +23,30 @@ public final class Environment {
     private final Map<String, String> variables;
 
     /**
-     * Reads these variables.
+     * Creates a reader of variables.
      *
-     * @param variables by name
+     * @param variables the variables by name
      */
     public Environment(Map<String, String> variables) {
         this.variables = variables;
     }
 
-    /** Whether a variable says anything. */
+    /** Whether a variable is set and not blank. */
     boolean has(String name) {
         String value = variables.get(name);
         return value != null && !value.isBlank();
     }
 
-    /** Takes a host and a port. */
+    /** Receives a host and a port. */
     interface Address {
         void set(String host, int port);
     }
 
     /**
-     * A text, without white space around it.
+     * Reads a text, without surrounding white space.
      *
-     * @param name of the variable
-     * @param setter takes it; what it complains of is the user's mistake
+     * @param name the variable's name
+     * @param setter receives the value; its {@link IllegalArgumentException} is reported with the variable's name
      */
     public void text(String name, Consumer<String> setter) {
         String value = variables.get(name);
@@ -73,10 +74,10 @@ public final class Environment {
     }
 
     /**
-     * A whole number.
+     * Reads a whole number.
      *
-     * @param name of the variable
-     * @param setter takes it
+     * @param name the variable's name
+     * @param setter receives the value
      */
     public void number(String name, IntConsumer setter) {
         text(name, value -> {
@@ -89,10 +90,10 @@ public final class Environment {
     }
 
     /**
-     * Yes or no.
+     * Reads a boolean: {@code true}, {@code yes}, {@code 1}, {@code false}, {@code no} or {@code 0}.
      *
-     * @param name of the variable
-     * @param setter takes it
+     * @param name the variable's name
+     * @param setter receives the value
      */
     public void flag(String name, Consumer<Boolean> setter) {
         text(name, value -> {

@@ -1,12 +1,12 @@
 package io.sluice.engine;
 
-/** Kinds of errors that an operation ends with: few, so that each can be counted. */
+/** The kinds of errors that end an operation: few, so that each can be counted. */
 public enum ErrorKind {
     /** {@link RemoteAccessException}: key, bounds or rights. */
     REMOTE_ACCESS,
     /** {@link RegionClosedException} and {@link RegionNotFoundException}. */
     REGION,
-    /** {@link ConnectionLostException}, but for the two below. */
+    /** {@link ConnectionLostException}, except for the next two. */
     CONNECTION_LOST,
     /** {@link ConnectionClosedException}. */
     CONNECTION_CLOSED,
@@ -22,9 +22,9 @@ public enum ErrorKind {
     OTHER;
 
     /**
-     * The kind of an error; of a vectored transfer's, or one's of pages, that of what failed first.
+     * Returns the kind of an error. For a vectored transfer or a list of pages it is the kind of the first failure.
      *
-     * @param error that an operation ended with
+     * @param error the error that ended an operation
      * @return its kind
      */
     public static ErrorKind of(SluiceException error) {

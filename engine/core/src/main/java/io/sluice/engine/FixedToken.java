@@ -2,7 +2,7 @@ package io.sluice.engine;
 
 import java.util.List;
 
-/** A token that stays, so that no thread is needed to ask for it. */
+/** A token that never changes, so asking for it needs no thread. */
 record FixedToken(Token token) implements TokenSource {
     @Override
     public List<Token> tokens() {

@@ -5,12 +5,12 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
- * A host and a port as text: {@code HOST:PORT}, with an IPv6 address in brackets, as {@code [2001:db8::17]:7400}. All
- * options and variables of Sluice that take an address are read by {@link #parse}.
+ * A host and a port as text: {@code HOST:PORT}, with an IPv6 address in brackets, as {@code [2001:db8::17]:7400}.
+ * {@link #parse} reads all options and variables of Sluice that take an address.
  *
- * @param host a host name or a literal address, without brackets; an IPv6 address may have a scope, as
- *     {@code fe80::1%eth0}
- * @param port 0 to 65535; what 0 means is up to the place
+ * @param host a host name or a literal address, without brackets; an IPv6 address may have a scope, as {@code
+ *     fe80::1%eth0}
+ * @param port 0 to 65535; the meaning of 0 depends on the option
  */
 public record HostAndPort(String host, int port) {
     private static final int MAX_PORT = 65_535;
@@ -26,12 +26,12 @@ public record HostAndPort(String host, int port) {
     }
 
     /**
-     * Reads the text form; white space around it does not count.
+     * Parses the text form; surrounding white space is ignored.
      *
      * @param text {@code HOST:PORT}
-     * @return host and port
-     * @throws IllegalArgumentException if the text is anything else, such as an IPv6 address without brackets, whose end
-     *     cannot be distinguished from a port; the message shows what to write
+     * @return the host and port
+     * @throws IllegalArgumentException if the text has another form, such as an IPv6 address without brackets, whose
+     *     end is ambiguous with a port; the message shows what to write
      */
     public static HostAndPort parse(String text) {
         String stripped = text.strip();
@@ -74,10 +74,10 @@ public record HostAndPort(String host, int port) {
     }
 
     /**
-     * The text form of a host that need not be one, for messages.
+     * Formats a host and port for messages. The host need not be valid.
      *
      * @param host a name or an address, without brackets
-     * @param port its port
+     * @param port the port
      * @return {@code HOST:PORT}, with brackets around a host that has a colon
      */
     public static String text(String host, int port) {
@@ -97,12 +97,12 @@ public record HostAndPort(String host, int port) {
         }
         if (host.indexOf(':') >= 0 && !isIpv6(host)) {
             throw new IllegalArgumentException(
-                    "'" + host + "' has a colon, but is not an IPv6 address; a host stands here without its port");
+                    "'" + host + "' has a colon, but is not an IPv6 address; give the host without a port");
         }
         return host;
     }
 
-    /** Whether a character cannot be part of the text form, as it would not be read back unchanged. */
+    /** Whether a character cannot be part of the text form, because it would not be read back unchanged. */
     private static boolean isForeign(int c) {
         return c <= ' ' || Character.isSpaceChar(c) || c == '#' || c == '[' || c == ']';
     }

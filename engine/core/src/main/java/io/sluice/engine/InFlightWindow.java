@@ -1,49 +1,49 @@
 package io.sluice.engine;
 
 /**
- * Credits that bound what is in flight: an operation credit for each element, a byte credit for each chunk's bytes, held
- * from posting to completion. All methods may be called from any thread and read live values.
+ * The credits that bound transfers in flight: an operation credit for each element and byte credits for each chunk,
+ * held from posting to completion. All methods may be called from any thread and return live values.
  */
 public interface InFlightWindow {
     /**
-     * The most operations in flight.
+     * Returns the most operations that may be in flight.
      *
      * @return the configured limit
      */
     int operationLimit();
 
     /**
-     * The most bytes in flight.
+     * Returns the most bytes that may be in flight.
      *
      * @return the configured limit
      */
     long byteLimit();
 
     /**
-     * Operations in flight now.
+     * Returns the number of operations in flight now.
      *
      * @return 0 to {@link #operationLimit()}
      */
     int operations();
 
     /**
-     * Bytes in flight now.
+     * Returns the number of bytes in flight now.
      *
      * @return 0 to {@link #byteLimit()}
      */
     long bytes();
 
     /**
-     * The high-water mark of operations.
+     * Returns the high-water mark of operations.
      *
-     * @return the most that was ever in flight at one instant
+     * @return the most that were ever in flight at once
      */
     int maxOperationsSeen();
 
     /**
-     * The high-water mark of bytes.
+     * Returns the high-water mark of bytes.
      *
-     * @return the most that was ever in flight at one instant
+     * @return the most that were ever in flight at once
      */
     long maxBytesSeen();
 }

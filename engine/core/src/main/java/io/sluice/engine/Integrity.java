@@ -5,13 +5,13 @@ package io.sluice.engine;
  * it in the bootstrap: if either asks for it, the connection has it.
  */
 public enum Integrity {
-    /** Nothing: the checksums of Ethernet, IP, TCP or of the network adapter are all there is. */
+    /** No checks beyond the checksums of Ethernet, IP, TCP or the network adapter. */
     NONE,
     /**
-     * On tcp a CRC-32C of each frame's header and of each chunk's bytes. The receiver checks a chunk before it is acknowledged,
-     * or before the read completes; one that does not match ends its transfer with {@link IntegrityException}, and a header
-     * that does not match ends the connection. Other transports move bytes without the engine: there
-     * {@link Connection#checksum} can be asked for after the fact.
+     * On tcp, a CRC-32C of each frame's header and of each chunk's bytes. The receiver checks a chunk before it
+     * acknowledges a write or completes a read. A chunk that does not match ends its transfer with {@link
+     * IntegrityException}; a header that does not match ends the connection. Other transports move bytes without the
+     * engine; there {@link Connection#checksum} checks a range afterwards.
      */
     CRC32C
 }

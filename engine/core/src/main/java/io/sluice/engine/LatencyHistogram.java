@@ -1,10 +1,10 @@
 package io.sluice.engine;
 
 /**
- * A snapshot of how long something took: how many times fell into each of a fixed row of buckets, and their sum.
+ * A snapshot of durations: how many fell into each of a fixed list of buckets, and their sum.
  *
- * @param counts one for each of {@link #boundsNanos()}, and a last one for what took longer; not accumulated
- * @param sumNanos of all of them, nanoseconds
+ * @param counts a count for each of {@link #boundsNanos()} and a last one for longer durations; not cumulative
+ * @param sumNanos the sum of all durations, in nanoseconds
  */
 @SuppressWarnings("ArrayRecordComponent") // a snapshot that is never compared
 public record LatencyHistogram(long[] counts, long sumNanos) {
@@ -21,16 +21,16 @@ public record LatencyHistogram(long[] counts, long sumNanos) {
     }
 
     /**
-     * The upper bounds of the buckets, each included: 1, 2 and 5 µs and so on to 10 s.
+     * Returns the inclusive upper bounds of the buckets: 1, 2 and 5 µs and so on to 10 s.
      *
-     * @return nanoseconds, rising
+     * @return nanoseconds, ascending
      */
     public static long[] boundsNanos() {
         return BOUNDS.clone();
     }
 
     /**
-     * How many there were.
+     * Returns the number of durations.
      *
      * @return the sum of the counts
      */

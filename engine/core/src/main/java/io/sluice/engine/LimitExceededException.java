@@ -4,27 +4,27 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The peer refuses the connection because it has as many handshakes or connections under way as its limits allow, or this
- * engine has as many connections as {@link EngineOptions#maxConnections()}. It may be tried again later.
+ * The connection was refused because the peer already has as many handshakes or connections as its limits allow, or
+ * this engine has {@link EngineOptions#maxConnections()} connections. The connect may be tried again later.
  */
 public final class LimitExceededException extends ConnectFailedException {
     @Serial
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
-     * @param message what happened, and where it helps what to do
+     * @param message what happened and, where useful, what to do
      */
     public LimitExceededException(String message) {
         super(message);
     }
 
     /**
-     * Makes one with its cause.
+     * Creates an exception with a cause.
      *
-     * @param message what happened, and where it helps what to do
-     * @param cause what led to it, or {@code null}
+     * @param message what happened and, where useful, what to do
+     * @param cause the underlying error, or {@code null}
      */
     public LimitExceededException(String message, @Nullable Throwable cause) {
         super(message, cause);

@@ -1,13 +1,13 @@
 package io.sluice.engine;
 
 /**
- * Connections that belong together, such as those of one ring or team: all that name the same group are driven by one
- * {@link EngineLoop} in each engine, whichever side has connected and for all peers, so that work that spans them
- * needs no queue between threads. A group is a value: nothing has to be made or given back, and engines agree on one by
- * its number.
+ * A group of connections that belong together, such as those of one ring or team. In each engine one {@link EngineLoop}
+ * drives all connections of a group, regardless of peer and of the side that connected, so work that spans them needs
+ * no queue between threads. A group is a value: it needs no creation or release, and engines agree on one by its
+ * number.
  *
- * <p>The loop is the one with the number {@code id mod pollers} (another one if that has failed): groups with consecutive ids
- * are on different loops as far as there are enough ({@link EngineOptions#pollers()}).
+ * <p>The loop's number is {@code id mod pollers}, or another if that loop has failed. Groups with consecutive ids use
+ * different loops if there are enough ({@link EngineOptions#pollers()}).
  *
  * @param id any 64 bits
  */

@@ -4,7 +4,7 @@ package io.sluice.engine;
 public enum MemoryKind {
     /** Ordinary memory of the host, addressable by the processor. */
     HOST(0),
-    /** Memory of an NVIDIA GPU, known to CUDA. The processor does not touch it. */
+    /** Memory of an NVIDIA GPU, known to CUDA. The processor does not access it. */
     CUDA(1);
 
     private final int code;
@@ -14,7 +14,7 @@ public enum MemoryKind {
     }
 
     /**
-     * The form on the wire, which no version changes; a new kind takes a new code.
+     * Returns the code on the wire. Codes never change; a new kind gets a new code.
      *
      * @return 0 to 255
      */
@@ -23,9 +23,9 @@ public enum MemoryKind {
     }
 
     /**
-     * Reads the form on the wire.
+     * Returns the kind for a code on the wire.
      *
-     * @param code from the wire
+     * @param code the code received
      * @return the kind
      * @throws InvalidDescriptorException if this version does not know it
      */

@@ -3,17 +3,17 @@ package io.sluice.engine;
 import java.io.Serial;
 
 /**
- * The processor, or a connection's transport, cannot touch a region's memory because of its {@linkplain MemoryKind kind}. The
- * message says what to use instead.
+ * The processor or a connection's transport cannot access a region's memory because of its {@linkplain MemoryKind
+ * kind}. The message says what to use instead.
  */
 public final class MemoryNotAccessibleException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one for memory that the processor cannot touch.
+     * Creates an exception for memory that the processor cannot access.
      *
-     * @param memory which
+     * @param memory the memory
      */
     public MemoryNotAccessibleException(RegionMemory memory) {
         super("the processor cannot touch " + memory
@@ -22,9 +22,9 @@ public final class MemoryNotAccessibleException extends SluiceException {
     }
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
-     * @param message what cannot be touched by what, and what to do
+     * @param message what cannot access which memory, and what to do
      */
     public MemoryNotAccessibleException(String message) {
         super(message);

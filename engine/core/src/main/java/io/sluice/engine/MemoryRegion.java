@@ -8,40 +8,40 @@ import org.jspecify.annotations.Nullable;
 /**
  * Memory of this process that is registered for transfers. All methods may be called from any thread.
  *
- * <p>Reading or writing {@link #segment()} while a transfer uses the same bytes is a data race, as with any memory; wait
- * for the transfer's terminal signal, and after a cancel, time-out or error for {@link Transfer#quiesced()}.
+ * <p>Accessing {@link #segment()} while a transfer uses the same bytes is a data race. Wait for the transfer's terminal
+ * signal and, after a cancel, time-out or error, for {@link Transfer#quiesced()}.
  */
 public interface MemoryRegion {
     /**
-     * The region's length.
+     * Returns the length of this region or slice.
      *
      * @return bytes
      */
     long length();
 
     /**
-     * Where this slice begins in its region.
+     * Returns the offset of this slice in its region.
      *
      * @return bytes; 0 for a whole region
      */
     long offset();
 
     /**
-     * Where the bytes lie.
+     * Returns the kind of the memory.
      *
      * @return the kind
      */
     MemoryKind kind();
 
     /**
-     * The rights of peers.
+     * Returns the rights of peers.
      *
      * @return an unmodifiable set, empty for a local region
      */
     Set<Access> access();
 
     /**
-     * The name under which peers can look the region up.
+     * Returns the name under which peers can look up the region.
      *
      * @return the name, or {@code null}; slices have none
      */
@@ -49,93 +49,94 @@ public interface MemoryRegion {
     String name();
 
     /**
-     * Where the bytes lie: the kind, the device, and the address for programs of the device.
+     * Returns the location of the bytes: the memory's kind, device, and address for programs of the device.
      *
-     * @return of exactly {@link #length()} bytes
+     * @return memory of exactly {@link #length()} bytes
      */
     RegionMemory memory();
 
     /**
-     * The bytes, for code of this process. For an allocated region the segment dies with {@link #close()}, and touching
-     * it then throws {@link IllegalStateException}.
+     * Returns the bytes as a segment. {@link #close()} ends the segment of an allocated region; accessing it afterwards
+     * throws {@link IllegalStateException}.
      *
      * @return a view of exactly {@link #length()} bytes, usable from any thread
-     * @throws MemoryNotAccessibleException if the processor cannot touch memory of this {@linkplain #kind() kind}: use
+     * @throws MemoryNotAccessibleException if the processor cannot access memory of this {@linkplain #kind() kind}; use
      *     {@link #memory()}, or transfer the bytes to a region of host memory
      */
     MemorySegment segment();
 
     /**
-     * The domain that executes atomic operations and signals on this region.
+     * Returns the domain that executes atomic operations and signals on this region.
      *
      * @return the domain, as registered
      */
     AtomicDomain atomicDomain();
 
     /**
-     * A counter in this region or slice that peers can add to.
+     * Returns a counter in this region or slice that peers can add to.
      *
-     * @param offset bytes from the start of this region or slice; a multiple of 8, and so must be the slice's own offset
-     * @return a view of the counter, which keeps its present value; costs nothing at the region
-     * @throws IndexOutOfBoundsException if its 8 bytes leave this region or slice
-     * @throws IllegalArgumentException if it does not lie at a multiple of 8, of the address included
-     * @throws MemoryNotAccessibleException if neither the processor nor a transport reaches words of the memory
+     * @param offset bytes from the start of this region or slice; a multiple of 8, as must be the slice's offset
+     * @return a view of the counter, which keeps its current value; creating it registers nothing
+     * @throws IndexOutOfBoundsException if the counter's 8 bytes leave this region or slice
+     * @throws IllegalArgumentException if the counter's offset or address is not a multiple of 8
+     * @throws MemoryNotAccessibleException if neither the processor nor a transport can access words of the memory
      */
     Signal signal(long offset);
 
     /**
-     * A view of a part. It has no lifetime of its own: it lives as long as the region.
+     * Returns a view of a part of this region, with the region's lifetime.
      *
      * @param offset bytes from the start of this region or slice
      * @param length bytes
-     * @return the slice; its descriptor lets a peer reach these bytes alone
+     * @return the slice; its descriptor gives a peer access to these bytes only
      * @throws IndexOutOfBoundsException if the range leaves this region or slice
      */
     MemoryRegion slice(long offset, long length);
 
     /**
-     * The descriptor with which a peer reaches this region or slice, with all of {@link #access()}.
+     * Returns the descriptor with which a peer reaches this region or slice, with all rights of {@link #access()}.
      *
      * @return the descriptor
-     * @throws IllegalStateException if no right is given to peers
+     * @throws IllegalStateException if the region gives peers no rights
      */
     RegionDescriptor descriptor();
 
     /**
-     * The same with fewer rights.
+     * Returns a descriptor with fewer rights.
      *
      * @param rights a subset of {@link #access()}, not empty
      * @return the descriptor
-     * @throws IllegalArgumentException if the region does not have one of the rights, or none is named
+     * @throws IllegalArgumentException if the region lacks one of the rights, or none is given
      */
     RegionDescriptor descriptor(Set<Access> rights);
 
     /**
-     * The CRC-32C (Castagnoli) of what a range holds now, made by the calling thread: a pass over the bytes, which are not to be
-     * changed meanwhile. A peer gets the same number by {@link Connection#checksum}.
+     * Computes the CRC-32C (Castagnoli) of a range on the calling thread, in one pass over the bytes, which must not
+     * change meanwhile. A peer gets the same value from {@link Connection#checksum}.
      *
      * @param offset bytes from the start of this region or slice
      * @param length bytes
-     * @return 0 to 0xFFFFFFFF; 0 for no bytes
+     * @return 0 to 0xFFFFFFFF; 0 for an empty range
      * @throws IndexOutOfBoundsException if the range leaves this region or slice
      * @throws RegionClosedException if the region is closed
-     * @throws MemoryNotAccessibleException if neither the processor nor a transport reads the memory
+     * @throws MemoryNotAccessibleException if neither the processor nor a transport can read the memory
      */
     long checksum(long offset, long length);
 
     /**
-     * Whether the region can still be used.
+     * Returns whether the region can still be used.
      *
      * @return false from the first call of {@link #close()} on
      */
     boolean isOpen();
 
     /**
-     * Ends the region. From now on peers are refused and transfers that have not been posted fail with
-     * {@link RegionClosedException}; what is posted already is waited for, at most for the liveness time-out.
+     * Closes the region. From now on peers are refused, and transfers that have not been posted fail with {@link
+     * RegionClosedException}. Posted chunks are waited for, at most for the liveness time-out.
      *
-     * @return completes once nothing can touch the bytes any more and, for an allocated region, the memory is given back;
-     *     a second call gives the same outcome. A slice cannot be closed: it answers with {@link IllegalStateException}
+     * @return completes once nothing can touch the bytes any more and, for an allocated region, the memory is released;
+     *     a second call has the same result. A slice cannot be closed: its future fails with {@link
+     *     IllegalStateException}
      */
     CompletableFuture<Void> close();
 }

@@ -5,15 +5,15 @@ import org.jspecify.annotations.Nullable;
 /** Receives a connection's notifications on a poller's thread, one call at a time. It must not block. */
 public interface NotificationListener {
     /**
-     * A notification came, and was asked for by {@link NotificationSubscription#request(long)}. Every write that the peer
-     * submitted before it, and that succeeded, is visible.
+     * Called with a notification that was requested by {@link NotificationSubscription#request(long)}. Every successful
+     * write that the peer submitted before it is visible.
      *
      * @param payload the peer's bytes; the listener may keep the array
      */
     void notification(byte[] payload);
 
     /**
-     * No further notification will come, as the connection has ended.
+     * Called when the connection has ended and no further notification will come.
      *
      * @param error {@code null} if either side closed it
      */

@@ -3,17 +3,20 @@ package io.sluice.engine;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/** Receives the end of a transfer of pages, on a poller's thread. The rules of {@link TransferCallback} hold. */
+/**
+ * Receives the terminal signal of a transfer of pages on a poller's thread. The rules of {@link TransferCallback}
+ * apply.
+ */
 @FunctionalInterface
 public interface PageCallback {
     /**
-     * The transfer has ended. Called exactly once a run.
+     * Called exactly once for each run, when the transfer has ended.
      *
      * @param transfer the transfer
-     * @param failed the places in the list of the pages that failed, of which it is unknown whether they were moved, or that
-     *     were in one chunk with such; empty on success. It stays as it is when the transfer is started again inside the call
-     * @param error {@code null} if every page was moved, {@link PagesFailedException} if some were not, or what ended the
-     *     transfer as a whole, such as {@link TransferTimeoutException}
+     * @param failed the positions in the list of the pages that failed, whose outcome is unknown, or that shared a
+     *     chunk with such a page; empty on success. Starting the transfer again inside the call does not change it
+     * @param error {@code null} if every page was moved, {@link PagesFailedException} if some were not, or the error
+     *     that ended the transfer as a whole, such as {@link TransferTimeoutException}
      */
     void terminated(Transfer transfer, BitSet failed, @Nullable SluiceException error);
 }

@@ -5,24 +5,24 @@ import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Some pages of a transfer failed, or it is unknown whether they were moved. Pages of one chunk fail together, also
- * those of them that were moved. The error of the first that failed is the cause.
+ * Some pages of a transfer failed, or their outcome is unknown. The pages of a chunk fail together, including those
+ * that were moved. The error of the first failure is the cause.
  */
 public final class PagesFailedException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
-    /** The places of the pages that failed. */
+    /** The positions of the pages that failed. */
     private final BitSet failedPages;
-    /** How many pages there were. */
+    /** The number of pages of the transfer. */
     private final int pages;
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
-     * @param failedPages the places in the list of the pages that failed, at least one; copied
-     * @param pages how many pages there were
-     * @param first the error of those that failed first
+     * @param failedPages the positions in the list of the pages that failed, at least one; copied
+     * @param pages the number of pages of the transfer
+     * @param first the error of the first failure
      */
     public PagesFailedException(BitSet failedPages, int pages, SluiceException first) {
         super(
@@ -34,14 +34,14 @@ public final class PagesFailedException extends SluiceException {
     }
 
     /**
-     * The error of a transfer of pages that also names the pages, where what ended it as a whole does not: a time-out, a cancel,
+     * Returns an error that names the failed pages, also for a transfer that ended as a whole by a time-out, a cancel,
      * or the end of the connection.
      *
-     * @param failedPages as {@link PageCallback} is given them
-     * @param pages how many pages there were
-     * @param error as {@link PageCallback} is given it
-     * @return the error itself if it names the pages, or no page failed, or it is {@code null}; otherwise one that does, with the
-     *     error as its cause
+     * @param failedPages as passed to {@link PageCallback}
+     * @param pages the number of pages of the transfer
+     * @param error as passed to {@link PageCallback}
+     * @return the error itself if it names the pages, if no page failed, or if it is {@code null}; otherwise a {@link
+     *     PagesFailedException} with the error as its cause
      */
     public static @Nullable SluiceException of(BitSet failedPages, int pages, @Nullable SluiceException error) {
         if (error == null || error instanceof PagesFailedException || failedPages.isEmpty()) {
@@ -51,16 +51,16 @@ public final class PagesFailedException extends SluiceException {
     }
 
     /**
-     * Which pages failed, or may not have been moved.
+     * Returns which pages failed or may not have been moved.
      *
-     * @return their places in the list, from 0; a copy
+     * @return their positions in the list, from 0; a copy
      */
     public BitSet failedPages() {
         return (BitSet) failedPages.clone();
     }
 
     /**
-     * How many pages there were.
+     * The number of pages of the transfer.
      *
      * @return at least 1
      */

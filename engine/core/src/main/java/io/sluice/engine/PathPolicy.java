@@ -5,11 +5,11 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Settles which of a connection's paths carries the transfers with a region, when the region is attached. Nothing is chosen, or
- * looked up, when a transfer is posted.
+ * Chooses, when a region is attached, which of a connection's paths carries the transfers with that region. Nothing is
+ * chosen or looked up when a transfer is posted.
  *
- * <p>It is asked on a poller, for each region and each kind of local memory, so it must neither block nor take long. If it throws,
- * or chooses what is no candidate, the attach fails.
+ * <p>A policy is called on a poller, for each region and each kind of local memory, so it must be fast and must not
+ * block. If it throws, or returns a path that is no candidate, the attach fails.
  */
 @FunctionalInterface
 public interface PathPolicy {
@@ -24,12 +24,12 @@ public interface PathPolicy {
     /**
      * The decision to make.
      *
-     * @param region what is attached; {@link RegionDescriptor#kind()} says what memory it is
-     * @param device the device of the region's memory, by its stable id; {@code null} for memory of the host, and if the peer is of
-     *     a version that does not report it
+     * @param region the region to attach; {@link RegionDescriptor#kind()} is the kind of its memory
+     * @param device the stable id of the device of the region's memory; {@code null} for host memory, and if the peer's
+     *     version does not report it
      * @param use what the path is for
      * @param local the kind of the local memory; {@link MemoryKind#HOST} for {@link Use#WORDS}
-     * @param candidates the paths that can do it, the connection's most preferred first; at least one
+     * @param candidates the paths that are able to, the connection's most preferred first; at least one
      */
     record Question(
             RegionDescriptor region,
@@ -47,17 +47,17 @@ public interface PathPolicy {
     }
 
     /**
-     * Chooses.
+     * Chooses a path.
      *
-     * @param question what is to be settled
+     * @param question the decision to make
      * @return one of the {@link Question#candidates()}
      */
     ConnectionPath choose(Question question);
 
     /**
-     * Takes the first candidate: the order of the connection's paths is that of the engines' preferred transports.
+     * Returns the policy that takes the first candidate, in the engines' order of preference of transports.
      *
-     * @return the policy that engines have by default
+     * @return the default policy
      */
     static PathPolicy inOrder() {
         return question -> question.candidates().getFirst();

@@ -4,31 +4,32 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what an authenticated peer may do. It is asked by the engine that is connected to or whose region it is, on both sides of
- * a connection, so a peer cannot pass it by. Its methods are called on pollers, by several at a time: they must not block. One
- * that throws has refused.
+ * Decides what an authenticated peer may do. The engine that the decision protects asks its own authorizer, on both
+ * sides of a connection, so a peer cannot bypass it. Methods are called on pollers, possibly several at a time, and
+ * must not block. An exception is a refusal.
  *
- * <p>What it allowed stays allowed while it is in use: a region that is attached stays attached until the connection ends.
+ * <p>A decision lasts while it is in use: a region that is attached stays attached until the connection ends.
  */
 public interface PeerAuthorizer {
     /**
-     * Whether there may be a connection with a peer: asked when the peer has proved who it is, by the accepting engine and by
-     * the connecting one.
+     * Decides whether a peer may have a connection. Both the accepting and the connecting engine ask this once the peer
+     * has authenticated.
      *
-     * @param peer who it is
-     * @return false to end the connection; the peer gets an {@link AuthenticationException}
+     * @param peer the peer's identity
+     * @return false to refuse the connection; the peer then gets an {@link AuthenticationException}
      */
     boolean mayConnect(PeerIdentity peer);
 
     /**
-     * The rights of a peer on a region of this engine: called at each look-up of a name and each attach of a
-     * descriptor. A look-up gives a descriptor of these rights at most, and an attach of a descriptor that has others
-     * is refused: both end with {@link RemoteAccessException} of {@link RemoteAccessException.Reason#ACCESS_DENIED} if
-     * there is no right left. So a descriptor that was passed on to a peer is of no more use to it than this allows.
+     * Returns the rights of a peer on a region of this engine. Called for each look-up of a name and each attach of a
+     * descriptor. A look-up returns a descriptor with at most these rights, and an attach of a descriptor with other
+     * rights is refused. Both fail with {@link RemoteAccessException} and {@link
+     * RemoteAccessException.Reason#ACCESS_DENIED} if no right is left. So a descriptor that was passed on grants a peer
+     * no more than this method allows.
      *
-     * @param peer who it is
-     * @param region its name, whether there is such a region or not; {@code null} for a region without one, whose descriptor
-     *     the peer holds
+     * @param peer the peer's identity
+     * @param region the region's name, whether such a region exists or not; {@code null} for an unnamed region whose
+     *     descriptor the peer holds
      * @return the rights, possibly none
      */
     Set<Access> access(PeerIdentity peer, @Nullable String region);

@@ -8,16 +8,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * The proven identity of a peer, as far as the engine's options require proof. Contains no secrets.
  *
- * @param engineId the peer's own word: an engine draws it at random, and it proves nothing
- * @param address where the peer's socket comes from, or leads to; {@code null} if the system does not know. Network
- *     address
- *     translation changes it
- * @param tokenName the name of the {@linkplain Token token} that the peer knows; {@code null} if that has none, or none is asked
- *     for
- * @param certificateSubject the subject of the peer's certificate, such as {@code CN=decode-7,O=Example}, after RFC 2253;
- *     {@code null} without TLS
- * @param certificateNames the DNS names, addresses, URIs and mail addresses of the certificate's subject alternative names;
- *     empty without TLS
+ * @param engineId the identity that the peer claims; engines draw it at random, and it proves nothing
+ * @param address the remote address of the peer's socket, as network address translation leaves it; {@code null} if the
+ *     system does not know it
+ * @param tokenName the name of the {@linkplain Token token} that the peer knows; {@code null} if the token has no name
+ *     or none is required
+ * @param certificateSubject the subject of the peer's certificate, such as {@code CN=decode-7,O=Example}, after RFC
+ *     2253; {@code null} without TLS
+ * @param certificateNames the DNS names, addresses, URIs and mail addresses of the certificate's subject alternative
+ *     names; empty without TLS
  */
 public record PeerIdentity(
         EngineId engineId,
@@ -32,9 +31,9 @@ public record PeerIdentity(
     }
 
     /**
-     * All names that are proved.
+     * Returns all proven names.
      *
-     * @return the token's name, the certificate's subject and its alternative names, as far as there are any
+     * @return those of the token's name, the certificate's subject and its alternative names that exist
      */
     public List<String> names() {
         return Stream.concat(

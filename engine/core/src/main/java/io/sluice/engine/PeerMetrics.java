@@ -1,67 +1,70 @@
 package io.sluice.engine;
 
-/** The operations of this engine with one peer, over all connections to it, read live. Any thread. */
+/**
+ * The metrics of this engine's operations with one peer, over all connections to it, read live. All methods may be
+ * called from any thread.
+ */
 public interface PeerMetrics {
     /**
-     * Which peer it is.
+     * Returns the peer.
      *
      * @return the peer's identity
      */
     EngineId peer();
 
     /**
-     * Whether a connection to it is open.
+     * Returns whether a connection to the peer is open.
      *
-     * @return false once it has ended
+     * @return false once the last connection has ended
      */
     boolean isConnected();
 
     /**
-     * Operations that have succeeded.
+     * Returns the number of operations that succeeded.
      *
      * @return the count
      */
     long operations();
 
     /**
-     * Operations that ended with an error or by their deadline.
+     * Returns the number of operations that ended with an error or by their deadline.
      *
      * @return the count
      */
     long errors();
 
     /**
-     * Bytes of the operations that have succeeded.
+     * Returns the number of bytes of the operations that succeeded.
      *
      * @return bytes
      */
     long bytes();
 
     /**
-     * How long the operations that have succeeded took in sum, from submission to end.
+     * Returns the total time of the operations that succeeded, from submission to end.
      *
      * @return nanoseconds
      */
     long durationNanos();
 
     /**
-     * Operations in flight.
+     * Returns the number of operations in flight.
      *
-     * @return the count, now
+     * @return the current count
      */
     long inFlightOperations();
 
     /**
-     * Transfers submitted and not ended.
+     * Returns the number of transfers submitted and not ended.
      *
-     * @return the count, now
+     * @return the current count
      */
     int pending();
 
     /**
-     * Since something was last heard of it.
+     * Returns the time since the last message from the peer.
      *
-     * @return nanoseconds; of the connection heard of last
+     * @return nanoseconds, on the connection with the most recent message
      */
     long silenceNanos();
 }

@@ -1,44 +1,45 @@
 package io.sluice.engine;
 
-/** The work of one poller, read live. Counters only grow. Any thread. */
+/** The metrics of one poller, read live. Counters only grow. All methods may be called from any thread. */
 public interface PollerMetrics {
     /**
-     * Which poller it is.
+     * Returns the number of the poller.
      *
-     * @return its number in the engine, from 0
+     * @return the number in the engine, from 0
      */
     int index();
 
     /**
-     * Duty cycles that found work.
+     * Returns the number of duty cycles that found work.
      *
      * @return the count
      */
     long busyPolls();
 
     /**
-     * Duty cycles that found none.
+     * Returns the number of duty cycles that found no work.
      *
      * @return the count
      */
     long emptyPolls();
 
     /**
-     * Work completions.
+     * Returns the number of work completions.
      *
      * @return the count
      */
     long completions();
 
     /**
-     * How long the duty cycles with work took.
+     * Returns the total time of the duty cycles that found work.
      *
      * @return nanoseconds
      */
     long busyNanos();
 
     /**
-     * Duty cycles that took longer than {@link EngineOptions#stallThreshold()}: a callback blocked or worked too long.
+     * Returns the number of duty cycles that took longer than {@link EngineOptions#stallThreshold()}, mostly because a
+     * callback blocked or worked too long.
      *
      * @return the count
      */

@@ -2,26 +2,26 @@ package io.sluice.engine;
 
 import java.util.Map;
 
-/** A port of a device, with the counters that it keeps itself. Any thread. */
+/** A port of a device and the counters that it keeps. All methods may be called from any thread. */
 public interface PortMetrics {
     /**
-     * The device.
+     * Returns the name of the device.
      *
-     * @return its name, as {@code mlx5_0}
+     * @return such as {@code mlx5_0}
      */
     String device();
 
     /**
-     * The port.
+     * Returns the number of the port.
      *
-     * @return its number, from 1
+     * @return the number, from 1
      */
     int port();
 
     /**
-     * Reads the counters: files of the kernel's, a system call or two for each.
+     * Reads the counters from files of the kernel, with a system call or two for each.
      *
-     * @return values by the driver's own names; empty where the device keeps none
+     * @return the values by the driver's names; empty if the device keeps no counters
      */
     Map<String, Long> counters();
 }

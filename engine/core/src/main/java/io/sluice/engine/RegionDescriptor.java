@@ -6,21 +6,21 @@ import java.util.Set;
 import java.util.zip.CRC32C;
 
 /**
- * Names a region, or a slice of one, to a peer. It is 64 bytes on the wire and holds neither an address nor a
- * transport's key, so that it may travel through any directory; but a peer that holds it and can connect may use it, so
- * treat it as a capability.
+ * Identifies a region or a slice to a peer. It is 64 bytes on the wire and contains neither an address nor a
+ * transport's key, so it may be passed through any directory. Treat it as a capability: a peer that holds it and can
+ * connect may use the region.
  *
  * <p>Layout, network byte order: version (1 byte), memory kind (1), access (1), zero (1), CRC-32C of the other 60 bytes
  * (4), engine id (16), epoch (8), region id (8), key (8), offset (8), length (8).
  *
  * @param engineId the engine that owns the region
- * @param epoch the run of that engine; a restarted engine has another
- * @param regionId the region within that run; never used twice
+ * @param epoch identifies the run of that engine; a restarted engine has another
+ * @param regionId identifies the region within that run; never reused
  * @param key proves to the owner that it issued exactly this region, offset, length and access
- * @param kind where the bytes lie
+ * @param kind the kind of the region's memory
  * @param access what the holder may do
- * @param offset where the slice begins, in bytes from the region's start
- * @param length how many bytes it covers
+ * @param offset the start of the slice, in bytes from the region's start
+ * @param length the length of the slice, in bytes
  */
 public record RegionDescriptor(
         EngineId engineId,
@@ -47,7 +47,7 @@ public record RegionDescriptor(
     }
 
     /**
-     * Writes the wire form.
+     * Encodes the wire form.
      *
      * @return {@value #BYTES} bytes
      */
@@ -65,8 +65,7 @@ public record RegionDescriptor(
     }
 
     /**
-     * Reads the wire form. This checks the form alone; whether the region exists is for {@link Connection#attach} to
-     * find out.
+     * Decodes the wire form. Only the form is checked; {@link Connection#attach} finds out whether the region exists.
      *
      * @param bytes exactly {@value #BYTES} bytes
      * @return the descriptor
@@ -82,7 +81,7 @@ public record RegionDescriptor(
         }
         ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.BIG_ENDIAN);
         if (in.getInt(CHECKSUM_AT) != checksum(bytes)) {
-            throw new InvalidDescriptorException("the descriptor's checksum does not match: it was damaged on its way");
+            throw new InvalidDescriptorException("the descriptor's checksum does not match: it was damaged in transit");
         }
         MemoryKind kind = MemoryKind.fromCode(Byte.toUnsignedInt(bytes[1]));
         if (bytes[3] != 0) {
@@ -109,7 +108,7 @@ public record RegionDescriptor(
         return (int) crc.getValue();
     }
 
-    /** Leaves the key out, so that a log line does not give access away. */
+    /** Omits the key, so that a log line does not grant access. */
     @Override
     public String toString() {
         return "RegionDescriptor[engine=" + engineId + ", epoch=" + Long.toHexString(epoch) + ", region=" + regionId

@@ -6,9 +6,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the bytes of a region lie: the kind of memory, its device, address and length. The processor reaches the bytes of
- * {@link MemoryKind#HOST} memory, as a {@link MemorySegment}; other memory is known by its address alone, which only transports
- * and the device's own programs can use. Immutable; any thread.
+ * The location of a region's bytes: the kind of memory, its device, address and length. The processor accesses {@link
+ * MemoryKind#HOST} memory as a {@link MemorySegment}; other memory has only an address, which transports and programs
+ * of the device use. Immutable and thread-safe.
  */
 public final class RegionMemory {
     private final MemoryKind kind;
@@ -34,9 +34,9 @@ public final class RegionMemory {
     }
 
     /**
-     * Memory of the host.
+     * Describes host memory.
      *
-     * @param segment its bytes
+     * @param segment the bytes
      * @return the memory, alive as long as the segment's scope
      */
     public static RegionMemory host(MemorySegment segment) {
@@ -45,15 +45,15 @@ public final class RegionMemory {
     }
 
     /**
-     * Memory of a device, which the processor does not touch.
+     * Describes memory of a device, which the processor does not access.
      *
      * @param kind any but {@link MemoryKind#HOST}
      * @param device the device's stable id, such as a GPU's UUID; never an ordinal, which differs by process
-     * @param address in the device's address space
+     * @param address an address in the device's address space
      * @param length bytes, 0 or more
-     * @param alive false once the memory has been freed; any thread asks it, often
+     * @param alive returns false once the memory has been freed; called often and from any thread
      * @return the memory
-     * @throws IllegalArgumentException if the kind is {@link MemoryKind#HOST}, or address and length are no range
+     * @throws IllegalArgumentException if the kind is {@link MemoryKind#HOST}, or address and length are not a range
      */
     public static RegionMemory device(
             MemoryKind kind, String device, long address, long length, BooleanSupplier alive) {
@@ -70,16 +70,16 @@ public final class RegionMemory {
     }
 
     /**
-     * The kind.
+     * Returns the kind of the memory.
      *
-     * @return as registered or allocated
+     * @return the kind
      */
     public MemoryKind kind() {
         return kind;
     }
 
     /**
-     * The device's stable id.
+     * Returns the device's stable id.
      *
      * @return such as a GPU's UUID; {@code null} for memory of the host
      */
@@ -88,7 +88,7 @@ public final class RegionMemory {
     }
 
     /**
-     * Where the first byte lies.
+     * Returns the address of the first byte.
      *
      * @return an address of this process, or of the device if the kind is not {@link MemoryKind#HOST}
      */
@@ -97,7 +97,7 @@ public final class RegionMemory {
     }
 
     /**
-     * How many bytes there are.
+     * Returns the length.
      *
      * @return bytes
      */
@@ -106,28 +106,29 @@ public final class RegionMemory {
     }
 
     /**
-     * Whether the memory has not been freed. It may be freed at any moment after this, but for a region that is leased.
+     * Returns whether the memory has not been freed yet. Unless the region is leased, it may be freed at any moment
+     * after the call.
      *
-     * @return false once it is freed
+     * @return false once it has been freed
      */
     public boolean isAlive() {
         return alive.getAsBoolean();
     }
 
     /**
-     * Whether the processor can touch the bytes.
+     * Returns whether the processor can access the bytes.
      *
-     * @return true if {@link #segment()} gives them
+     * @return true if {@link #segment()} returns them
      */
     public boolean isHost() {
         return host != null;
     }
 
     /**
-     * The bytes, for the processor. Access to memory that was freed raises {@link IllegalStateException}.
+     * Returns the bytes as a segment. Accessing memory that has been freed throws {@link IllegalStateException}.
      *
      * @return the segment
-     * @throws MemoryNotAccessibleException if the processor cannot touch them
+     * @throws MemoryNotAccessibleException if the processor cannot access them
      */
     public MemorySegment segment() {
         MemorySegment segment = host;
@@ -138,11 +139,11 @@ public final class RegionMemory {
     }
 
     /**
-     * A part.
+     * Returns a part of this memory.
      *
      * @param offset bytes from the start
-     * @param bytes how many
-     * @return a view of the same memory, with its lifetime
+     * @param bytes the length
+     * @return a view of the same memory, with the same lifetime
      * @throws IndexOutOfBoundsException if the range leaves the memory
      */
     public RegionMemory slice(long offset, long bytes) {

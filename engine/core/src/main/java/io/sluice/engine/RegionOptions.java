@@ -8,14 +8,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a region is registered.
+ * Options of a region.
  *
- * @param access what peers may do; none keeps the region local
+ * @param access the rights of peers; none keeps the region local
  * @param name the name under which any authenticated peer may {@linkplain Connection#lookup look the region up}, or
  *     {@code null} to keep it out of the directory; at most {@value #MAX_NAME_BYTES} bytes of UTF-8
- * @param atomicDomain who carries out atomic operations and signals on the region's words
- * @param kind of the memory that {@link TransferEngine#allocate} makes; what is registered has its own
- * @param device on which that memory lies, by its stable id; {@code null} for {@link MemoryKind#HOST}
+ * @param atomicDomain what executes atomic operations and signals on the region's words
+ * @param kind the kind of memory that {@link TransferEngine#allocate} allocates; ignored for registered memory
+ * @param device the stable id of the device of that memory; {@code null} for {@link MemoryKind#HOST}
  */
 public record RegionOptions(
         Set<Access> access,
@@ -26,7 +26,7 @@ public record RegionOptions(
     /** The longest name, in bytes of UTF-8. */
     public static final int MAX_NAME_BYTES = 255;
 
-    /** Checks and copies. */
+    /** Checks the options and copies the set. */
     public RegionOptions {
         Objects.requireNonNull(access, "access");
         Objects.requireNonNull(atomicDomain, "atomicDomain");
@@ -48,28 +48,28 @@ public record RegionOptions(
     }
 
     /**
-     * Of memory of the host.
+     * Creates options for host memory.
      *
-     * @param access as above
-     * @param name as above
-     * @param atomicDomain as above
+     * @param access the rights of peers
+     * @param name the name, or {@code null}
+     * @param atomicDomain what executes atomic operations and signals
      */
     public RegionOptions(Set<Access> access, @Nullable String name, AtomicDomain atomicDomain) {
         this(access, name, atomicDomain, MemoryKind.HOST, null);
     }
 
     /**
-     * With atomic operations by the host's processors, as is the default.
+     * Creates options for host memory whose atomic operations the host's processors execute.
      *
-     * @param access as above
-     * @param name as above
+     * @param access the rights of peers
+     * @param name the name, or {@code null}
      */
     public RegionOptions(Set<Access> access, @Nullable String name) {
         this(access, name, AtomicDomain.TARGET_CPU);
     }
 
     /**
-     * Not reachable by any peer: a source or target of this engine's own transfers.
+     * Returns options for a region that no peer reaches: a source or target of this engine's transfers.
      *
      * @return options with no remote rights
      */
@@ -78,7 +78,7 @@ public record RegionOptions(
     }
 
     /**
-     * Peers may read, not write.
+     * Returns options for a region that peers may read but not write.
      *
      * @return options with {@link Access#REMOTE_READ}
      */
@@ -87,7 +87,7 @@ public record RegionOptions(
     }
 
     /**
-     * Peers may read and write.
+     * Returns options for a region that peers may read and write.
      *
      * @return options with both rights
      */
@@ -96,7 +96,7 @@ public record RegionOptions(
     }
 
     /**
-     * The same rights under a name that peers can look up.
+     * Returns these options with a name that peers can look up.
      *
      * @param regionName unique among the engine's open regions
      * @return new options
@@ -106,9 +106,9 @@ public record RegionOptions(
     }
 
     /**
-     * The same with another atomic domain. The default is {@link AtomicDomain#TARGET_CPU}.
+     * Returns these options with another atomic domain. The default is {@link AtomicDomain#TARGET_CPU}.
      *
-     * @param domain who carries out atomic operations and signals
+     * @param domain what executes atomic operations and signals
      * @return new options
      */
     public RegionOptions atomics(AtomicDomain domain) {
@@ -116,7 +116,7 @@ public record RegionOptions(
     }
 
     /**
-     * The same for memory of a device, which {@link TransferEngine#allocate} then makes there.
+     * Returns these options for memory that {@link TransferEngine#allocate} allocates on a device.
      *
      * @param memoryKind any but {@link MemoryKind#HOST}
      * @param deviceId the device's stable id, such as a GPU's UUID

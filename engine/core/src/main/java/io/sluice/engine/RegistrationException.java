@@ -9,19 +9,19 @@ public final class RegistrationException extends SluiceException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
-     * @param message what happened, and where it helps what to do
+     * @param message what happened and, where useful, what to do
      */
     public RegistrationException(String message) {
         super(message);
     }
 
     /**
-     * Makes one with its cause.
+     * Creates an exception with a cause.
      *
-     * @param message what happened, and where it helps what to do
-     * @param cause what led to it, or {@code null}
+     * @param message what happened and, where useful, what to do
+     * @param cause the underlying error, or {@code null}
      */
     public RegistrationException(String message, @Nullable Throwable cause) {
         super(message, cause);

@@ -2,7 +2,7 @@ package io.sluice.engine;
 
 import java.io.Serial;
 
-/** The target's engine refused a transfer. No byte outside what the peer allows was read or written. */
+/** The target refused a transfer. Nothing beyond what the peer allows was read or written. */
 public final class RemoteAccessException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
@@ -14,29 +14,32 @@ public final class RemoteAccessException extends SluiceException {
     public enum Reason {
         /** The region is closed, or was never attached on this connection. */
         UNKNOWN_REGION,
-        /** The key does not belong to the region. */
+        /** The key does not match the region. */
         BAD_KEY,
-        /** The frame was made for another run of the target's engine. */
+        /** The frame was meant for another run of the target's engine. */
         STALE_EPOCH,
         /** The range leaves the region or slice. */
         OUT_OF_BOUNDS,
         /** The descriptor does not give the right to read or write. */
         ACCESS_DENIED,
-        /** The target's operating system could not touch the memory: it was freed while registered. */
+        /** The target's operating system could not access the memory: it was freed while registered. */
         MEMORY_FAULT,
-        /** The word of an atomic operation or signal does not lie at a multiple of 8 bytes. */
+        /** The word of an atomic operation or signal is not aligned to 8 bytes. */
         MISALIGNED,
-        /** The region's {@link AtomicDomain} is another one than the transport's operation has. */
+        /** The region's {@link AtomicDomain} differs from that of the operation. */
         ATOMIC_DOMAIN,
-        /** The target's network adapter has no such operation, or its processor does not touch memory of the region's kind. */
+        /**
+         * The target's network adapter does not support the operation, or its processor does not access memory of the
+         * region's kind.
+         */
         UNSUPPORTED
     }
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
      * @param reason why the target refused
-     * @param message the same in words
+     * @param message the reason in words
      */
     public RemoteAccessException(Reason reason, String message) {
         super(message);
@@ -44,7 +47,7 @@ public final class RemoteAccessException extends SluiceException {
     }
 
     /**
-     * Why the target refused.
+     * Returns why the target refused.
      *
      * @return the reason
      */

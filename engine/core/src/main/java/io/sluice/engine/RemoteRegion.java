@@ -3,26 +3,26 @@ package io.sluice.engine;
 import java.util.Set;
 
 /**
- * A peer's region, attached on one connection. It stays valid until the connection ends or the peer closes the region;
- * transfers then fail with a typed error.
+ * A peer's region, attached on one connection. It is valid until the connection ends or the peer closes the region;
+ * then transfers fail with a typed error.
  */
 public interface RemoteRegion {
     /**
-     * The connection it was attached on, the only one it can be used with.
+     * Returns the connection on which the region was attached, the only one that can use it.
      *
      * @return the connection
      */
     Connection connection();
 
     /**
-     * The descriptor of the attached region.
+     * Returns the descriptor of the attached region.
      *
      * @return the descriptor
      */
     RegionDescriptor descriptor();
 
     /**
-     * How many bytes can be reached; offsets of transfers run from 0 to this.
+     * Returns the number of bytes that can be reached; offsets of transfers range from 0 to this length.
      *
      * @return bytes
      */
@@ -31,7 +31,7 @@ public interface RemoteRegion {
     }
 
     /**
-     * The rights on the region.
+     * Returns the rights on the region.
      *
      * @return an unmodifiable set
      */
@@ -40,26 +40,26 @@ public interface RemoteRegion {
     }
 
     /**
-     * The path that carries reads and writes of this region, from and to local memory of the host where there is one for that.
+     * Returns the path that carries reads and writes of this region, preferably that for local host memory.
      *
-     * @return one of {@link Connection#paths()}, with the reason why it was taken for this region
+     * @return one of {@link Connection#paths()}, with the reason why it was chosen for this region
      */
     ConnectionPath path();
 
     /**
-     * The path that carries reads and writes from and to a kind of local memory.
+     * Returns the path that carries reads and writes between this region and a kind of local memory.
      *
      * @param local the kind of the local region
      * @return the path
-     * @throws MemoryNotAccessibleException if there is none
+     * @throws MemoryNotAccessibleException if there is no such path
      */
     ConnectionPath path(MemoryKind local);
 
     /**
-     * The path that carries puts, signals and atomic operations.
+     * Returns the path that carries puts, signals and atomic operations.
      *
      * @return the path
-     * @throws MemoryNotAccessibleException if there is none
+     * @throws MemoryNotAccessibleException if there is no such path
      */
     ConnectionPath wordPath();
 }

@@ -5,11 +5,11 @@ import java.util.Objects;
 /**
  * A 64-bit counter in a peer's region, in the peer's byte order, that operations of this engine can add to.
  *
- * @param region where it lies; must give {@link Access#REMOTE_WRITE}
+ * @param region the region that holds the counter; must have {@link Access#REMOTE_WRITE}
  * @param offset bytes from the region's start; a multiple of 8
  */
 public record RemoteSignal(RemoteRegion region, long offset) {
-    /** How long a signal is, in bytes. */
+    /** The length of a signal, in bytes. */
     public static final int BYTES = 8;
 
     /** Checks the range and the alignment. */
@@ -18,12 +18,12 @@ public record RemoteSignal(RemoteRegion region, long offset) {
         Objects.checkFromIndexSize(offset, BYTES, region.length());
         if ((region.descriptor().offset() + offset) % BYTES != 0) {
             throw new IllegalArgumentException(
-                    "a signal lies at a multiple of 8 bytes from its region's start, not at " + offset);
+                    "a signal's offset is a multiple of 8, not " + offset);
         }
     }
 
     /**
-     * Adding 1 after the bytes of the write that carries it.
+     * Returns an update that adds 1 after the bytes of the write that carries it.
      *
      * @return the update
      */
@@ -32,7 +32,7 @@ public record RemoteSignal(RemoteRegion region, long offset) {
     }
 
     /**
-     * Adding 1 in {@link SignalOrder#STRONG} order: after all earlier writes of the connection.
+     * Returns an update that adds 1 in {@link SignalOrder#STRONG} order: after all earlier writes of the connection.
      *
      * @return the update
      */

@@ -6,12 +6,14 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface SignalCallback {
     /**
-     * The wait is over. Called exactly once each time that it was armed and not disarmed, on the thread of its loop, never
-     * inside {@link SignalWait#arm} while the engine is open. It must not block; it may arm the wait again, but not after an
-     * error: a closed region has no other answer, and that of a closed engine comes inside the call.
+     * Called when the wait has ended: exactly once for each time it was armed and not disarmed, on the thread of its
+     * loop, and never inside {@link SignalWait#arm} while the engine is open. Must not block. It may arm the wait
+     * again, but not after an error: a closed region always answers with the error, and a closed engine does so inside
+     * {@code arm}.
      *
-     * @param wait that was armed, and is not any more
-     * @param value that was seen, at least the one waited for; the signal may be beyond it by now. 0 with an error
+     * @param wait the wait, no longer armed
+     * @param value the value that was seen, at least the minimum; the signal may have moved on since. 0 if there is an
+     *     error
      * @param error {@code null}, or {@link RegionClosedException} if the region was closed first
      */
     void reached(SignalWait wait, long value, @Nullable SluiceException error);

@@ -1,12 +1,12 @@
 package io.sluice.engine;
 
-/** The transfers that a signal follows. */
+/** Which transfers a signal follows. */
 public enum SignalOrder {
-    /** After the bytes of its own write, and of nothing else. */
+    /** After the bytes of its own write only. */
     WEAK,
     /**
-     * After all writes, puts, signals and atomic operations that were submitted on its connection before it, those that
-     * fail included.
+     * After all writes, puts, signals and atomic operations submitted earlier on its connection, including those that
+     * fail.
      */
     STRONG
 }

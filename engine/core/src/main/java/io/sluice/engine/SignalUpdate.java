@@ -3,11 +3,11 @@ package io.sluice.engine;
 import java.util.Objects;
 
 /**
- * The update of a signal that an operation makes. Reusable.
+ * An update that an operation makes to a signal. Immutable and reusable.
  *
- * @param signal which one
- * @param addend what is added; wraps around as Java's addition does
- * @param order what it comes after
+ * @param signal the signal to update
+ * @param addend the number to add; wraps around like Java's addition
+ * @param order the transfers that the update follows
  */
 public record SignalUpdate(RemoteSignal signal, long addend, SignalOrder order) {
     /** Checks for null. */

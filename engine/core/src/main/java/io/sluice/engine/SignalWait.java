@@ -1,28 +1,30 @@
 package io.sluice.engine;
 
 /**
- * Waits for a signal on a loop, again and again: once it is made a wait allocates nothing. Made by
- * {@link Signal#onAtLeast(long, EngineLoop, SignalCallback)}. All methods may be called from any thread.
+ * A reusable wait for a signal on a loop. Once created it allocates nothing. Created by {@link Signal#onAtLeast(long,
+ * EngineLoop, SignalCallback)}. All methods may be called from any thread.
  */
 public interface SignalWait extends AutoCloseable {
     /**
-     * Waits until the signal is at least this; its callback follows, also if it is so already or the region is closed.
+     * Waits until the signal reaches a minimum. The callback follows even if the value is already reached or the region
+     * is closed.
      *
      * @param value the least
-     * @throws IllegalStateException if it is armed, its callback is still to come, or it is closed
+     * @throws IllegalStateException if the wait is armed or closed, or its callback is still to come
      */
     void arm(long value);
 
     /**
-     * Gives the present wait up. It can be armed again.
+     * Cancels the current wait, which can be armed again.
      *
-     * @return true if no callback follows; false if it was not armed, or its callback has been called or is about to be
+     * @return true if no callback follows; false if the wait was not armed, or its callback was called or is about to
+     *     be
      */
     boolean disarm();
 
     /**
-     * Gives the wait up for good. Until then, or the end of the region, each update of the signal looks at it. As with
-     * {@link #disarm()} a callback may be about to be called.
+     * Closes the wait. Until then, or until the region closes, each update of the signal checks it. As with {@link
+     * #disarm()}, a callback may be about to be called.
      */
     @Override
     void close();

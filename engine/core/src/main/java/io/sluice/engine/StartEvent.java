@@ -4,16 +4,16 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something outside of the engine that must happen before a transfer may touch memory, such as a computation on a device
+ * Something outside the engine that must happen before a transfer may touch memory, such as a computation on a device
  * that fills the source. See {@link TransferOptions#startAfter(StartEvent)}.
  */
 @FunctionalInterface
 public interface StartEvent {
     /**
-     * Adds a listener. Called once for each run of a transfer, on the thread that submits it. A listener cannot be
-     * withdrawn: an event that never happens keeps a few bytes for each run that waited for it.
+     * Adds a listener. The engine calls this once for each run of a transfer, on the submitting thread. A listener
+     * cannot be removed: an event that never happens keeps a few bytes for each run that waited for it.
      *
-     * @param listener to be called once when the event has happened, from any thread, or at once if it has already
+     * @param listener called once when the event has happened, from any thread, or inside this call if it already has
      */
     void whenHappened(Listener listener);
 
@@ -21,16 +21,16 @@ public interface StartEvent {
     @FunctionalInterface
     interface Listener {
         /**
-         * The event has happened, or never will. Only the first call counts.
+         * Says that the event has happened or never will. Only the first call counts.
          *
-         * @param error {@code null} if it has happened; otherwise why it never will, and the transfer fails with
-         *     {@link StartEventException}
+         * @param error {@code null} if the event has happened; otherwise the reason why it never will, with which the
+         *     transfer fails as a {@link StartEventException}
          */
         void happened(@Nullable Throwable error);
     }
 
     /**
-     * The completion of a stage.
+     * Returns an event for the completion of a stage.
      *
      * @param stage completes when the transfer may start
      * @return the event

@@ -9,12 +9,12 @@ import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 
 /**
- * Mutual TLS 1.3: both engines show a certificate, and both must trust the other's. It protects the control channel of every
- * connection and, with {@link #data}, the data that goes over tcp; shared memory and RDMA it cannot protect. Immutable.
+ * Mutual TLS 1.3: both engines present a certificate, and each must trust the other's. TLS protects the control channel
+ * of every connection and, with {@link #data}, data on tcp. It cannot protect shared memory and RDMA. Immutable.
  *
- * <p>Files are looked at once a second at most, when there is a handshake, and read again if one has changed: a new certificate
- * counts from the next handshake on. If they cannot be used then, the last ones stay, and a warning is logged. Connections that
- * live are not touched.
+ * <p>At a handshake, at most once a second, changed files are read again, so a new certificate applies from the next
+ * handshake on. If the new files cannot be used, the previous ones stay in use and a warning is logged. Open
+ * connections are not affected.
  */
 public final class TlsOptions {
     private final Supplier<SSLContext> context;
@@ -30,12 +30,12 @@ public final class TlsOptions {
     }
 
     /**
-     * Of files in PEM. One file may hold several things, such as the key and its certificates, in any order and with other text
-     * between: what is not asked for is passed over.
+     * Creates options from PEM files. A file may contain several items, such as the key and its certificates, in any
+     * order and with other text between them; items that are not needed are skipped.
      *
-     * @param certificates the engine's certificate, and those that lead to the trusted one
-     * @param key its private key: PKCS#8 without a password, in a file that only its owner and group may read
-     * @param trusted the certificates of the authorities that peers' certificates must come from
+     * @param certificates the engine's certificate and the intermediate certificates up to the trusted one
+     * @param key the private key: PKCS#8 without a password, in a file that only its owner and group may read
+     * @param trusted the certificates of the authorities that must have issued the peers' certificates
      * @return options that read them at the first handshake
      */
     public static TlsOptions pem(Path certificates, Path key, Path trusted) {
@@ -47,10 +47,10 @@ public final class TlsOptions {
     }
 
     /**
-     * Of a PKCS#12 key store, with the engine's key and its certificates, and the trusted certificates.
+     * Creates options from a PKCS#12 key store with the engine's key and certificates and the trusted certificates.
      *
-     * @param store in a file that only its owner and group may read
-     * @param password of the store and of the key in it; copied
+     * @param store the key store, a file that only its owner and group may read
+     * @param password the password of the store and of its key; copied
      * @return options that read it at the first handshake
      */
     public static TlsOptions keyStore(Path store, char[] password) {
@@ -61,10 +61,10 @@ public final class TlsOptions {
     }
 
     /**
-     * Of a provider of one's own.
+     * Creates options from a provider of TLS contexts.
      *
-     * @param context asked at each handshake, on a thread of its own that may block: it gives the context of this moment, which
-     *     must know TLS 1.3 and its exporters
+     * @param context called at each handshake, on a separate thread that may block; returns the current context, which
+     *     must support TLS 1.3 and its exporters
      * @return the options
      */
     public static TlsOptions of(Supplier<SSLContext> context) {
@@ -72,31 +72,32 @@ public final class TlsOptions {
     }
 
     /**
-     * Whether the data on tcp is protected as well. Default false: what is transferred is then neither encrypted nor
-     * protected against an attacker who can change packets in transit. One engine of a connection that asks for it
-     * suffices. The bytes go through the processor once more on each side.
+     * Sets whether TLS also protects data on tcp. Default false: transferred data is then neither encrypted nor
+     * protected against an attacker who can change packets in transit. It suffices that one engine of a connection asks
+     * for it. The processor passes over the bytes once more on each side.
      *
-     * @param protect true for the data as well
-     * @return options with that
+     * @param protect true to protect the data as well
+     * @return new options
      */
     public TlsOptions data(boolean protect) {
         return new TlsOptions(context, origin, protect, verifyHost);
     }
 
     /**
-     * Whether the certificate of the engine that this one connects to must name the host (or address) of the {@link
-     * EngineAddress}, as a browser asks for it (RFC 2818). Default true. Without it every holder of a trusted certificate can pose
-     * as any engine, unless a {@link PeerAuthorizer} looks at the names: it is asked for outgoing connections, too.
+     * Sets whether the certificate of an engine that this one connects to must name the host or address of the {@link
+     * EngineAddress}, as browsers require (RFC 2818). Default true. Without it every holder of a trusted certificate
+     * can pose as any engine, unless a {@link PeerAuthorizer} checks the names; it is asked for outgoing connections,
+     * too.
      *
-     * @param verify false to trust the authority alone
-     * @return options with that
+     * @param verify false to trust any certificate of the authority
+     * @return new options
      */
     public TlsOptions verifyHost(boolean verify) {
         return new TlsOptions(context, origin, data, verify);
     }
 
     /**
-     * See {@link #data(boolean)}.
+     * Returns whether TLS protects data on tcp; see {@link #data(boolean)}.
      *
      * @return whether data on tcp is protected
      */
@@ -105,7 +106,7 @@ public final class TlsOptions {
     }
 
     /**
-     * See {@link #verifyHost(boolean)}.
+     * Returns whether certificates must name the host; see {@link #verifyHost(boolean)}.
      *
      * @return whether certificates must name the host
      */
@@ -114,16 +115,16 @@ public final class TlsOptions {
     }
 
     /**
-     * The context of this moment. It may read files: not for a poller.
+     * Returns the current context. This may read files: do not call it on a poller.
      *
      * @return the context
-     * @throws SluiceException if it cannot be made
+     * @throws SluiceException if it cannot be created
      */
     public SSLContext context() {
         return context.get();
     }
 
-    /** Leaves passwords out. */
+    /** Omits passwords. */
     @Override
     public String toString() {
         return "TlsOptions[" + origin + ", data=" + data + ", verifyHost=" + verifyHost + "]";

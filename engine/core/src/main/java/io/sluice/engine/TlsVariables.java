@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the settings of TLS out of environment variables. */
+/** Reads the settings of TLS from environment variables. */
 final class TlsVariables {
     static final String PASSWORD = "SLUICE_TLS_KEYSTORE_PASSWORD";
 
@@ -21,7 +21,7 @@ final class TlsVariables {
     private TlsVariables() {}
 
     /**
-     * Gives the setter what the variables say, if they say anything.
+     * Passes the options that the variables describe to the setter, if any is set.
      *
      * @param before what was set before, to which the flags apply if there are no files
      */
@@ -58,7 +58,8 @@ final class TlsVariables {
     private static TlsOptions keyStore(Environment from) {
         if (from.has(CERTIFICATES) || from.has(KEY) || from.has(TRUST)) {
             throw new IllegalArgumentException(
-                    "environment variable " + STORE + ": " + CERTIFICATES + " and the like are set as well");
+                    "environment variable " + STORE + ": it excludes " + CERTIFICATES + ", " + KEY + " and " + TRUST
+                            + "; unset it or these");
         }
         List<String> password = new ArrayList<>();
         from.secret(PASSWORD, bytes -> password.add(new String(bytes, StandardCharsets.UTF_8)));
@@ -72,7 +73,7 @@ final class TlsVariables {
         from.text(name, value -> found.add(Path.of(value)));
         if (found.isEmpty()) {
             throw new IllegalArgumentException(
-                    "environment variable " + name + ": it is not set, but others of TLS are");
+                    "environment variable " + name + ": it is not set, but other TLS variables are; set it, too");
         }
         return found.getFirst();
     }

@@ -5,12 +5,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A secret that engines share, and by which they prove to each other that they may connect. Immutable. {@link #toString()}
- * leaves the secret out. An attacker who has recorded a handshake can test guesses, so make it random: 32 bytes of
- * {@code openssl rand -base64 32}, not a word.
+ * A secret by which engines prove to each other that they may connect. Immutable. {@link #toString()} omits the secret.
+ * An attacker who has recorded a handshake can test guesses, so make it random, such as by {@code openssl rand -base64
+ * 32}, and not a word.
  */
 public final class Token {
-    /** The fewest bytes of a secret. */
+    /** The shortest secret, in bytes. */
     public static final int MIN_BYTES = 16;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._@/-]{1,64}");
@@ -28,7 +28,7 @@ public final class Token {
     }
 
     /**
-     * A token without a name.
+     * Creates a token without a name.
      *
      * @param secret at least {@value #MIN_BYTES} bytes, copied
      * @return the token
@@ -38,8 +38,8 @@ public final class Token {
     }
 
     /**
-     * A token that tells who uses it: the accepting engine knows a peer by the name of the token that the peer has proved to
-     * know ({@link PeerIdentity#tokenName()}).
+     * Creates a token with a name. The accepting engine identifies a peer by the name of the token that the peer proved
+     * to know ({@link PeerIdentity#tokenName()}).
      *
      * @param name 1 to 64 letters, digits or {@code . _ @ / -}; not a secret
      * @param secret at least {@value #MIN_BYTES} bytes, copied
@@ -52,7 +52,10 @@ public final class Token {
         return new Token(name, secret);
     }
 
-    /** Reads {@code name:secret} or {@code secret}; what stands before the first colon is a name if it could be one. */
+    /**
+     * Parses {@code name:secret} or {@code secret}; the text before the first colon is a name if it has the form of
+     * one.
+     */
     static Token parse(String text) {
         int colon = text.indexOf(':');
         String before = colon < 0 ? "" : text.substring(0, colon);
@@ -64,7 +67,7 @@ public final class Token {
     }
 
     /**
-     * The name.
+     * Returns the name.
      *
      * @return the name, or {@code null} if it has none
      */
@@ -73,7 +76,7 @@ public final class Token {
     }
 
     /**
-     * The secret.
+     * Returns the secret.
      *
      * @return a copy of its bytes
      */
@@ -81,7 +84,7 @@ public final class Token {
         return secret.clone();
     }
 
-    /** Leaves the secret out. */
+    /** Omits the secret. */
     @Override
     public String toString() {
         return name == null ? "Token[unnamed]" : "Token[" + name + "]";

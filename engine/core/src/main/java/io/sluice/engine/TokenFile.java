@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tokens in the lines of a file. */
+/** Reads tokens from the lines of a file. */
 final class TokenFile implements TokenSource {
     private static final int MAX_BYTES = 64 * 1024;
 

@@ -4,27 +4,27 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Where an engine gets its {@linkplain Token tokens} from. It is asked at each handshake, so tokens can be rotated without a
- * restart: accept the new one everywhere, then present it everywhere, then take the old one out. Connections that live are
- * not touched by a rotation.
+ * Supplies an engine's {@linkplain Token tokens}. It is called at each handshake, so tokens can be rotated without a
+ * restart: accept the new one everywhere, then present it everywhere, then remove the old one. A rotation does not
+ * affect open connections.
  */
 @FunctionalInterface
 public interface TokenSource {
-    /** The most tokens that an engine accepts at a time. */
+    /** The most tokens that an engine accepts at once. */
     int MAX_TOKENS = 16;
 
     /**
-     * The tokens of this moment. Called on a thread of its own for each handshake, never on a poller, and by several threads at
-     * a time; it may block, within the time-out of that handshake.
+     * Returns the current tokens. Called for each handshake on a separate thread, never on a poller, and possibly by
+     * several threads at once. It may block, within the time-out of the handshake.
      *
-     * @return 1 to {@value #MAX_TOKENS} tokens: the first is presented when this engine connects, and all are accepted of
-     *     peers that connect
-     * @throws SluiceException if there are none to be had; the handshake then fails
+     * @return 1 to {@value #MAX_TOKENS} tokens: this engine presents the first when it connects, and accepts all of
+     *     them from peers
+     * @throws SluiceException if there are no tokens; the handshake then fails
      */
     List<Token> tokens();
 
     /**
-     * One token that stays.
+     * Returns a source of one token that never changes.
      *
      * @param token presented and accepted
      * @return the source
@@ -34,13 +34,13 @@ public interface TokenSource {
     }
 
     /**
-     * The lines of a file, of which each is {@code token} or {@code name:token}; empty ones, and those that begin with
-     * {@code #}, are passed over. White space around a line is not part of it. The file is looked at once a second at most, when
-     * there is a handshake, and read again if its time, its size or the file itself is another. If it cannot be read then, or is
-     * not in order, the engine goes on with what it read last, and logs a warning.
+     * Returns a source that reads a file. Each line is {@code token} or {@code name:token}; surrounding white space is
+     * ignored, and so are empty lines and those that begin with {@code #}. At a handshake, at most once a second, the
+     * file is read again if it was replaced or its time or size changed. If it cannot be read or has errors, the engine
+     * keeps the tokens that it read last and logs a warning.
      *
-     * @param path of a regular file, or a link to one, of at most 64 KiB that only its owner and group may read
-     * @return the source; it does not look at the file yet
+     * @param path a regular file, or a link to one, of at most 64 KiB that only its owner and group may read
+     * @return the source, which has not read the file yet
      */
     static TokenSource file(Path path) {
         return new TokenFile(path);

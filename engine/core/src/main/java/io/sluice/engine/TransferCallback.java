@@ -3,16 +3,17 @@ package io.sluice.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives the one terminal signal of a transfer. It is called on a poller's thread: it must not block, and what it takes
- * is taken from every connection of that poller. Starting further transfers from it is fine, in any number.
+ * Receives the terminal signal of a transfer. It is called on a poller's thread: it must not block, and the time it
+ * takes delays every connection of that poller. It may start any number of further transfers.
  *
- * <p>On shm a small write or read may be carried out by the thread that starts it; its callback is then called on that thread,
- * before the call returns, or, if the thread is in such a callback already, right after that one has returned.
+ * <p>On shm the submitting thread may execute a small write or read itself. The callback is then called on that thread
+ * before the submitting call returns or, if the thread already is in such a callback, immediately after that callback
+ * returns.
  */
 @FunctionalInterface
 public interface TransferCallback {
     /**
-     * The transfer has ended.
+     * Called exactly once, when the transfer has ended.
      *
      * @param transfer the transfer
      * @param error {@code null} for success

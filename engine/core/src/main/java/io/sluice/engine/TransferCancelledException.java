@@ -3,25 +3,25 @@ package io.sluice.engine;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/** A transfer was cancelled by its initiator. */
+/** The initiator cancelled the transfer. */
 public final class TransferCancelledException extends SluiceException {
     @Serial
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
-     * @param message what happened, and where it helps what to do
+     * @param message what happened and, where useful, what to do
      */
     public TransferCancelledException(String message) {
         super(message);
     }
 
     /**
-     * Makes one with its cause.
+     * Creates an exception with a cause.
      *
-     * @param message what happened, and where it helps what to do
-     * @param cause what led to it, or {@code null}
+     * @param message what happened and, where useful, what to do
+     * @param cause the underlying error, or {@code null}
      */
     public TransferCancelledException(String message, @Nullable Throwable cause) {
         super(message, cause);

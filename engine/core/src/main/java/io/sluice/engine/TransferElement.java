@@ -5,10 +5,10 @@ import java.util.Objects;
 /**
  * One element of a vectored transfer.
  *
- * @param local the region of this engine: the source of a write, the target of a read
- * @param localOffset bytes from its start
+ * @param local this engine's region: the source of a write, the target of a read
+ * @param localOffset bytes from the region's start
  * @param remote the peer's region: the target of a write, the source of a read
- * @param remoteOffset bytes from its start
+ * @param remoteOffset bytes from the region's start
  * @param length bytes, 0 or more
  */
 public record TransferElement(

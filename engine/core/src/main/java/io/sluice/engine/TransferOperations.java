@@ -3,34 +3,34 @@ package io.sluice.engine;
 import java.util.List;
 
 /**
- * The operations on a peer's memory over one connection. {@link Connection} itself submits at once;
- * {@link Connection#prepared()} gives transfers that are submitted by {@link PreparedTransfer#start()}, which then throws
- * what is said here of waiting and ended connections. All methods may be called from any thread; callbacks are called on a
- * poller's thread.
+ * The operations on a peer's memory over one connection. {@link Connection} submits them immediately. {@link
+ * Connection#prepared()} returns transfers that {@link PreparedTransfer#start()} submits; {@code start} then throws
+ * {@link TooManyPendingException} and {@link ConnectionLostException}. All methods may be called from any thread;
+ * callbacks run on a poller's thread, with the exceptions that {@link TransferCallback} describes.
  *
- * @param <T> what the operations return
+ * @param <T> the type that the operations return
  */
 public interface TransferOperations<T extends Transfer> {
     /**
      * Writes into the peer's region.
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the start of the local range, in bytes
      * @param remote the target, attached on the connection
-     * @param remoteOffset where it begins, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param length bytes, 0 or more
-     * @param options deadline and the like
-     * @param callback the terminal signal. Success means that the target's engine has acknowledged the bytes (tcp), its
-     *     adapter has (verbs), or they are stored (shm). Errors: {@link RemoteAccessException},
-     *     {@link TransferTimeoutException}, {@link TransferCancelledException}, {@link RegionClosedException},
-     *     {@link OutcomeUnknownException}, {@link ConnectionLostException}
+     * @param options deadline, priority and events
+     * @param callback receives the terminal signal. Success means that the target's engine (tcp) or adapter (verbs) has
+     *     acknowledged the bytes, or that they are stored (shm). Errors: {@link RemoteAccessException}, {@link
+     *     TransferTimeoutException}, {@link TransferCancelledException}, {@link RegionClosedException}, {@link
+     *     OutcomeUnknownException}, {@link ConnectionLostException}
      * @return the transfer
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if the remote region may not be written
      * @throws IllegalArgumentException if the local region belongs to another engine or the remote one to another
      *     connection
-     * @throws MemoryNotAccessibleException if the connection's transport does not access the local region's memory
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws MemoryNotAccessibleException if the connection's transport cannot access the local region's memory
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T write(
@@ -46,18 +46,19 @@ public interface TransferOperations<T extends Transfer> {
      * Reads from the peer's region. On success the bytes are final.
      *
      * @param local the target
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the start of the local range, in bytes
      * @param remote the source, attached on the connection
-     * @param remoteOffset where it begins, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param length bytes, 0 or more
-     * @param options deadline and the like
-     * @param callback the terminal signal; errors as for {@link #write}, without {@link OutcomeUnknownException}
+     * @param options deadline, priority and events
+     * @param callback receives the terminal signal; errors as for {@link #write}, without {@link
+     *     OutcomeUnknownException}
      * @return the transfer
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if the remote region may not be read
      * @throws IllegalArgumentException as for {@link #write}
-     * @throws MemoryNotAccessibleException if the connection's transport does not access the local region's memory
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws MemoryNotAccessibleException if the connection's transport cannot access the local region's memory
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T read(
@@ -70,24 +71,25 @@ public interface TransferOperations<T extends Transfer> {
             TransferCallback callback);
 
     /**
-     * Writes into the peer's region and adds to a signal there after the bytes are visible; one work request where the
-     * transport can. If the write fails, the signal is left alone; if the signal is refused, the bytes are written.
+     * Writes into the peer's region and adds to a signal there after the bytes are visible, in one work request if the
+     * transport supports it. If the write fails, the signal is not changed; if the signal is refused, the bytes are
+     * written.
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the start of the local range, in bytes
      * @param remote the target, attached on the connection
-     * @param remoteOffset where it begins, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param length bytes, 0 or more
-     * @param signal what to do to which signal; its region is attached on the same connection
-     * @param options deadline and the like
-     * @param callback the terminal signal; success means that the signal is updated. Errors as for {@link #write};
-     *     {@link OutcomeUnknownException} also means that the signal may or may not be updated
+     * @param signal the signal and its update; its region is attached on the same connection
+     * @param options deadline, priority and events
+     * @param callback receives the terminal signal. Success means that the signal is updated. Errors as for {@link
+     *     #write}; {@link OutcomeUnknownException} also means that the signal may or may not be updated
      * @return the transfer
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if a remote region may not be written
      * @throws IllegalArgumentException as for {@link #write}
-     * @throws MemoryNotAccessibleException if the connection's transport does not access the local region's memory
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws MemoryNotAccessibleException if the connection's transport cannot access the local region's memory
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T writeWithSignal(
@@ -101,20 +103,20 @@ public interface TransferOperations<T extends Transfer> {
             TransferCallback callback);
 
     /**
-     * Writes a value of a few bytes that needs no local region.
+     * Writes a value of up to 8 bytes, without a local region.
      *
      * @param remote the target, attached on the connection
-     * @param remoteOffset where to write, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param value its low-order bytes are written, the lowest first
-     * @param bytes how many, 1 to 8
-     * @param options deadline and the like
-     * @param callback the terminal signal; errors as for {@link #write}
+     * @param bytes the number of bytes, 1 to 8
+     * @param options deadline, priority and events
+     * @param callback receives the terminal signal; errors as for {@link #write}
      * @return the transfer
      * @throws IndexOutOfBoundsException if the range leaves the region
      * @throws RemoteAccessException if the remote region may not be written
      * @throws IllegalArgumentException if the number of bytes is out of range, or the remote region belongs to another
      *     connection
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T put(
@@ -128,56 +130,56 @@ public interface TransferOperations<T extends Transfer> {
     /**
      * Adds to a signal of the peer.
      *
-     * @param signal what to do to which signal. {@link SignalOrder#STRONG} is after all writes, puts, signals and
-     *     atomic operations submitted before on this connection, not after reads: to tell that a read is done, signal from
+     * @param signal the signal and its update. {@link SignalOrder#STRONG} follows all writes, puts, signals and atomic
+     *     operations submitted earlier on this connection, but not reads: to announce that a read is done, signal from
      *     its callback. {@link SignalOrder#WEAK} waits for nothing
-     * @param options deadline and the like
-     * @param callback the terminal signal; success means that the signal is updated. {@link OutcomeUnknownException} means
-     *     that the connection ended on the way: it is not sent again
+     * @param options deadline, priority and events
+     * @param callback receives the terminal signal. Success means that the signal is updated. {@link
+     *     OutcomeUnknownException} means that the connection ended meanwhile; the signal is not sent again
      * @return the transfer
      * @throws RemoteAccessException if the remote region may not be written
      * @throws IllegalArgumentException if the remote region belongs to another connection
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T signal(SignalUpdate signal, TransferOptions options, TransferCallback callback);
 
     /**
-     * Adds to a 64-bit word of the peer, atomically in the region's {@link AtomicDomain}, and fetches what it held before.
-     * The word is in the peer's byte order.
+     * Adds to a 64-bit word of the peer, atomically in the region's {@link AtomicDomain}, and returns the previous
+     * value. The word is in the peer's byte order.
      *
      * @param remote the region, attached on the connection
-     * @param remoteOffset where the word lies, in bytes; a multiple of 8
-     * @param addend what to add; wraps around as Java's addition does
-     * @param options deadline and the like
-     * @param callback the terminal signal; errors as for {@link #write}. {@link OutcomeUnknownException} means that the
-     *     connection ended on the way: it is never sent again
+     * @param remoteOffset the offset of the word, in bytes; a multiple of 8
+     * @param addend the number to add; wraps around like Java's addition
+     * @param options deadline, priority and events
+     * @param callback receives the terminal signal; errors as for {@link #write}. {@link OutcomeUnknownException} means
+     *     that the connection ended meanwhile; the operation is never sent again
      * @return the transfer
      * @throws IndexOutOfBoundsException if the word leaves the region
      * @throws RemoteAccessException if the remote region may not be both read and written
      * @throws IllegalArgumentException if the offset is not a multiple of 8, or the remote region belongs to another
      *     connection
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions options, FetchCallback callback);
 
     /**
-     * Replaces a 64-bit word of the peer if it holds what is expected, atomically in the region's {@link AtomicDomain},
-     * and fetches what it held before: it was replaced if that is what was expected.
+     * Replaces a 64-bit word of the peer if it has the expected value, atomically in the region's {@link AtomicDomain},
+     * and returns the previous value. The word was replaced if that equals the expected value.
      *
      * @param remote the region, attached on the connection
-     * @param remoteOffset where the word lies, in bytes; a multiple of 8
-     * @param expected what it must hold
-     * @param replacement what it holds then
-     * @param options deadline and the like
-     * @param callback the terminal signal; errors as for {@link #fetchAdd}
+     * @param remoteOffset the offset of the word, in bytes; a multiple of 8
+     * @param expected the expected value
+     * @param replacement the new value
+     * @param options deadline, priority and events
+     * @param callback receives the terminal signal; errors as for {@link #fetchAdd}
      * @return the transfer
      * @throws IndexOutOfBoundsException if the word leaves the region
      * @throws RemoteAccessException if the remote region may not be both read and written
      * @throws IllegalArgumentException if the offset is not a multiple of 8, or the remote region belongs to another
      *     connection
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T compareAndSwap(
@@ -193,13 +195,13 @@ public interface TransferOperations<T extends Transfer> {
      *
      * @param elements copied; not empty
      * @param options for the transfer as a whole
-     * @param callback each element's result, then the terminal signal
+     * @param callback receives each element's result and then the terminal signal
      * @return the transfer
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if a remote region may not be written
      * @throws IllegalArgumentException as for {@link #write}, and if there is no element
-     * @throws MemoryNotAccessibleException if the connection's transport does not access a local region's memory
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws MemoryNotAccessibleException if the connection's transport cannot access a local region's memory
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T writeVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback);
@@ -209,37 +211,37 @@ public interface TransferOperations<T extends Transfer> {
      *
      * @param elements copied; not empty
      * @param options for the transfer as a whole
-     * @param callback each element's result, then the terminal signal
+     * @param callback receives each element's result and then the terminal signal
      * @return the transfer
      * @throws IndexOutOfBoundsException if a range leaves its region
      * @throws RemoteAccessException if a remote region may not be read
      * @throws IllegalArgumentException as for {@link #read}, and if there is no element
-     * @throws MemoryNotAccessibleException if the connection's transport does not access a local region's memory
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws MemoryNotAccessibleException if the connection's transport cannot access a local region's memory
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T readVectored(List<TransferElement> elements, TransferOptions options, VectoredTransferCallback callback);
 
     /**
-     * Writes many pages of one size as one transfer, by their numbers, as a block table has them. It is checked once, and takes one
-     * operation credit for each chunk, and not for each page. The order in which pages are moved is undefined: what a page holds
-     * that is listed twice as a target is one of what was moved there, or parts of several.
+     * Writes many pages of one size as one transfer, by page number as in a block table. The list is checked once and
+     * takes one operation credit for each chunk, not for each page. The order of the pages is undefined: a target page
+     * that is listed twice ends with the content of either, or parts of both.
      *
      * @param local the source
-     * @param localPages numbers of the pages in the local region, one or more: page n begins at n × pageBytes; copied
+     * @param localPages the page numbers in the local region, one or more; page n begins at n × pageBytes; copied
      * @param remote the target, attached on the connection
-     * @param remotePages numbers of the pages in the remote region, as many; page i of one list goes to page i of the other;
-     *     copied
-     * @param pageBytes how long a page is, 1 or more
+     * @param remotePages the page numbers in the remote region, as many; page i of one list goes to page i of the
+     *     other; copied
+     * @param pageBytes the length of a page in bytes, 1 or more
      * @param options for the transfer as a whole
-     * @param callback the terminal signal, with the pages that failed; errors as for {@link #write}, within
-     *     {@link PagesFailedException} where they are those of some pages
+     * @param callback receives the terminal signal, with the pages that failed; errors as for {@link #write}, within
+     *     {@link PagesFailedException} if they concern some of the pages
      * @return the transfer
      * @throws IndexOutOfBoundsException if a page leaves its region; the message names the first that does
      * @throws RemoteAccessException if the remote region may not be written
-     * @throws IllegalArgumentException as for {@link #write}, and if there is no page, the counts differ, or pageBytes is out of
-     *     range
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws IllegalArgumentException as for {@link #write}, and if there is no page, the counts differ, or pageBytes
+     *     is out of range
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T writePages(
@@ -252,22 +254,22 @@ public interface TransferOperations<T extends Transfer> {
             PageCallback callback);
 
     /**
-     * As {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions, PageCallback)}, by the pages' offsets,
-     * which need not be multiples of anything.
+     * Does the same as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions,
+     * PageCallback)}, with offsets in place of page numbers. Offsets need no alignment.
      *
      * @param local the source
-     * @param localOffsets where the pages begin in the local region, in bytes, one or more; copied
+     * @param localOffsets the offsets of the pages in the local region, in bytes, one or more; copied
      * @param remote the target, attached on the connection
-     * @param remoteOffsets where they begin in the remote region, in bytes, as many; copied
-     * @param pageBytes how long a page is, 1 or more
+     * @param remoteOffsets the offsets of the pages in the remote region, in bytes, as many; copied
+     * @param pageBytes the length of a page in bytes, 1 or more
      * @param options for the transfer as a whole
-     * @param callback the terminal signal, with the pages that failed
+     * @param callback receives the terminal signal, with the pages that failed
      * @return the transfer
      * @throws IndexOutOfBoundsException if a page leaves its region; the message names the first that does
      * @throws RemoteAccessException if the remote region may not be written
-     * @throws IllegalArgumentException as for {@link #write}, and if there is no page, the counts differ, or pageBytes is out of
-     *     range
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws IllegalArgumentException as for {@link #write}, and if there is no page, the counts differ, or pageBytes
+     *     is out of range
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T writePages(
@@ -280,25 +282,25 @@ public interface TransferOperations<T extends Transfer> {
             PageCallback callback);
 
     /**
-     * Reads many pages of one size as one transfer, by their numbers, as a block table has them. It is checked once, and takes one
-     * operation credit for each chunk, and not for each page. The order in which pages are moved is undefined: what a page holds
-     * that is listed twice as a target is one of what was moved there, or parts of several.
+     * Reads many pages of one size as one transfer, by page number as in a block table. The list is checked once and
+     * takes one operation credit for each chunk, not for each page. The order of the pages is undefined: a target page
+     * that is listed twice ends with the content of either, or parts of both.
      *
      * @param local the target
-     * @param localPages numbers of the pages in the local region, one or more: page n begins at n × pageBytes; copied
+     * @param localPages the page numbers in the local region, one or more; page n begins at n × pageBytes; copied
      * @param remote the source, attached on the connection
-     * @param remotePages numbers of the pages in the remote region, as many; page i of one list comes from page i of the other;
-     *     copied
-     * @param pageBytes how long a page is, 1 or more
+     * @param remotePages the page numbers in the remote region, as many; page i of one list comes from page i of the
+     *     other; copied
+     * @param pageBytes the length of a page in bytes, 1 or more
      * @param options for the transfer as a whole
-     * @param callback the terminal signal, with the pages that failed; errors as for {@link #read}, within
-     *     {@link PagesFailedException} where they are those of some pages
+     * @param callback receives the terminal signal, with the pages that failed; errors as for {@link #read}, within
+     *     {@link PagesFailedException} if they concern some of the pages
      * @return the transfer
      * @throws IndexOutOfBoundsException if a page leaves its region; the message names the first that does
      * @throws RemoteAccessException if the remote region may not be read
-     * @throws IllegalArgumentException as for {@link #read}, and if there is no page, the counts differ, or pageBytes is out of
-     *     range
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws IllegalArgumentException as for {@link #read}, and if there is no page, the counts differ, or pageBytes
+     *     is out of range
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T readPages(
@@ -311,22 +313,22 @@ public interface TransferOperations<T extends Transfer> {
             PageCallback callback);
 
     /**
-     * As {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions, PageCallback)}, by the pages' offsets,
-     * which need not be multiples of anything.
+     * Does the same as {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long, TransferOptions,
+     * PageCallback)}, with offsets in place of page numbers. Offsets need no alignment.
      *
      * @param local the target
-     * @param localOffsets where the pages begin in the local region, in bytes, one or more; copied
+     * @param localOffsets the offsets of the pages in the local region, in bytes, one or more; copied
      * @param remote the source, attached on the connection
-     * @param remoteOffsets where they begin in the remote region, in bytes, as many; copied
-     * @param pageBytes how long a page is, 1 or more
+     * @param remoteOffsets the offsets of the pages in the remote region, in bytes, as many; copied
+     * @param pageBytes the length of a page in bytes, 1 or more
      * @param options for the transfer as a whole
-     * @param callback the terminal signal, with the pages that failed
+     * @param callback receives the terminal signal, with the pages that failed
      * @return the transfer
      * @throws IndexOutOfBoundsException if a page leaves its region; the message names the first that does
      * @throws RemoteAccessException if the remote region may not be read
-     * @throws IllegalArgumentException as for {@link #read}, and if there is no page, the counts differ, or pageBytes is out of
-     *     range
-     * @throws TooManyPendingException if too many transfers wait already
+     * @throws IllegalArgumentException as for {@link #read}, and if there is no page, the counts differ, or pageBytes
+     *     is out of range
+     * @throws TooManyPendingException if too many transfers are pending
      * @throws ConnectionLostException if the connection has ended
      */
     T readPages(

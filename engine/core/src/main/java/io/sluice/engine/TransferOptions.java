@@ -5,13 +5,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one transfer is carried out.
+ * Options of one transfer.
  *
- * @param deadline the longest time from submission to the terminal signal, waiting for credits included; positive, at most
- *     365 days, or {@code null} for none (the connection's liveness time-out still bounds it once it is posted)
+ * @param deadline the longest time from submission to the terminal signal, including the wait for credits; positive, at
+ *     most 365 days, or {@code null} for none (the liveness time-out still bounds a posted transfer)
  * @param priority which waiting transfers go first
- * @param startAfter what must happen before the transfer may be posted, or {@code null} for nothing
- * @param completeInto what the end of the transfer brings about, or {@code null} for nothing but its callback
+ * @param startAfter the event that must happen before the transfer is posted, or {@code null}
+ * @param completeInto the event that the end of the transfer completes, or {@code null} for the callback alone
  */
 public record TransferOptions(
         @Nullable Duration deadline,
@@ -30,7 +30,7 @@ public record TransferOptions(
     }
 
     /**
-     * No deadline, normal priority, no event.
+     * Returns options without a deadline, with normal priority and no event.
      *
      * @return the defaults
      */
@@ -39,7 +39,7 @@ public record TransferOptions(
     }
 
     /**
-     * The same with a deadline.
+     * Returns these options with a deadline.
      *
      * @param time the longest time from submission to the terminal signal
      * @return new options
@@ -49,7 +49,7 @@ public record TransferOptions(
     }
 
     /**
-     * The same with a priority.
+     * Returns these options with a priority.
      *
      * @param value which waiting transfers go first
      * @return new options
@@ -59,11 +59,12 @@ public record TransferOptions(
     }
 
     /**
-     * The same, but started by an event. The transfer is submitted at once: it counts as pending, its deadline runs, a
-     * notification or {@code STRONG} signal submitted after it waits for it. It takes no credit before the event, unless
-     * it is a {@link StreamEvent} that the connection's transport waits for on the device.
+     * Returns these options with an event that starts the transfer. The transfer is submitted immediately: it counts as
+     * pending, its deadline runs, and notifications and {@code STRONG} signals submitted after it wait for it. It takes
+     * no credit before the event, unless that is a {@link StreamEvent} for which the connection's transport waits on
+     * the device.
      *
-     * @param event what must happen first
+     * @param event the event that must happen first
      * @return new options
      */
     public TransferOptions startAfter(StartEvent event) {
@@ -71,10 +72,10 @@ public record TransferOptions(
     }
 
     /**
-     * The same, but its end completes an event, too; on the device, if it is a {@link StreamCompletion} that the connection's
-     * transport completes into.
+     * Returns these options with an event that the end of the transfer completes: on the device, if it is a {@link
+     * StreamCompletion} into which the connection's transport completes.
      *
-     * @param event what the end brings about
+     * @param event the event to complete
      * @return new options
      */
     public TransferOptions completeInto(CompletionEvent event) {

@@ -3,16 +3,17 @@ package io.sluice.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one transfer, or one element of a vectored transfer, ended.
+ * The result of a transfer or of one element of a vectored transfer.
  *
- * @param element the element's place in its list; 0 for a single transfer
- * @param bytes how many bytes were moved: the length for a success, 0 otherwise (bytes of a failed write are undefined)
+ * @param element the element's position in its list; 0 for a single transfer
+ * @param bytes the number of bytes moved: the length for a success, 0 otherwise (the target of a failed write is
+ *     undefined)
  * @param error {@code null} for success
  */
 public record TransferResult(
         int element, long bytes, @Nullable SluiceException error) {
     /**
-     * Whether it succeeded.
+     * Returns whether the transfer or element succeeded.
      *
      * @return true if there is no error
      */

@@ -4,226 +4,228 @@ import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.EngineMetrics.Outcome;
 
 /**
- * The work of one transport of an engine, read live. Counters only grow. All methods may be called from any thread and
- * cost a few reads for each poller and connection.
+ * The metrics of one transport of an engine, read live. Counters only grow. All methods may be called from any thread
+ * and cost a few reads for each poller and connection.
  */
 public interface TransportMetrics {
-    /** Whether a lane or a rail of an open connection can be used. */
+    /** The state of a lane or rail of an open connection. */
     enum PathState {
-        /** The path carries transfers. */
+        /** It carries transfers. */
         UP,
-        /** The path is being fenced and set up again. */
+        /** It is being fenced and set up again. */
         HEALING,
-        /** The path has failed; the connection continues without it. */
+        /** It has failed; the connection continues without it. */
         DOWN
     }
 
     /**
-     * Which transport it is.
+     * Returns the transport.
      *
-     * @return as {@link Connection#transport()} gives it
+     * @return the name, as {@link Connection#transport()} returns it
      */
     String name();
 
     /**
-     * Operations that ended: each element counts. A submission to a connection that has ended counts as {@link
-     * Outcome#ERROR}.
+     * Returns the number of operations that ended. Each element of a vectored transfer counts. A submission to a
+     * connection that has ended counts as {@link Outcome#ERROR}.
      *
-     * @param operation what they did
-     * @param outcome how they ended
+     * @param operation the kind of operation
+     * @param outcome how the operations ended
      * @return the count
      */
     long operations(Operation operation, Outcome outcome);
 
     /**
-     * The length of the operations that ended. Those that succeeded have moved as much; the others were to, and have moved any
-     * part of it.
+     * Returns the total length of the operations that ended. Successful operations moved that many bytes; others may
+     * have moved any part of them.
      *
-     * @param operation what they did
-     * @param outcome how they ended
+     * @param operation the kind of operation
+     * @param outcome how the operations ended
      * @return bytes
      */
     long bytes(Operation operation, Outcome outcome);
 
     /**
-     * Operations that ended with {@link Outcome#ERROR} or {@link Outcome#TIMEOUT}.
+     * Returns the number of operations that ended with {@link Outcome#ERROR} or {@link Outcome#TIMEOUT}.
      *
-     * @param kind of error
+     * @param kind the kind of error
      * @return the count
      */
     long errors(ErrorKind kind);
 
     /**
-     * From the submission of a transfer, or the event that it starts after, to the end of each of its operations that succeeded.
+     * Returns the durations of successful operations, from the submission of the transfer or the event that starts it
+     * to the end of the operation.
      *
-     * <p>Every transfer that a poller completes is timed. Every one that the calling thread executes itself, as small
-     * ones on shm, is counted, but of those of at most 64 KiB only every 16th of a thread to one peer is timed: the
-     * others count as having taken as long as the last one that was timed, and are in the sum up to 16 later, or never
-     * if their thread ends before. All elements of such a vectored transfer count with the time of the whole. They wait
-     * for no credit, so {@link #creditWait} is 0 for them, and {@link #completion} all of their time.
+     * <p>Every transfer that a poller completes is timed. Transfers that the calling thread executes, such as small
+     * ones on shm, are all counted, but of those up to 64 KiB only every 16th of a thread to one peer is timed. The
+     * others count with the time of the last one that was timed, and enter the sum up to 16 transfers later, or never
+     * if their thread ends first. All elements of such a vectored transfer count with the time of the whole. These
+     * transfers wait for no credit, so their {@link #creditWait} is 0 and their {@link #completion} is the whole time.
      *
-     * @param operation what they did
-     * @return a snapshot, whose count is {@link #operations} with {@link Outcome#SUCCESS} or, while transfers run, nearly that
+     * @param operation the kind of operation
+     * @return a snapshot; its count is {@link #operations} with {@link Outcome#SUCCESS}, approximately while transfers
+     *     run
      */
     LatencyHistogram duration(Operation operation);
 
     /**
-     * The first part of {@link #duration}: until the operation was posted. It had to wait for credits, for what its order puts
-     * before it, or for the endpoint's room.
+     * Returns the first part of {@link #duration}: the time until the operation was posted, spent waiting for credits,
+     * for operations that it must follow, or for room in the endpoint.
      *
-     * @param operation what they did
+     * @param operation the kind of operation
      * @return a snapshot
      */
     LatencyHistogram creditWait(Operation operation);
 
     /**
-     * The rest of {@link #duration}: from the first work request that was posted to the last completion.
+     * Returns the second part of {@link #duration}: from the first posted work request to the last completion.
      *
-     * @param operation what they did
+     * @param operation the kind of operation
      * @return a snapshot
      */
     LatencyHistogram completion(Operation operation);
 
     /**
-     * Bytes that the transport's data path has sent: with its framing, and with what was sent again.
+     * Returns the number of bytes that the data path sent, including framing and bytes that were sent again.
      *
      * @return bytes
      */
     long wireBytesSent();
 
     /**
-     * Bytes that the transport's data path has received, framing included. Where the hardware stores what a peer writes this side
-     * knows of no byte.
+     * Returns the number of bytes that the data path received, including framing. Bytes that hardware stores without
+     * this side's help are not counted.
      *
      * @return bytes
      */
     long wireBytesReceived();
 
     /**
-     * Work requests that endpoints have accepted.
+     * Returns the number of work requests that endpoints accepted.
      *
      * @return the count
      */
     long chunks();
 
     /**
-     * Work requests that were posted again behind a fence.
+     * Returns the number of work requests posted again behind a fence.
      *
      * @return the count
      */
     long resentChunks();
 
     /**
-     * Fences that were asked for because a lane has failed.
+     * Returns the number of fences requested because a lane failed.
      *
      * @return the count
      */
     long fences();
 
     /**
-     * Work requests that are posted and not completed.
+     * Returns the number of work requests posted and not completed.
      *
-     * @return the count, now
+     * @return the current count
      */
     int queueDepth();
 
     /**
-     * Bytes that peers wrote into this engine's regions, where this side takes part.
+     * Returns the number of bytes that peers wrote into this engine's regions, as far as this side takes part.
      *
      * @return bytes
      */
     long servedWriteBytes();
 
     /**
-     * Bytes that peers read out of this engine's regions, where this side takes part.
+     * Returns the number of bytes that peers read from this engine's regions, as far as this side takes part.
      *
      * @return bytes
      */
     long servedReadBytes();
 
     /**
-     * Requests of peers that were refused.
+     * Returns the number of peers' requests that were refused.
      *
      * @return the count
      */
     long refused();
 
     /**
-     * Open connections.
+     * Returns the number of open connections.
      *
-     * @return the count, now
+     * @return the current count
      */
     int connections();
 
     /**
-     * Peers whose connection was lost and that have no other one now. They are forgotten a while after.
+     * Returns the number of peers whose connection was lost recently and that have no other connection.
      *
-     * @return the count, now
+     * @return the current count
      */
     int lostPeers();
 
     /**
-     * Connections that were established.
+     * Returns the number of connections established.
      *
      * @return the count
      */
     long connectionsOpened();
 
     /**
-     * Connections that were lost.
+     * Returns the number of connections lost.
      *
      * @return the count
      */
     long connectionsLost();
 
     /**
-     * Connections that were established to a peer whose connection had been lost before.
+     * Returns the number of connections established to a peer whose connection had been lost.
      *
      * @return the count
      */
     long connectionsReconnected();
 
     /**
-     * Lanes of open connections.
+     * Returns the number of lanes of open connections in a state.
      *
-     * @param state in which they are
-     * @return the count, now
+     * @param state the state
+     * @return the current count
      */
     int lanes(PathState state);
 
     /**
-     * Rails of open connections: adapters that they are spread over.
+     * Returns the number of rails (adapters) of open connections in a state.
      *
-     * @param state in which they are
-     * @return the count, now; 0 for a transport without rails
+     * @param state the state
+     * @return the current count; 0 for a transport without rails
      */
     int rails(PathState state);
 
     /**
-     * Heartbeat intervals in which nothing was heard of a peer.
+     * Returns the number of heartbeat intervals without a message from the peer.
      *
      * @return the count
      */
     long heartbeatsMissed();
 
     /**
-     * Notifications that peers have sent.
+     * Returns the number of notifications received from peers.
      *
      * @return the count
      */
     long notificationsReceived();
 
     /**
-     * How many notifications the peers will take now.
+     * Returns the number of notifications that the peers accept now.
      *
      * @return the count, over all open connections
      */
     long notificationCredits();
 
     /**
-     * Notifications that wait for credits, or for what they come after.
+     * Returns the number of notifications that wait for credits or for earlier operations.
      *
-     * @return the count, now
+     * @return the current count
      */
     int notificationsWaiting();
 }

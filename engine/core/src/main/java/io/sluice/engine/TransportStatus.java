@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
  * Whether a transport can be used on this machine.
  *
  * @param name as in {@link EngineOptions#transports()}
- * @param unavailable {@code null} if it is available, else why not and what to do
- * @param cause what was thrown when it was tried, or {@code null}
- * @param devices what it finds to use, one line for each; empty if it needs no device
+ * @param unavailable {@code null} if the transport is available, else why not and what to do
+ * @param cause the exception that the attempt threw, or {@code null}
+ * @param devices the devices that it can use, one line each; empty if it needs none
  */
 public record TransportStatus(
         String name, @Nullable String unavailable, @Nullable Throwable cause, List<String> devices) {
@@ -19,20 +19,20 @@ public record TransportStatus(
     }
 
     /**
-     * Of a transport that needs no device, or has none.
+     * Creates the status of a transport that needs no device or has none.
      *
      * @param name as in {@link EngineOptions#transports()}
-     * @param unavailable {@code null} if it is available, else why not and what to do
-     * @param cause what was thrown when it was tried, or {@code null}
+     * @param unavailable {@code null} if the transport is available, else why not and what to do
+     * @param cause the exception that the attempt threw, or {@code null}
      */
     public TransportStatus(String name, @Nullable String unavailable, @Nullable Throwable cause) {
         this(name, unavailable, cause, List.of());
     }
 
     /**
-     * Whether it can be used.
+     * Returns whether the transport can be used.
      *
-     * @return true if nothing is in the way
+     * @return true if it is available
      */
     public boolean isAvailable() {
         return unavailable == null;

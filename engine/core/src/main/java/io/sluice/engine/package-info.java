@@ -1,5 +1,5 @@
 /**
- * The callback-level transfer engine: regions, connections, transfers and their terminal signals.
+ * The transfer engine with callbacks: regions, connections, transfers and their terminal signals.
  *
  * <p>Start at {@link io.sluice.engine.TransferEngine}. Nothing here depends on a reactive library.
  */
