@@ -5,7 +5,7 @@ import reactor.blockhound.integration.BlockHoundIntegration;
 module io.sluice.reactor {
     requires static org.jspecify;
     requires static reactor.blockhound;
-    // Only to observe transfers, and not transitive: all other users would need them to compile.
+    // Needed only to observe transfers. Not transitive, or all other users would need them to compile.
     requires static micrometer.observation;
     requires static micrometer.commons;
     requires static context.propagation;

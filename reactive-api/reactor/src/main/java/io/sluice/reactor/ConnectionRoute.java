@@ -4,7 +4,7 @@ import io.sluice.engine.Connection;
 import io.sluice.engine.TransferElement;
 
 /**
- * All elements take one connection, which refuses those of another.
+ * Routes all elements over one connection, which refuses those of another.
  *
  * @param connection the connection
  */

@@ -17,24 +17,24 @@ import reactor.util.concurrent.Queues;
 /**
  * Takes items from a source that several threads may serve and hands them to one subscriber, one at a time.
  *
- * <p>It asks the source for no more than the subscriber's demand, and for no more than a limit ahead of what it has
- * handed over; so each item that comes can be handed over at once, and what waits here is bounded by the limit. All
- * that touches the subscriber or the source's demand is done by whichever thread finds no other at it. A source that
- * delivers inside the call that asks it finds its own thread at it, and so never deepens the stack.
+ * <p>It requests no more from the source than the subscriber's demand, and at most a limit ahead of the items emitted;
+ * so each arriving item can be emitted immediately, and the limit bounds what waits here. All work on the subscriber
+ * and the source's demand is done by the first thread that finds no other doing it (the working thread). A source that
+ * delivers inside a request finds its own thread working, so it never deepens the stack.
  *
  * @param <T> what the subscriber receives
  */
 abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
-    /** Items come. */
+    /** Items may arrive. */
     private static final int ACTIVE = 0;
 
-    /** The source has nothing more to give but what is on its way. */
+    /** The source has ended; items in flight may still arrive. */
     private static final int ENDED = 1;
 
-    /** Something failed, and the source is being stopped. */
+    /** An error occurred and the source is being stopped. */
     private static final int STOPPING = 2;
 
-    /** The source is stopped; the error goes out after the items that came before it. */
+    /** The source is stopped; the error follows the items that arrived before it. */
     private static final int FAILED = 3;
 
     /** The terminal signal was given. */
@@ -69,22 +69,23 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
     private volatile long requested;
     private volatile @Nullable Throwable failure;
 
-    /** How often work was announced since a thread took to it. Starts at 1, as if a thread were at it: see begin. */
+    /**
+     * How often work was announced since a thread began to work. Starts at 1, as if a thread were working: see begin.
+     */
     private volatile int work = 1;
 
-    /** How many items the source was asked for. Touched only by the thread at work, as the next field. */
+    /** How many items were requested from the source. Like the next field, used only by the working thread. */
     private long taken;
 
     private long emitted;
 
     /**
-     * Makes one.
+     * Creates a relay.
      *
      * @param actual the subscriber
-     * @param limit how many items may have been asked for and not handed over, at least 1
-     * @param leastTake how many of those must be free before the source is asked for more, if there is demand for them;
-     *     at least 1, at most the limit
-     * @param worker hands the items over, or {@code null} for whichever thread brings them
+     * @param limit the most items requested and not emitted, at least 1
+     * @param leastTake how many of those must be free before more are requested, if there is demand; 1 to the limit
+     * @param worker emits the items, or {@code null} for the threads that deliver them
      */
     DemandRelay(CoreSubscriber<? super T> actual, int limit, int leastTake, @Nullable Worker worker) {
         this.actual = actual;
@@ -93,37 +94,37 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
         this.worker = worker;
     }
 
-    /** Asks the source for so many items more. They may come at once, inside the call. */
+    /** Requests more items from the source. They may arrive inside the call. */
     abstract void take(long count);
 
-    /** How many items the source can still be asked for, if it knows. For the thread at work only. */
+    /** Returns how many items the source still has, if it knows. Only for the working thread. */
     long left() {
         return Long.MAX_VALUE;
     }
 
-    /** Stops the source, and what it has under way. Called at most once. */
+    /** Stops the source and its work in flight. Called at most once. */
     abstract void stop();
 
-    /** Whether all items have come, if the source has ended and so many were handed over. */
+    /** Whether all items have arrived, given the number emitted and that the source has ended. */
     abstract boolean complete(long handedOver);
 
-    /** The end of a source that ended well: an error, or {@code null} for a completion. */
+    /** Returns the terminal signal after a normal end of the source: an error, or {@code null} for a completion. */
     abstract @Nullable Throwable verdict();
 
-    /** An item is about to be handed over. */
+    /** Called before an item is emitted. */
     void emitting(T item) {}
 
-    /** Opens the gate, once the subscriber has its subscription and the source can be asked. Called once. */
+    /** Starts the work, once the subscriber has its subscription and the source can be requested from. Called once. */
     final void begin() {
         schedule();
     }
 
-    /** Whether the source may still be asked and its items are wanted. */
+    /** Whether items may still be requested and are wanted. */
     final boolean isActive() {
         return state == ACTIVE;
     }
 
-    /** Whether items that come now are still wanted. */
+    /** Whether items that arrive now are still wanted. */
     final boolean wantsItems() {
         return state <= ENDED;
     }
@@ -133,13 +134,13 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
         return state == CANCELLED;
     }
 
-    /** An item came. */
+    /** Called when an item arrives. */
     final void arrived(T item) {
         arrived.offer(item);
         drain();
     }
 
-    /** The source has nothing more to give but what is on its way. */
+    /** Called when the source has ended; items in flight may still arrive. */
     final void ended() {
         if (STATE.compareAndSet(this, ACTIVE, ENDED)) {
             drain();
@@ -147,23 +148,24 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
     }
 
     /**
-     * Stops the source, and ends with an error after the items that have come.
+     * Stops the source and ends with an error after the items that have arrived.
      *
      * @param error the error
-     * @return false if the end was decided before
+     * @return false if the end was already decided
      */
     final boolean fail(Throwable error) {
         if (!FAILURE.compareAndSet(this, null, error) || !stopping()) {
             return false;
         }
-        // First the source, then the error: quiescence after the error includes the transfers that were stopped here.
+        // First stop the source, then signal the error: quiescence after the error must include the transfers stopped
+        // here.
         stop();
         STATE.compareAndSet(this, STOPPING, FAILED);
         drain();
         return true;
     }
 
-    /** As {@link #fail}; an error that comes after the end goes to the hook for such. */
+    /** Does the same as {@link #fail}; an error after the end goes to the hook for dropped errors. */
     final void failOrDrop(Throwable error) {
         if (!fail(error)) {
             Operators.onErrorDropped(error, actual.currentContext());
@@ -197,7 +199,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
                     stop();
                 }
                 drop();
-                // what arrived, and what still arrives, is discarded by the thread that drains
+                // the working thread discards items that arrived or still arrive
                 if (WORK.getAndIncrement(this) == 0) {
                     run();
                 }
@@ -213,7 +215,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
     }
 
     private void schedule() {
-        // after the end there is only something to discard, and the worker is gone
+        // after the end items can only be discarded, and the worker is gone
         if (worker == null || state >= TERMINATED) {
             run();
             return;
@@ -225,7 +227,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
         }
     }
 
-    /** The scheduler is gone. This thread is the one at work, and stays it for ever, so it may tell the subscriber. */
+    /** The scheduler rejects tasks. This thread is the working thread and stays it, so it may signal the subscriber. */
     private void rejected(RejectedExecutionException rejected) {
         if (stopping()) {
             stop();
@@ -240,7 +242,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
         discardArrived();
     }
 
-    /** Does what was announced, until nothing is left. For the thread at work only. */
+    /** Does the announced work until none is left. Only for the working thread. */
     @Override
     public final void run() {
         int announced = work;
@@ -289,7 +291,7 @@ abstract class DemandRelay<T> implements Subscription, Runnable, Scannable {
     private void takeMore() {
         long wanted = Math.min(requested - taken, left());
         long more = Math.min(limit - (taken - emitted), wanted);
-        // What is held back here is below the limit, so an item is under way whose arrival brings the next look.
+        // Fewer items than the limit are held back here, so another is in flight, and its arrival leads here again.
         if (more > 0 && (more >= leastTake || more == wanted) && state == ACTIVE) {
             taken += more;
             take(more);

@@ -10,7 +10,7 @@ import io.sluice.engine.TransferOptions;
 import io.sluice.engine.VectoredTransferCallback;
 import java.util.List;
 
-/** Which way the bytes go. */
+/** The direction of a transfer. */
 enum Direction {
     WRITE {
         @Override

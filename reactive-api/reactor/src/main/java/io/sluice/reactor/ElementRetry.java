@@ -17,8 +17,8 @@ import reactor.util.retry.RetryBackoffSpec;
 import reactor.util.retry.RetrySpec;
 
 /**
- * One subscriber's attempts. The fields need no guard: signals of one sequence come one after the other, and an attempt
- * starts after the one before it has ended.
+ * One subscriber's attempts. The fields need no synchronization: signals are serial, and an attempt starts after the
+ * previous one has ended.
  */
 final class ElementRetry {
     private final List<TransferElement> elements;
@@ -26,13 +26,13 @@ final class ElementRetry {
     private final Retry spec;
     private final Predicate<? super SluiceException> retryable;
 
-    /** Which elements have had their final result. */
+    /** Which elements have their final result. */
     private final boolean[] settled;
 
     /** The error of the last attempt of each element that is not settled. */
     private final @Nullable SluiceException[] errors;
 
-    /** The places of the elements of the attempt that is running. */
+    /** The positions of the elements of the current attempt. */
     private int[] pending = new int[0];
 
     /** The error of an attempt as a whole, which belongs to no element. */
@@ -79,7 +79,7 @@ final class ElementRetry {
                 .concatWith(Mono.defer(this::attemptEnded));
     }
 
-    /** Lets through what is final, and keeps what may be retried. */
+    /** Passes on final results and keeps those that may be retried. */
     private void sort(TransferResult result, SynchronousSink<TransferResult> sink) {
         int place = pending[result.element()];
         SluiceException error = result.error();
@@ -101,7 +101,7 @@ final class ElementRetry {
 
     private Flux<TransferResult> attemptFailed(Throwable error) {
         if (error instanceof ElementsFailedException) {
-            // Each of its elements has told its own error already.
+            // Each of its elements has already reported its error.
             return Flux.empty();
         }
         if (!(error instanceof SluiceException failure)) {
@@ -122,7 +122,8 @@ final class ElementRetry {
     }
 
     /**
-     * Ends the attempt with the error that the specification is to judge, or not at all if nothing is left to retry.
+     * Ends the attempt with the error that the specification decides about, or without an error if nothing is left to
+     * retry.
      */
     private Mono<TransferResult> attemptEnded() {
         if (breakage != null) {
@@ -140,12 +141,15 @@ final class ElementRetry {
         return first == null ? Mono.empty() : Mono.error(first);
     }
 
-    /** The specification retries no more. Its own error only says so; each element has a better one. */
+    /** Ends when the specification gives up. Its error says only that; each element has a better one. */
     private Flux<TransferResult> giveUp(Throwable error) {
         return breakage == null ? Flux.empty() : Flux.error(breakage);
     }
 
-    /** Elements that are not settled have failed for good, also if the specification ended the retries without an error. */
+    /**
+     * Emits the elements that are not settled as failures, even if the specification ended the retries without an
+     * error.
+     */
     private Flux<TransferResult> remaining() {
         return Flux.fromStream(() -> IntStream.of(unsettled()).boxed()).handle((place, sink) -> {
             SluiceException error = errors[place];

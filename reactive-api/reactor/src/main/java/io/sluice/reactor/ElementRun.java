@@ -7,13 +7,13 @@ import io.sluice.engine.VectoredTransferCallback;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Neighbours in a list of elements that are one transfer of the engine's, and so share what each costs it. */
+/** Neighbouring elements of a list that share one transfer of the engine, and so its cost. */
 final class ElementRun extends InFlightTransfer implements VectoredTransferCallback {
     private final VectoredRelay relay;
     private final int first;
     private final List<TransferElement> elements;
 
-    /** Which elements have ended. Touched by the engine's calls only, one at a time, as all that follows. */
+    /** Which elements have ended. Like the following fields, used only by the engine's calls, one at a time. */
     private final boolean[] ended;
 
     private int underWay;
@@ -41,7 +41,7 @@ final class ElementRun extends InFlightTransfer implements VectoredTransferCallb
             tell(index, error);
             return;
         }
-        // Behind its last result another transfer may be submitted, which may need this one's place in the engine.
+        // After the last result another transfer may be submitted, which may need this one's place in the engine.
         lastEnded = index;
         lastError = error;
         if (over) {

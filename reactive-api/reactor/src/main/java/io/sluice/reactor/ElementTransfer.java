@@ -5,7 +5,7 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import org.jspecify.annotations.Nullable;
 
-/** One element that is a transfer of its own. */
+/** An element that is submitted as a transfer of its own. */
 final class ElementTransfer extends InFlightTransfer implements TransferCallback {
     private final VectoredRelay relay;
     private final int index;
@@ -18,7 +18,7 @@ final class ElementTransfer extends InFlightTransfer implements TransferCallback
         this.length = length;
     }
 
-    /** It has ended, or was refused. */
+    /** Called when the element has ended or was refused. */
     void ended(@Nullable SluiceException error) {
         if (relay.leaves(this)) {
             relay.elementEnded(index, length, error);

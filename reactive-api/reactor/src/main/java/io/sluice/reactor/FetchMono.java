@@ -8,7 +8,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
 
-/** An atomic operation, submitted once for each subscriber when it asks for what the word held before. */
+/** An atomic operation that is submitted for each subscriber when it requests the previous value. */
 final class FetchMono extends Mono<Long> implements Scannable {
     private final String name;
     private final Function<? super FetchCallback, ? extends Transfer> operation;
@@ -19,10 +19,10 @@ final class FetchMono extends Mono<Long> implements Scannable {
     }
 
     /**
-     * For an operation.
+     * Creates one for an operation.
      *
-     * @param name what it is called
-     * @param operation submits it with the callback that it is given
+     * @param name the operation's name
+     * @param operation submits the operation with the given callback
      */
     static Mono<Long> of(String name, Function<? super FetchCallback, ? extends Transfer> operation) {
         return from(onAssembly(new FetchMono(name, operation)));

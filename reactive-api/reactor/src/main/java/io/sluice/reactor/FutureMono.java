@@ -9,10 +9,10 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * A control operation of the engine, started once for each subscriber when it asks for the result. A cancel does not
- * cancel the future, which others may share; a value that comes after it goes to the discard hook.
+ * A control operation of the engine that is started for each subscriber when it requests the result. A cancel does not
+ * cancel the future, which others may share; a value that arrives later goes to the discard hook.
  *
- * @param <T> what the operation gives
+ * @param <T> the operation's result
  */
 final class FutureMono<T> extends Mono<T> implements Scannable {
     private final String name;
@@ -36,12 +36,12 @@ final class FutureMono<T> extends Mono<T> implements Scannable {
     }
 
     /**
-     * For a value that has to be given back if it has no taker: it goes to the discard hook also when the cancel comes
-     * while it is handed over.
+     * Creates one for a value that must be released if no subscriber takes it: the value also goes to the discard hook
+     * if a cancel arrives while it is handed over.
      *
-     * @param name what the operation is called
-     * @param operation starts it
-     * @param scheduler where to signal, or {@code null} for the thread that completes the operation
+     * @param name the operation's name
+     * @param operation starts the operation
+     * @param scheduler signals the result, or {@code null} for the thread that completes the operation
      */
     static <T> Mono<T> ofResource(
             String name,

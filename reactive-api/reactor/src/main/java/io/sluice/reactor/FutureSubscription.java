@@ -10,7 +10,7 @@ import reactor.core.publisher.Operators;
 /**
  * One subscriber's control operation.
  *
- * @param <T> what the operation gives
+ * @param <T> the operation's result
  */
 class FutureSubscription<T> extends SingleSubscription<T> {
     private final Supplier<? extends CompletionStage<? extends @Nullable T>> operation;
@@ -34,14 +34,14 @@ class FutureSubscription<T> extends SingleSubscription<T> {
         started(stage);
     }
 
-    /** The operation is under way, or has ended already. */
+    /** Called when the operation is running or has already ended. */
     void started(CompletionStage<? extends @Nullable T> stage) {}
 
-    /** The operation runs on; what it gives is discarded. */
+    /** Does nothing: the operation continues and its result is discarded. */
     @Override
     void abandon() {}
 
-    /** A future swallows what its listeners throw, so a subscriber that breaks the rules must be reported here. */
+    /** A future swallows exceptions of its listeners, so a subscriber that violates the rules is reported here. */
     void arrived(@Nullable T value, @Nullable Throwable error) {
         try {
             ended(value, error);
@@ -66,7 +66,7 @@ class FutureSubscription<T> extends SingleSubscription<T> {
         }
     }
 
-    /** An error that came after the cancel. */
+    /** Called with an error that came after the cancel. */
     void unwanted(Throwable error) {
         Operators.onErrorDropped(error, actual.currentContext());
     }

@@ -12,17 +12,20 @@ abstract sealed class InFlightTransfer permits ElementTransfer, ElementRun {
         this.slot = slot;
     }
 
-    /** Where the relay keeps it. */
+    /** Returns the relay's slot of this transfer. */
     final int slot() {
         return slot;
     }
 
-    /** From now on it can be cancelled. */
+    /** Makes the transfer cancellable. */
     final void submitted(Transfer transfer) {
         submitted = transfer;
     }
 
-    /** Cancels it if it can be already; if it cannot, the submitting thread has to check once more whether it is wanted. */
+    /**
+     * Cancels the transfer if it was submitted; otherwise the submitting thread must check again whether it is still
+     * wanted.
+     */
     final void cancel() {
         Transfer transfer = submitted;
         if (transfer != null) {

@@ -11,15 +11,15 @@ import reactor.core.CoreSubscriber;
 import reactor.core.scheduler.Scheduler.Worker;
 
 /**
- * Elements that are all there: as many neighbours of one connection as demand and limit allow go as one transfer of the
- * engine's. So that there are several when places have become free, an eighth of the limit is waited for.
+ * Submits the elements of a list: as many neighbours of one connection as demand and limit allow share one transfer of
+ * the engine. It waits until an eighth of the limit is free, so that several can be submitted together.
  */
 final class ListedElementsRelay extends VectoredRelay {
     private static final int RUNS_UNDER_WAY = 8;
 
     private final List<TransferElement> elements;
 
-    /** The first that was not submitted. Touched by the thread at work only. */
+    /** The first element not yet submitted. Used only by the working thread. */
     private int next;
 
     ListedElementsRelay(
@@ -32,7 +32,7 @@ final class ListedElementsRelay extends VectoredRelay {
         this.elements = elements;
     }
 
-    /** Gives the subscriber its subscription. */
+    /** Passes the subscription to the subscriber. */
     void start() {
         actual.onSubscribe(this);
         if (elements.isEmpty()) {
@@ -59,7 +59,7 @@ final class ListedElementsRelay extends VectoredRelay {
         return (long) elements.size() - next;
     }
 
-    /** The first element that takes another connection than one does, or where the elements end. */
+    /** Returns the index of the next element with another connection, or the end. */
     private int endOfRun(int from, int until) {
         Connection connection = source.connection(elements.get(from));
         int end = from + 1;
@@ -78,7 +78,10 @@ final class ListedElementsRelay extends VectoredRelay {
         }
     }
 
-    /** False if they cannot be one transfer: then each by itself has its result, or shows the mistake that it is. */
+    /**
+     * Returns false if the elements cannot share a transfer. Each is then submitted alone, so that an error names its
+     * element.
+     */
     private boolean submitRun(int from, int until) {
         List<TransferElement> run = elements.subList(from, until);
         ElementRun transfer = new ElementRun(this, freeSlot(), from, run);
@@ -88,7 +91,7 @@ final class ListedElementsRelay extends VectoredRelay {
             submitted = source.submit(run, transfer);
         } catch (ConnectionLostException over) {
             leaves(transfer);
-            // the engine has counted each of them, and would again
+            // the engine has counted each of them, and would count them again
             for (int index = from; index < until && isActive(); index++) {
                 elementEnded(index, elements.get(index).length(), over);
             }

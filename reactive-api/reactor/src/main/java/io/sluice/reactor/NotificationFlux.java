@@ -13,7 +13,8 @@ import reactor.util.concurrent.Queues;
 /** A connection's notifications. */
 final class NotificationFlux extends Flux<byte[]> implements Scannable {
     /**
-     * Enough to keep a scheduler's thread busy; what is not asked for stays with the connection and slows the sender.
+     * Enough to keep a scheduler's thread busy; notifications that are not requested stay with the connection and slow
+     * the sender.
      */
     private static final int ASKED_AHEAD = Queues.XS_BUFFER_SIZE;
 

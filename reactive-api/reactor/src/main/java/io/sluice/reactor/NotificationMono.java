@@ -14,7 +14,7 @@ final class NotificationMono extends TransferMono {
 
     NotificationMono(Connection connection, byte[] payload, TransferOptions options) {
         this.connection = connection;
-        // A copy, as the caller may reuse the array long before the subscription.
+        // A copy, as the caller may reuse the array before the subscription.
         this.payload = payload.clone();
         this.options = Objects.requireNonNull(options, "options");
     }

@@ -9,7 +9,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler.Worker;
 
-/** The one subscriber of a connection's notifications. */
+/** The single subscriber of a connection's notifications. */
 final class NotificationRelay extends DemandRelay<byte[]> implements NotificationListener {
     private volatile @Nullable NotificationSubscription subscription;
 
@@ -17,7 +17,9 @@ final class NotificationRelay extends DemandRelay<byte[]> implements Notificatio
         super(actual, limit, 1, worker);
     }
 
-    /** Subscribes to the connection. The subscriber has its own subscription by then, as the end may come at once. */
+    /**
+     * Subscribes to the connection. The subscriber must already have its subscription, as the end may come immediately.
+     */
     void subscribe(Connection connection) {
         if (!isCancelled()) {
             try {

@@ -4,18 +4,18 @@ import io.sluice.engine.Transfer;
 import io.sluice.engine.TransferCallback;
 import java.util.function.Function;
 
-/** A transfer that changes the peer's memory and needs more than a range to say how. */
+/** A transfer that changes the peer's memory and is described by more than a range. */
 final class OperationMono extends TransferMono {
     private final String name;
     private final long bytes;
     private final Function<? super TransferCallback, ? extends Transfer> operation;
 
     /**
-     * For an operation.
+     * Creates one for an operation.
      *
-     * @param name what it is called
-     * @param bytes how many a success moves
-     * @param operation submits it with the callback that it is given
+     * @param name the operation's name
+     * @param bytes how many bytes a success moves
+     * @param operation submits the operation with the given callback
      */
     OperationMono(String name, long bytes, Function<? super TransferCallback, ? extends Transfer> operation) {
         this.name = name;

@@ -3,7 +3,7 @@ package io.sluice.reactor;
 import io.sluice.engine.TransferEngine;
 import reactor.core.scheduler.Schedulers;
 
-/** Tells Reactor, once, that the engine's pollers must not block: {@code block()} on one of them is then an error. */
+/** Tells Reactor once that the engine's pollers must not block, so that {@code block()} on one of them is an error. */
 final class PollerThreads {
     static {
         Schedulers.registerNonBlockingThreadPredicate(TransferEngine::isPollerThread);
@@ -11,8 +11,8 @@ final class PollerThreads {
 
     private PollerThreads() {}
 
-    /** Makes sure that Reactor knows. */
+    /** Ensures that Reactor has been told. */
     static void declareNonBlocking() {
-        // Loading this class has done it.
+        // The class initializer does it.
     }
 }

@@ -10,12 +10,12 @@ import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler.Worker;
 import reactor.util.context.Context;
 
-/** Elements that a publisher gives, when it gives them: each is submitted at once, as a transfer of its own. */
+/** Submits each element of a publisher immediately, as a transfer of its own. */
 final class PublishedElementsRelay extends VectoredRelay implements CoreSubscriber<TransferElement> {
     private @Nullable Subscription upstream;
     private volatile boolean upstreamEnded;
 
-    /** Written by the publisher's thread, and read by others only once the publisher has ended. */
+    /** Written by the publisher's thread; others read it only after the publisher has ended. */
     private long submissions;
 
     PublishedElementsRelay(
@@ -48,7 +48,7 @@ final class PublishedElementsRelay extends VectoredRelay implements CoreSubscrib
         }
         int slot = freeSlot();
         if (slot < 0) {
-            failOrDrop(Exceptions.failWithOverflow("The publisher gave more elements than it was asked for"));
+            failOrDrop(Exceptions.failWithOverflow("The publisher emitted more elements than were requested"));
             return;
         }
         // Elements are numbered from 0, and after 2^31 of them from 0 again.

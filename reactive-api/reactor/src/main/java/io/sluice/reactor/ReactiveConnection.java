@@ -29,20 +29,18 @@ import reactor.core.scheduler.Scheduler;
 import reactor.util.retry.Retry;
 
 /**
- * A {@link Connection} with a reactive face: a reliable path to one peer engine, whose operations are {@code Mono} and
- * {@code Flux}.
+ * A {@link Connection} with a reactive interface: its operations are {@code Mono} and {@code Flux}.
  *
- * <p><strong>Lazy and cold.</strong> Nothing is submitted before a subscriber asks for the result. Each subscriber gets
- * its own transfer, so {@code retry()} and {@code repeat()} transfer again. What the engine refuses at the submission,
- * such as a range outside its region or {@link TooManyPendingException}, comes as {@code onError}.
+ * <p><strong>Lazy and cold.</strong> Nothing is submitted before a subscriber requests the result. Each subscriber gets
+ * its own transfer, so {@code retry()} and {@code repeat()} transfer again. Errors at submission, such as a range
+ * outside its region or {@link TooManyPendingException}, are signalled by {@code onError}.
  *
- * <p><strong>Cancel.</strong> After a cancel nothing more is emitted, and the transfer is told to end. Chunks that are
- * posted already may still touch the local memory: before reusing it after a cancel, time-out or error, wait for
- * {@link #quiesced()}.
+ * <p><strong>Cancel.</strong> After a cancel nothing more is emitted, and the transfer is cancelled. Posted chunks may
+ * still touch the local memory: before reusing it after a cancel, time-out or error, wait for {@link #quiesced()}.
  *
- * <p><strong>Threads.</strong> Signals come on the engine's poller threads, which must not block, or on the scheduler
- * of {@link #withScheduler}. All methods may be called from any thread. Instances are immutable and cost little;
- * several may wrap one connection.
+ * <p><strong>Threads.</strong> Signals arrive on the engine's poller threads, which must not block, or on the scheduler
+ * of {@link #withScheduler}. All methods may be called from any thread. Instances are immutable and cheap; several may
+ * wrap one connection.
  */
 public final class ReactiveConnection extends ReactiveTransfers {
     static {
@@ -58,10 +56,10 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * Gives a connection a reactive face. Both faces may be used side by side.
+     * Wraps a connection. Both interfaces may be used side by side.
      *
      * @param connection the connection
-     * @return the same connection, with default options, signalling on the pollers
+     * @return the wrapper, with default options and signals on the pollers
      */
     public static ReactiveConnection from(Connection connection) {
         Objects.requireNonNull(connection, "connection");
@@ -69,38 +67,38 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * The same connection with other options for the transfers and notifications that name none.
+     * Returns a wrapper with other options for the transfers and notifications that are called without any.
      *
      * @param transferOptions the options
-     * @return a new face; this one is unchanged
+     * @return a new wrapper; this one is unchanged
      */
     public ReactiveConnection withOptions(TransferOptions transferOptions) {
         return new ReactiveConnection(connection, transferOptions, scheduler, end);
     }
 
     /**
-     * The same connection with signals on a scheduler, so that subscribers may take their time. A Flux still asks for
-     * no more than its subscriber does. If the scheduler is disposed, operations end with
-     * {@link java.util.concurrent.RejectedExecutionException}.
+     * Returns a wrapper that signals on a scheduler, so that subscribers may block or take long. A Flux still requests
+     * no more than its subscriber does. If the scheduler is disposed, operations end with {@link
+     * java.util.concurrent.RejectedExecutionException}.
      *
-     * @param completions where results, completions and errors are signalled
-     * @return a new face; this one is unchanged
+     * @param completions the scheduler that signals results, completions and errors
+     * @return a new wrapper; this one is unchanged
      */
     public ReactiveConnection withScheduler(Scheduler completions) {
         return new ReactiveConnection(connection, options, Objects.requireNonNull(completions, "completions"), end);
     }
 
     /**
-     * The connection itself.
+     * Returns the wrapped connection.
      *
-     * @return the connection behind this face
+     * @return the connection
      */
     public Connection connection() {
         return connection;
     }
 
     /**
-     * The ways to the peer's memory; {@link RemoteRegion#path()} tells which of them reaches a region.
+     * Returns the paths to the peer's memory; {@link RemoteRegion#path()} tells which of them reaches a region.
      *
      * @return the most preferred first; never changes
      */
@@ -109,13 +107,13 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * Brings the transport's keys of a peer's region over. A region that has no taker, as it comes after a cancel or in the
-     * moment of a time-out, is detached again; {@link ReactiveTransferEngine#connect} says how far that reaches.
+     * Attaches a peer's region. A region that no subscriber takes, because it arrives after a cancel or during a
+     * time-out, is detached again; {@link ReactiveTransferEngine#connect} describes the limits of that.
      *
-     * @param descriptor what the peer gave
-     * @return the region; or {@link StaleDescriptorException}, {@link InvalidDescriptorException},
-     *     {@link MemoryNotAccessibleException} if the connection's transport does not reach memory of the region's kind,
-     *     {@link ConnectionLostException}
+     * @param descriptor the descriptor received from the peer
+     * @return the region; or {@link StaleDescriptorException}, {@link InvalidDescriptorException}, {@link
+     *     MemoryNotAccessibleException} if none of the connection's paths reaches the region, {@link
+     *     ConnectionLostException}
      */
     public Mono<RemoteRegion> attach(RegionDescriptor descriptor) {
         Objects.requireNonNull(descriptor, "descriptor");
@@ -124,9 +122,9 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * Attaches many regions at once. Those that have no taker are detached again, as for one region.
+     * Attaches many regions at once. Regions that no subscriber takes are detached again, as for one region.
      *
-     * @param descriptors what the peer gave; copied
+     * @param descriptors the descriptors received from the peer; copied
      * @return the regions in the same order; if one cannot be attached, its error
      */
     public Mono<List<RemoteRegion>> attach(List<RegionDescriptor> descriptors) {
@@ -136,10 +134,10 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * Gives up a remote region. Transfers that still use it are refused by the target.
+     * Detaches a remote region. The target refuses transfers that still use it.
      *
      * @param region attached on this connection
-     * @return completes when the peer has dropped it
+     * @return completes when the peer has released it
      */
     public Mono<Void> detach(RemoteRegion region) {
         Objects.requireNonNull(region, "region");
@@ -147,9 +145,9 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * Asks the peer for a region by name.
+     * Looks up a region of the peer by name.
      *
-     * @param name as the peer gave it to its region
+     * @param name the name that the peer gave its region
      * @return the region's descriptor; or {@link RegionNotFoundException}, {@link ConnectionLostException}
      */
     public Mono<RegionDescriptor> lookup(String name) {
@@ -158,87 +156,88 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * Writes many elements; as {@link #writeVectored(Publisher)}. As many neighbours as demand and limit allow are one
-     * transfer of the engine's, which costs less than one for each; so when the limit is reached, an eighth of it has to
-     * be free again before more are submitted. With {@link TransferOptions#completeInto()} each is a transfer of its
-     * own.
+     * Writes many elements, as {@link #writeVectored(Publisher)} does. As many neighbours as demand and limit allow
+     * share one transfer of the engine, which costs less than one transfer each. Therefore, once the limit is reached,
+     * an eighth of it must be free before more are submitted. With {@link TransferOptions#completeInto()} each element
+     * is a transfer of its own.
      *
      * @param elements copied
-     * @return one result an element
+     * @return one result for each element
      */
     public Flux<TransferResult> writeVectored(List<TransferElement> elements) {
         return VectoredTransferFlux.of(new ConnectionRoute(connection), Direction.WRITE, elements, options, scheduler);
     }
 
     /**
-     * Writes every element that a publisher gives, each with this face's options and a result of its own.
+     * Writes each element that a publisher emits, with the options of this object and a result for each.
      *
-     * <p><strong>Demand.</strong> The publisher is asked for no more elements than the subscriber asks results, and for
-     * no more at a time than the connection's {@link InFlightWindow#operationLimit()} ahead of the results that were
-     * emitted.
+     * <p><strong>Demand.</strong> No more elements are requested from the publisher than the subscriber requests
+     * results, and at most the connection's {@link InFlightWindow#operationLimit()} ahead of the emitted results.
      *
-     * <p><strong>Results</strong> come one at a time, in the order in which the elements end. They are numbered in the
-     * publisher's order, from 0, and after 2<sup>31</sup> elements from 0 again. An element that fails, or is refused
-     * at its submission with a {@link SluiceException}, gives a result with an error, and the others go on.
+     * <p><strong>Results</strong> arrive one at a time, in the order in which the elements end. They are numbered in
+     * the publisher's order, from 0, and after 2<sup>31</sup> elements from 0 again. An element that fails, or is
+     * refused at submission with a {@link SluiceException}, has a result with an error, and the others continue.
      *
-     * <p><strong>End.</strong> After the last result comes the completion, or {@link ElementsFailedException} if any
-     * element failed. If the publisher fails, or an element is a mistake ({@link IndexOutOfBoundsException},
-     * {@link IllegalArgumentException}), what is in flight is cancelled and the Flux ends with that error. A cancel
-     * cancels the publisher and what is in flight.
+     * <p><strong>End.</strong> After the last result the Flux completes, or fails with {@link ElementsFailedException}
+     * if any element failed. If the publisher fails, or an element is invalid ({@link IndexOutOfBoundsException},
+     * {@link IllegalArgumentException}), the elements in flight are cancelled and the Flux ends with that error. A
+     * cancel cancels the publisher and the elements in flight.
      *
-     * <p>The publisher is asked, and so may run, on the threads that bring results.
+     * <p>Elements are requested on the threads that deliver results, so the publisher may run there.
      *
      * @param elements the publisher, subscribed to once for each subscriber
-     * @return one result an element
+     * @return one result for each element
      */
     public Flux<TransferResult> writeVectored(Publisher<TransferElement> elements) {
         return VectoredTransferFlux.of(new ConnectionRoute(connection), Direction.WRITE, elements, options, scheduler);
     }
 
     /**
-     * Writes many elements, and those that failed again, as long as a retry specification allows.
+     * Writes many elements, and retries those that failed as a retry specification allows.
      *
      * @param elements copied
      * @param spec when to retry; {@link OutcomeUnknownException} is never retried, see {@link FailedElements}
-     * @return one result an element, as {@link FailedElements#retry(List, java.util.function.Function, Retry)} tells
+     * @return one result for each element, as {@link FailedElements#retry(List, java.util.function.Function, Retry)}
+     *     describes
      */
     public Flux<TransferResult> writeVectored(List<TransferElement> elements, Retry spec) {
         return FailedElements.retry(elements, this::writeVectored, spec);
     }
 
     /**
-     * Reads many elements; as {@link #writeVectored(List)}.
+     * Reads many elements, as {@link #writeVectored(List)} writes them.
      *
      * @param elements copied
-     * @return one result an element
+     * @return one result for each element
      */
     public Flux<TransferResult> readVectored(List<TransferElement> elements) {
         return VectoredTransferFlux.of(new ConnectionRoute(connection), Direction.READ, elements, options, scheduler);
     }
 
     /**
-     * Reads every element that a publisher gives; as {@link #writeVectored(Publisher)}.
+     * Reads each element that a publisher emits, as {@link #writeVectored(Publisher)} writes them.
      *
      * @param elements the publisher, subscribed to once for each subscriber
-     * @return one result an element
+     * @return one result for each element
      */
     public Flux<TransferResult> readVectored(Publisher<TransferElement> elements) {
         return VectoredTransferFlux.of(new ConnectionRoute(connection), Direction.READ, elements, options, scheduler);
     }
 
     /**
-     * Reads many elements, and those that failed again, as long as a retry specification allows.
+     * Reads many elements, and retries those that failed as a retry specification allows.
      *
      * @param elements copied
      * @param spec when to retry
-     * @return one result an element, as {@link FailedElements#retry(List, java.util.function.Function, Retry)} tells
+     * @return one result for each element, as {@link FailedElements#retry(List, java.util.function.Function, Retry)}
+     *     describes
      */
     public Flux<TransferResult> readVectored(List<TransferElement> elements, Retry spec) {
         return FailedElements.retry(elements, this::readVectored, spec);
     }
 
     /**
-     * Sends a message with this face's options; as {@link #notify(byte[], TransferOptions)}.
+     * Sends a message with the options of this object, as {@link #notify(byte[], TransferOptions)} does.
      *
      * @param payload copied
      * @return completes when the peer's engine holds the message
@@ -248,14 +247,14 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * Sends a message that the peer sees after all writes that were submitted on this connection before it. It waits
-     * for those writes, and for a credit of the receiver, so that a slow receiver delays it.
+     * Sends a message that the peer sees after all writes submitted earlier on this connection. It waits for those
+     * writes and for a credit from the receiver, so a slow receiver delays it.
      *
      * @param payload copied; at most {@link Connection#maxNotificationBytes()}
-     * @param transferOptions deadline and the like
-     * @return completes when the peer's engine holds the message for its subscriber. Errors:
-     *     {@link ConnectionLostException}, {@link io.sluice.engine.TransferTimeoutException},
-     *     {@link TooManyPendingException}, {@link IllegalArgumentException} if the payload is too long
+     * @param transferOptions deadline and priority
+     * @return completes when the peer's engine holds the message for its subscriber. Errors: {@link
+     *     ConnectionLostException}, {@link io.sluice.engine.TransferTimeoutException}, {@link TooManyPendingException},
+     *     {@link IllegalArgumentException} if the payload is too long
      */
     public Mono<Void> notify(byte[] payload, TransferOptions transferOptions) {
         return signalled(new NotificationMono(connection, payload, transferOptions).assembled())
@@ -263,9 +262,10 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * The peer's notifications, those that came before the subscription first. Demand is passed on: what is not asked
-     * for stays with the connection and delays the sender. One subscriber at a time; another meanwhile gets
-     * {@link IllegalStateException}. After a cancel the next subscriber goes on with what was not delivered.
+     * Returns the peer's notifications, beginning with those that arrived before the subscription. Notifications that
+     * are not requested stay with the connection and delay the sender. There may be one subscriber at a time; another
+     * one meanwhile gets {@link IllegalStateException}. After a cancel the next subscriber receives the notifications
+     * that were not delivered.
      *
      * @return completes when either side closes the connection; {@link ConnectionLostException} if the peer is lost
      */
@@ -274,53 +274,54 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * When the sources of everything that was submitted before the subscription may be reused. It reports no failure:
-     * each transfer reports its own.
+     * Waits until the sources of all operations submitted before the subscription may be reused. It reports no failures
+     * of transfers: each reports its own.
      *
-     * @return completes when all writes, puts, signals and atomic operations that were submitted on this connection before
-     *     have ended and none of them can touch local memory any more, also when the connection has ended
+     * @return completes when all writes, puts, signals and atomic operations submitted earlier on this connection have
+     *     ended and none can touch local memory any more, even if the connection has ended
      */
     public Mono<Void> flush() {
         return signalled(FutureMono.of("flush", connection::flush));
     }
 
     /**
-     * When all that was written before the subscription is visible to the target's code.
+     * Waits until everything written before the subscription is visible to the target's code.
      *
-     * @return completes when every write, put, signal and atomic operation that was submitted on this connection before
-     *     and has succeeded is visible at the target; {@link ConnectionLostException} if the connection ends first
+     * @return completes when every successful write, put, signal and atomic operation submitted earlier on this
+     *     connection is visible at the target; {@link ConnectionLostException} if the connection ends first
      */
     public Mono<Void> quiet() {
         return signalled(FutureMono.of("quiet", connection::quiet));
     }
 
     /**
-     * Asks the peer's engine for the CRC-32C of what a range holds there when the question arrives, to compare with
-     * {@link io.sluice.engine.MemoryRegion#checksum(long, long)}; see {@link Connection#checksum}. Each subscriber asks for
-     * itself.
+     * Asks the peer's engine for the CRC-32C of a range of its memory, to compare with {@link
+     * io.sluice.engine.MemoryRegion#checksum(long, long)}; see {@link Connection#checksum}. Each subscriber sends a
+     * request.
      *
      * @param region attached on this connection
-     * @param offset where the range begins, in bytes
+     * @param offset the start of the range, in bytes
      * @param length bytes
-     * @return 0 to 0xFFFFFFFF; {@link io.sluice.engine.RemoteAccessException} if the peer refuses as it would refuse to be read
-     *     from, {@link ConnectionLostException}; {@link IndexOutOfBoundsException} if the range leaves the region
+     * @return 0 to 0xFFFFFFFF; {@link io.sluice.engine.RemoteAccessException} if the peer would refuse a read of the
+     *     range, {@link ConnectionLostException}; {@link IndexOutOfBoundsException} if the range leaves the region
      */
     public Mono<Long> checksum(RemoteRegion region, long offset, long length) {
         return signalled(FutureMono.of("checksum", () -> connection.checksum(region, offset, length)));
     }
 
     /**
-     * When no transfer that has ended can touch memory any more; see {@link Transfer#quiesced()} for a single one.
+     * Waits until no ended transfer can touch memory any more; see {@link Transfer#quiesced()} for a single transfer.
      *
-     * @return completes when the chunks of all transfers cancelled, timed out or failed until the subscription are done
+     * @return completes when the chunks of all transfers that were cancelled, timed out or failed before the
+     *     subscription are done
      */
     public Mono<Void> quiesced() {
         return signalled(FutureMono.of("quiesced", connection::quiesced));
     }
 
     /**
-     * The end of the connection, whichever side ends it. Any number may wait for it, one for each request if that is of use:
-     * a cancelled one leaves nothing behind.
+     * Waits for the end of the connection. It may have any number of subscribers, such as one for each request; a
+     * cancelled one leaves nothing behind.
      *
      * @return completes if either side closes it; {@link ConnectionLostException} if the peer is lost
      */
@@ -329,10 +330,10 @@ public final class ReactiveConnection extends ReactiveTransfers {
     }
 
     /**
-     * Closes the connection in order, when what is under way has ended; see {@link Connection#shutdown}.
+     * Closes the connection gracefully, after the transfers in flight have ended; see {@link Connection#shutdown}.
      *
-     * @param patience the most time for that, 0 or more
-     * @return completes when it is closed and quiescent
+     * @param patience the longest time to wait for them, 0 or more
+     * @return completes when the connection is closed and quiescent
      */
     public Mono<Void> shutdown(Duration patience) {
         Objects.requireNonNull(patience, "patience");
@@ -342,13 +343,13 @@ public final class ReactiveConnection extends ReactiveTransfers {
     /**
      * Closes the connection; see {@link Connection#close()}.
      *
-     * @return completes when it is closed and quiescent
+     * @return completes when the connection is closed and quiescent
      */
     public Mono<Void> close() {
         return signalled(FutureMono.of("close", connection::close));
     }
 
-    /** Names the peer and the connection. */
+    /** Returns the connection's number and peer. */
     @Override
     public String toString() {
         return "ReactiveConnection[" + connection.id() + " to " + connection.peer() + "]";

@@ -9,25 +9,26 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Sinks;
 
 /**
- * Ties transfers to what happens outside of the engine: a transfer that starts after a publisher, or whose end goes into a
+ * Connects transfers to events outside the engine: a transfer that starts after a publisher, or whose end completes a
  * sink.
  *
- * <p>{@code computed.then(connection.write(…))} submits the write when {@code computed} completes. With a start event the
- * write is submitted at once, and waits: so its deadline runs, and a notification or strong signal that is submitted after
- * it waits for it, too.
+ * <p>{@code computed.then(connection.write(…))} submits the write when {@code computed} completes. With a start event
+ * the write is submitted immediately and waits: its deadline runs, and notifications and strong signals submitted after
+ * it wait for it.
  */
 public final class ReactiveEvents {
     private ReactiveEvents() {}
 
     /**
-     * The first item or the completion of a publisher, for {@link TransferOptions#startAfter(StartEvent)}. If the publisher
-     * fails first, the transfer fails with {@link io.sluice.engine.StartEventException}.
+     * Returns an event that happens at the first item or the completion of a publisher, for {@link
+     * TransferOptions#startAfter(StartEvent)}. If the publisher fails first, the transfer fails with {@link
+     * io.sluice.engine.StartEventException}.
      *
-     * <p>The publisher is subscribed to once for each transfer, on the thread that submits it, and cancelled after its
-     * first item. A transfer that ends before, by a cancel or its deadline, leaves it subscribed: a publisher that may
-     * never come to an end wants a bound of its own, such as {@code timeout} or {@code takeUntilOther}.
+     * <p>The publisher is subscribed to once for each transfer, on the submitting thread, and cancelled after its first
+     * item. A transfer that ends earlier, by a cancel or its deadline, leaves it subscribed: bound a publisher that may
+     * never end, such as by {@code timeout} or {@code takeUntilOther}.
      *
-     * @param publisher tells when the transfer may start
+     * @param publisher signals when the transfer may start
      * @return the event
      */
     public static StartEvent startEvent(Publisher<?> publisher) {
@@ -36,18 +37,18 @@ public final class ReactiveEvents {
     }
 
     /**
-     * Completes a sink, or fails it with the transfer's error, for {@link TransferOptions#completeInto(CompletionEvent)}.
-     * The sink is for one transfer: the first end counts.
+     * Returns an event that completes a sink, or fails it with the transfer's error, for {@link
+     * TransferOptions#completeInto(CompletionEvent)}. Use a sink for one transfer only: the first end counts.
      *
      * <p>The sink's subscribers are called on the poller's thread, before the transfer's own.
      *
-     * @param sink what the end of the transfer goes into, such as {@code Sinks.empty()} or {@code Sinks.one()}
+     * @param sink the sink that the end of the transfer completes, such as {@code Sinks.empty()} or {@code Sinks.one()}
      * @return the event
      */
     public static CompletionEvent completionEvent(Sinks.Empty<?> sink) {
         Objects.requireNonNull(sink, "sink");
         return error -> {
-            // A sink that has ended already stays as it is: the transfer's own signal tells the same.
+            // A sink that has already ended is not changed; the transfer's own signal reports the end.
             Sinks.EmitResult ignored = error == null ? sink.tryEmitEmpty() : sink.tryEmitError(error);
         };
     }

@@ -28,14 +28,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * A {@link TransferEngine} with a reactive face.
+ * A {@link TransferEngine} with a reactive interface.
  *
- * <p>Every Mono and Flux is lazy and cold: nothing happens before a subscriber requests, and each subscriber
- * starts its own operation. Signals come on the engine's poller threads, which must not block; Reactor knows them as
- * non-blocking, so that {@code block()} on one of them throws {@link IllegalStateException}. To leave them, use
- * {@code publishOn}, or {@link ReactiveConnection#withScheduler} for all operations of a connection.
+ * <p>Every Mono and Flux is lazy and cold: nothing happens before a subscriber requests, and each subscriber starts its
+ * own operation. Signals arrive on the engine's poller threads, which must not block; Reactor treats them as
+ * non-blocking, so {@code block()} on one throws {@link IllegalStateException}. To leave them, use {@code publishOn},
+ * or {@link ReactiveConnection#withScheduler} for all operations of a connection.
  *
- * <p>BlockHound, where it is installed, flags every blocking call on them; with Sluice on the module path it needs
+ * <p>BlockHound, if it is installed, reports every blocking call on them; with Sluice on the module path it needs
  * {@code --add-reads io.sluice.reactor=ALL-UNNAMED}.
  *
  * <p>All methods may be called from any thread.
@@ -74,28 +74,28 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Gives an engine that exists a reactive face. Both faces may be used side by side.
+     * Wraps an engine. Both interfaces may be used side by side.
      *
-     * @param engine open
-     * @return the same engine
+     * @param engine an open engine
+     * @return the wrapper
      */
     public static ReactiveTransferEngine from(TransferEngine engine) {
         return new ReactiveTransferEngine(engine);
     }
 
     /**
-     * The engine itself.
+     * Returns the wrapped engine.
      *
-     * @return the engine behind this face
+     * @return the engine
      */
     public TransferEngine engine() {
         return engine;
     }
 
     /**
-     * What a peer needs to connect to this engine.
+     * Returns the address at which peers connect to this engine.
      *
-     * @return the advertised host and the bound port, with the identity
+     * @return the advertised host and the bound port, with the engine's identity
      * @throws IllegalStateException if the engine does not listen
      */
     public EngineAddress address() {
@@ -108,17 +108,17 @@ public final class ReactiveTransferEngine {
      * @param bytes at least 1
      * @param options access and name
      * @return the region
-     * @throws RegistrationException if the memory is not to be had, or the name is taken
+     * @throws RegistrationException if the memory is not available, or the name is taken
      */
     public MemoryRegion allocate(long bytes, RegionOptions options) {
         return engine.allocate(bytes, options);
     }
 
     /**
-     * Registers memory of the caller, <strong>which must outlive the region</strong>; see
-     * {@link TransferEngine#register}.
+     * Registers memory of the caller, <strong>which must outlive the region</strong>; see {@link
+     * TransferEngine#register}.
      *
-     * @param segment native memory that every thread may use
+     * @param segment native memory that every thread may access
      * @param options access and name
      * @return the region
      * @throws RegistrationException if the segment cannot be registered, or the name is taken
@@ -128,10 +128,10 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Registers memory of the caller, of any kind that a transport registers, <strong>which must outlive the region</strong>; see
-     * {@link TransferEngine#register(RegionMemory, RegionOptions)}.
+     * Registers memory of the caller, of any kind that a transport registers, <strong>which must outlive the
+     * region</strong>; see {@link TransferEngine#register(RegionMemory, RegionOptions)}.
      *
-     * @param memory of the host or of a device
+     * @param memory host or device memory
      * @param options access and name
      * @return the region
      * @throws RegistrationException if the memory cannot be registered, or the name is taken
@@ -141,22 +141,22 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Makes a new connection.
+     * Opens a new connection.
      *
-     * <p><strong>Cancel.</strong> A connection that has no taker is closed again: one that is made after the cancel, one
-     * that is being handed over when another thread cancels, and one that an operator drops as it cancels, as
-     * {@code timeout} does at its limit. So {@code connect(address).timeout(limit)} leaves no connection behind, also with
-     * {@code map}, {@code retry}, {@code onErrorResume} and the like before it; nor do {@code takeUntilOther} and the
-     * {@code dispose} of a {@code subscribe(consumer)}. {@code next} and {@code take}, which cancel as they take, keep it.
+     * <p><strong>Cancel.</strong> A connection that no subscriber takes is closed again: one that is established after
+     * the cancel, one that is being handed over when another thread cancels, and one that an operator drops as it
+     * cancels, as {@code timeout} does at its limit. So {@code connect(address).timeout(limit)} leaves no connection
+     * behind, even with operators such as {@code map}, {@code retry} or {@code onErrorResume} before it; nor do {@code
+     * takeUntilOther} and the {@code dispose} of a {@code subscribe(consumer)}. {@code next} and {@code take}, which
+     * cancel when they take a value, keep it.
      *
-     * <p>An operator that holds its values, merges sources or changes the thread has taken the connection when
-     * {@code onNext} returns: {@code zip}, {@code firstWithValue}, {@code firstWithSignal}, {@code switchMap} and
-     * {@code flatMap} of a Flux, {@code publishOn}, {@code delayElement}, {@code cache}. What they drop later goes to a
-     * {@code doOnDiscard} behind them; the losers of {@code first...} go nowhere if they come in the moment of the
-     * winner. Put a {@code timeout} before them. {@code Hooks.resetOnNextDropped} hides from this class what
-     * {@code timeout} drops.
+     * <p>Operators that hold values, merge sources or change the thread have taken the connection when {@code onNext}
+     * returns: {@code zip}, {@code firstWithValue}, {@code firstWithSignal}, {@code switchMap} and {@code flatMap} of a
+     * Flux, {@code publishOn}, {@code delayElement}, {@code cache}. What they drop later goes to a {@code doOnDiscard}
+     * after them; losers of {@code first...} that arrive at the same moment as the winner are lost. Put a {@code
+     * timeout} before these operators. {@code Hooks.resetOnNextDropped} hides drops by {@code timeout} from this class.
      *
-     * @param address of the peer
+     * @param address the peer's address
      * @return the connection; or {@link ConnectFailedException} or another {@link SluiceException} within the connect
      *     time-out
      */
@@ -165,10 +165,10 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Makes a new connection for each subscriber in a way of the caller's, such as one that shares the loop of others.
+     * Opens a new connection for each subscriber with options, such as a group whose loop it shares.
      *
-     * @param address of the peer
-     * @param options how
+     * @param address the peer's address
+     * @param options the options
      * @return as {@link #connect(EngineAddress)}
      */
     public Mono<ReactiveConnection> connect(EngineAddress address, ConnectOptions options) {
@@ -182,10 +182,10 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * The cached connection to an address. The first subscriber connects, later ones share the connection; when it has
-     * ended, the next one makes another. A cancel leaves it open.
+     * Returns the cached connection to an address. The first subscriber connects, and later ones share the connection;
+     * when it has ended, the next subscriber opens another. A cancel leaves it open.
      *
-     * @param address of the peer
+     * @param address the peer's address
      * @return as {@link #connect(EngineAddress)}
      */
     public Mono<ReactiveConnection> connection(EngineAddress address) {
@@ -194,116 +194,116 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Writes many elements with default options; as {@link #writeVectored(Publisher, TransferOptions)}.
+     * Writes many elements with default options, as {@link #writeVectored(List, TransferOptions)} does.
      *
      * @param elements copied
-     * @return one result an element
+     * @return one result for each element
      */
     public Flux<TransferResult> writeVectored(List<TransferElement> elements) {
         return writeVectored(elements, TransferOptions.defaults());
     }
 
     /**
-     * Writes many elements; as {@link #writeVectored(Publisher, TransferOptions)}, but neighbours that take one connection
-     * go together, as {@link ReactiveConnection#writeVectored(List)} tells.
+     * Writes many elements, as {@link #writeVectored(Publisher, TransferOptions)} does, but neighbours on one
+     * connection share a transfer, as {@link ReactiveConnection#writeVectored(List)} describes.
      *
      * @param elements copied
-     * @param options of each element
-     * @return one result an element
+     * @param options the options of each element
+     * @return one result for each element
      */
     public Flux<TransferResult> writeVectored(List<TransferElement> elements, TransferOptions options) {
         return vectored(Direction.WRITE, elements, options);
     }
 
     /**
-     * Writes every element that a publisher gives with default options; as
-     * {@link #writeVectored(Publisher, TransferOptions)}.
+     * Writes each element that a publisher emits with default options, as {@link #writeVectored(Publisher,
+     * TransferOptions)} does.
      *
      * @param elements the publisher, subscribed to once for each subscriber
-     * @return one result an element
+     * @return one result for each element
      */
     public Flux<TransferResult> writeVectored(Publisher<TransferElement> elements) {
         return writeVectored(elements, TransferOptions.defaults());
     }
 
     /**
-     * Writes every element that a publisher gives over the connection that its remote region was attached on: one batch to
-     * many peers. Each is a transfer with these options and a result of its own; a connection that ends fails its own
-     * elements alone.
+     * Writes each element that a publisher emits over the connection on which its remote region was attached: one batch
+     * to many peers. Each element is a transfer with these options and its own result; a connection that ends fails
+     * only its own elements.
      *
-     * <p>Demand, results, end and cancel are as {@link ReactiveConnection#writeVectored(Publisher)} tells. The publisher
-     * is asked for as many elements ahead of the results that were emitted as fill the windows of the connections that are
-     * open at the subscription, of this engine's window at most. If a peer lags behind, its elements may come to take all
-     * of those places: what must not wait for a slow peer belongs into a batch of its own.
+     * <p>Demand, results, end and cancel are as {@link ReactiveConnection#writeVectored(Publisher)} describes. As many
+     * elements are requested ahead of the emitted results as fill the windows of the connections open at the
+     * subscription, but at most this engine's window. Elements of a slow peer may come to occupy all of these places:
+     * put what must not wait for it into a batch of its own.
      *
      * @param elements the publisher, subscribed to once for each subscriber
-     * @param options of each element
-     * @return one result an element
+     * @param options the options of each element
+     * @return one result for each element
      */
     public Flux<TransferResult> writeVectored(Publisher<TransferElement> elements, TransferOptions options) {
         return vectored(Direction.WRITE, elements, options);
     }
 
     /**
-     * Reads many elements with default options; as {@link #writeVectored(Publisher, TransferOptions)}.
+     * Reads many elements with default options, as {@link #writeVectored(List, TransferOptions)} writes them.
      *
      * @param elements copied
-     * @return one result an element
+     * @return one result for each element
      */
     public Flux<TransferResult> readVectored(List<TransferElement> elements) {
         return readVectored(elements, TransferOptions.defaults());
     }
 
     /**
-     * Reads many elements; as {@link #writeVectored(List, TransferOptions)}.
+     * Reads many elements, as {@link #writeVectored(List, TransferOptions)} writes them.
      *
      * @param elements copied
-     * @param options of each element
-     * @return one result an element
+     * @param options the options of each element
+     * @return one result for each element
      */
     public Flux<TransferResult> readVectored(List<TransferElement> elements, TransferOptions options) {
         return vectored(Direction.READ, elements, options);
     }
 
     /**
-     * Reads every element that a publisher gives with default options; as
-     * {@link #writeVectored(Publisher, TransferOptions)}.
+     * Reads each element that a publisher emits with default options, as {@link #writeVectored(Publisher,
+     * TransferOptions)} writes them.
      *
      * @param elements the publisher, subscribed to once for each subscriber
-     * @return one result an element
+     * @return one result for each element
      */
     public Flux<TransferResult> readVectored(Publisher<TransferElement> elements) {
         return readVectored(elements, TransferOptions.defaults());
     }
 
     /**
-     * Reads every element that a publisher gives; as {@link #writeVectored(Publisher, TransferOptions)}.
+     * Reads each element that a publisher emits, as {@link #writeVectored(Publisher, TransferOptions)} writes them.
      *
      * @param elements the publisher, subscribed to once for each subscriber
-     * @param options of each element
-     * @return one result an element
+     * @param options the options of each element
+     * @return one result for each element
      */
     public Flux<TransferResult> readVectored(Publisher<TransferElement> elements, TransferOptions options) {
         return vectored(Direction.READ, elements, options);
     }
 
     /**
-     * Waits, without a thread, until a counter in one of this process's regions is at least a value. The wait begins when
-     * the subscriber asks, and a cancel removes it; where the peer may never come, bound it with {@code timeout}.
+     * Waits, without a thread, until a counter in one of this process's regions reaches a minimum. The wait begins when
+     * the subscriber requests, and a cancel removes it; bound it with {@code timeout} if the update may never come.
      *
      * @param signal the counter; see {@link MemoryRegion#signal(long)}
-     * @param value the least
-     * @return the value that was seen, on the thread that made the update, mostly a poller's, or on the one that asks;
-     *     {@link RegionClosedException} if the region closes first
+     * @param value the minimum
+     * @return the value that was seen, on the thread that made the update, usually a poller's, or on the requesting
+     *     thread; {@link RegionClosedException} if the region closes first
      */
     public static Mono<Long> awaitAtLeast(Signal signal, long value) {
         return SignalMono.of(signal, value);
     }
 
     /**
-     * The connections that peers make, first those that are open already. Peers may connect with and without a
-     * subscriber. One that lags behind by more than {@link EngineOptions#maxConnections()} connections is
-     * failed with an overflow error.
+     * Returns the connections that peers open, beginning with those already open. Peers can connect even if there is no
+     * subscriber. A subscriber that lags by more than {@link EngineOptions#maxConnections()} connections fails with an
+     * overflow error.
      *
      * @return completes when this engine is {@linkplain #close() closed} through this object
      */
@@ -320,9 +320,9 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Closes the engine in order, when what is under way on its connections has ended; see {@link TransferEngine#shutdown}.
+     * Closes the engine gracefully, after the transfers in flight have ended; see {@link TransferEngine#shutdown}.
      *
-     * @param patience the most time for that, 0 or more
+     * @param patience the longest time to wait for them, 0 or more
      * @return completes when nothing of the engine touches memory any more
      */
     public Mono<Void> shutdown(Duration patience) {
@@ -335,7 +335,7 @@ public final class ReactiveTransferEngine {
     }
 
     /**
-     * Ends all connections, then the regions, then the pollers.
+     * Closes all connections, then the regions, then the pollers.
      *
      * @return completes when nothing of the engine touches memory any more
      */

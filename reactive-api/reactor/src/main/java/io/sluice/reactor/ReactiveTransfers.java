@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The operations of {@link ReactiveConnection} that have one result: reads, writes, pages, signals and atomic operations. They are
- * public there.
+ * The operations of {@link ReactiveConnection} that have one result: reads, writes, pages, signals and atomic
+ * operations.
  */
 abstract class ReactiveTransfers {
     final Connection connection;
@@ -41,7 +41,7 @@ abstract class ReactiveTransfers {
      *
      * @param source all its bytes are written
      * @param target attached on this connection
-     * @param targetOffset where in the target to begin, in bytes
+     * @param targetOffset the start of the range in the target, in bytes
      * @return as {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
      */
     public Mono<TransferResult> write(MemoryRegion source, RemoteRegion target, long targetOffset) {
@@ -49,12 +49,12 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Writes into the peer's region with this face's options.
+     * Writes into the peer's region with the options of this object.
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the start of the local range, in bytes
      * @param remote the target, attached on this connection
-     * @param remoteOffset where it begins, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param length bytes, 0 or more
      * @return as {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
      */
@@ -67,16 +67,16 @@ abstract class ReactiveTransfers {
      * Writes into the peer's region.
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the start of the local range, in bytes
      * @param remote the target, attached on this connection
-     * @param remoteOffset where it begins, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param length bytes, 0 or more
-     * @param transferOptions deadline and the like
-     * @return the result of a success, which means what {@link Connection#write} says of it. Errors, all as
-     *     {@code onError}: {@link RemoteAccessException}, {@link io.sluice.engine.TransferTimeoutException},
-     *     {@link io.sluice.engine.RegionClosedException}, {@link OutcomeUnknownException},
-     *     {@link ConnectionLostException}, {@link TooManyPendingException}, {@link IndexOutOfBoundsException} if a
-     *     range leaves its region, {@link IllegalArgumentException} if a region belongs elsewhere
+     * @param transferOptions deadline, priority and events
+     * @return the result of a success, with the meaning that {@link Connection#write} describes. Errors, all signalled
+     *     by {@code onError}: {@link RemoteAccessException}, {@link io.sluice.engine.TransferTimeoutException}, {@link
+     *     io.sluice.engine.RegionClosedException}, {@link OutcomeUnknownException}, {@link ConnectionLostException},
+     *     {@link TooManyPendingException}, {@link IndexOutOfBoundsException} if a range leaves its region, {@link
+     *     IllegalArgumentException} if a region belongs to another engine or connection
      */
     public Mono<TransferResult> write(
             MemoryRegion local,
@@ -93,7 +93,7 @@ abstract class ReactiveTransfers {
      *
      * @param target all its bytes are overwritten
      * @param source attached on this connection
-     * @param sourceOffset where in the source to begin, in bytes
+     * @param sourceOffset the start of the range in the source, in bytes
      * @return as {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
      */
     public Mono<TransferResult> read(MemoryRegion target, RemoteRegion source, long sourceOffset) {
@@ -101,12 +101,12 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Reads from the peer's region with this face's options.
+     * Reads from the peer's region with the options of this object.
      *
      * @param local the target
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the start of the local range, in bytes
      * @param remote the source, attached on this connection
-     * @param remoteOffset where it begins, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param length bytes, 0 or more
      * @return as {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}
      */
@@ -119,14 +119,13 @@ abstract class ReactiveTransfers {
      * Reads from the peer's region.
      *
      * @param local the target
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the start of the local range, in bytes
      * @param remote the source, attached on this connection
-     * @param remoteOffset where it begins, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param length bytes, 0 or more
-     * @param transferOptions deadline and the like
-     * @return the result of a success: the bytes are final. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, without
-     *     {@link OutcomeUnknownException}
+     * @param transferOptions deadline, priority and events
+     * @return the result of a success: the bytes are final. Errors as for {@link #write(MemoryRegion, long,
+     *     RemoteRegion, long, long, TransferOptions)}, without {@link OutcomeUnknownException}
      */
     public Mono<TransferResult> read(
             MemoryRegion local,
@@ -139,18 +138,19 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Writes many pages of one size as one transfer with this face's options, by their numbers, as a block table has them: page n of a
-     * region begins at n × pageBytes. It takes one credit for each chunk, and not for each page. The order in which pages are moved
-     * is undefined, also of those with the same target.
+     * Writes many pages of one size as one transfer with the options of this object, by page number as in a block
+     * table: page n of a region begins at n × pageBytes. The list takes one credit for each chunk, not for each page.
+     * The order of the pages is undefined, even for pages with the same target.
      *
      * @param local the source
-     * @param localPages numbers of the pages in it, one or more; copied
+     * @param localPages the page numbers in the local region, one or more; copied
      * @param remote the target, attached on this connection
-     * @param remotePages numbers of the pages in it, as many; copied. Page i of one list goes to page i of the other
-     * @param pageBytes how long a page is, 1 or more
-     * @return the result of a success. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, but as
-     *     the cause of a {@link PagesFailedException}, which names the pages that failed, once pages have been submitted
+     * @param remotePages the page numbers in the remote region, as many; copied. Page i of one list goes to page i of
+     *     the other
+     * @param pageBytes the length of a page in bytes, 1 or more
+     * @return the result of a success. Errors as for {@link #write(MemoryRegion, long, RemoteRegion, long, long,
+     *     TransferOptions)}, but as the cause of a {@link PagesFailedException}, which names the pages that failed,
+     *     once pages have been submitted
      */
     public Mono<TransferResult> writePages(
             MemoryRegion local, int[] localPages, RemoteRegion remote, int[] remotePages, long pageBytes) {
@@ -166,13 +166,14 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * As {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long)}, by the pages' offsets.
+     * Does the same as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long)}, with offsets in place of
+     * page numbers.
      *
      * @param local the source
-     * @param localOffsets where the pages begin in it, in bytes, one or more; copied
+     * @param localOffsets the offsets of the pages in the local region, in bytes, one or more; copied
      * @param remote the target, attached on this connection
-     * @param remoteOffsets where they begin in it, in bytes, as many; copied
-     * @param pageBytes how long a page is, 1 or more
+     * @param remoteOffsets the offsets of the pages in the remote region, in bytes, as many; copied
+     * @param pageBytes the length of a page in bytes, 1 or more
      * @return as {@link #writePages(MemoryRegion, int[], RemoteRegion, int[], long)}
      */
     public Mono<TransferResult> writePages(
@@ -189,18 +190,19 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Reads many pages of one size as one transfer with this face's options, by their numbers, as a block table has them: page n of a
-     * region begins at n × pageBytes. It takes one credit for each chunk, and not for each page. The order in which pages are moved
-     * is undefined, also of those with the same target.
+     * Reads many pages of one size as one transfer with the options of this object, by page number as in a block table:
+     * page n of a region begins at n × pageBytes. The list takes one credit for each chunk, not for each page. The
+     * order of the pages is undefined, even for pages with the same target.
      *
      * @param local the target
-     * @param localPages numbers of the pages in it, one or more; copied
+     * @param localPages the page numbers in the local region, one or more; copied
      * @param remote the source, attached on this connection
-     * @param remotePages numbers of the pages in it, as many; copied. Page i of one list comes from page i of the other
-     * @param pageBytes how long a page is, 1 or more
-     * @return the result of a success: the bytes are final. Errors as for
-     *     {@link #read(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, but as
-     *     the cause of a {@link PagesFailedException}, which names the pages that failed, once pages have been submitted
+     * @param remotePages the page numbers in the remote region, as many; copied. Page i of one list comes from page i
+     *     of the other
+     * @param pageBytes the length of a page in bytes, 1 or more
+     * @return the result of a success: the bytes are final. Errors as for {@link #read(MemoryRegion, long,
+     *     RemoteRegion, long, long, TransferOptions)}, but as the cause of a {@link PagesFailedException}, which names
+     *     the pages that failed, once pages have been submitted
      */
     public Mono<TransferResult> readPages(
             MemoryRegion local, int[] localPages, RemoteRegion remote, int[] remotePages, long pageBytes) {
@@ -216,13 +218,14 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * As {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long)}, by the pages' offsets.
+     * Does the same as {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long)}, with offsets in place of
+     * page numbers.
      *
      * @param local the target
-     * @param localOffsets where the pages begin in it, in bytes, one or more; copied
+     * @param localOffsets the offsets of the pages in the local region, in bytes, one or more; copied
      * @param remote the source, attached on this connection
-     * @param remoteOffsets where they begin in it, in bytes, as many; copied
-     * @param pageBytes how long a page is, 1 or more
+     * @param remoteOffsets the offsets of the pages in the remote region, in bytes, as many; copied
+     * @param pageBytes the length of a page in bytes, 1 or more
      * @return as {@link #readPages(MemoryRegion, int[], RemoteRegion, int[], long)}
      */
     public Mono<TransferResult> readPages(
@@ -243,8 +246,8 @@ abstract class ReactiveTransfers {
      *
      * @param source all its bytes are written
      * @param target attached on this connection
-     * @param targetOffset where in the target to begin, in bytes
-     * @param signal what to do to which signal
+     * @param targetOffset the start of the range in the target, in bytes
+     * @param signal the signal and its update
      * @return as {@link #writeWithSignal(MemoryRegion, long, RemoteRegion, long, long, SignalUpdate, TransferOptions)}
      */
     public Mono<TransferResult> writeWithSignal(
@@ -254,18 +257,18 @@ abstract class ReactiveTransfers {
 
     /**
      * Writes into the peer's region and adds to a signal there after the bytes are visible. If the write fails, the
-     * signal is left alone.
+     * signal is not changed.
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
+     * @param localOffset the start of the local range, in bytes
      * @param remote the target, attached on this connection
-     * @param remoteOffset where it begins, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param length bytes, 0 or more
-     * @param signal what to do to which signal; its region is attached on this connection, too
-     * @param transferOptions deadline and the like
-     * @return the result of a success: the signal is updated. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)};
-     *     {@link OutcomeUnknownException} also means that the signal may or may not be updated
+     * @param signal the signal and its update; its region is attached on this connection, too
+     * @param transferOptions deadline, priority and events
+     * @return the result of a success: the signal is updated. Errors as for {@link #write(MemoryRegion, long,
+     *     RemoteRegion, long, long, TransferOptions)}; {@link OutcomeUnknownException} also means that the signal may
+     *     or may not be updated
      */
     public Mono<TransferResult> writeWithSignal(
             MemoryRegion local,
@@ -287,12 +290,13 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Writes a few bytes with this face's options; as {@link #put(RemoteRegion, long, long, int, TransferOptions)}.
+     * Writes a value of up to 8 bytes with the options of this object, as {@link #put(RemoteRegion, long, long, int,
+     * TransferOptions)} does.
      *
      * @param remote the target, attached on this connection
-     * @param remoteOffset where to write, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param value its low-order bytes are written, the lowest first
-     * @param bytes how many, 1 to 8
+     * @param bytes the number of bytes, 1 to 8
      * @return the result of a success
      */
     public Mono<TransferResult> put(RemoteRegion remote, long remoteOffset, long value, int bytes) {
@@ -300,16 +304,15 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Writes a value of a few bytes that needs no local region.
+     * Writes a value of up to 8 bytes, without a local region.
      *
      * @param remote the target, attached on this connection
-     * @param remoteOffset where to write, in bytes
+     * @param remoteOffset the start of the remote range, in bytes
      * @param value its low-order bytes are written, the lowest first
-     * @param bytes how many, 1 to 8
-     * @param transferOptions deadline and the like
-     * @return the result of a success; errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
-     *     {@link IllegalArgumentException} if the number of bytes is out of range
+     * @param bytes the number of bytes, 1 to 8
+     * @param transferOptions deadline, priority and events
+     * @return the result of a success; errors as for {@link #write(MemoryRegion, long, RemoteRegion, long, long,
+     *     TransferOptions)}, and {@link IllegalArgumentException} if the number of bytes is out of range
      */
     public Mono<TransferResult> put(
             RemoteRegion remote, long remoteOffset, long value, int bytes, TransferOptions transferOptions) {
@@ -322,9 +325,10 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Adds to a signal of the peer with this face's options; as {@link #signal(SignalUpdate, TransferOptions)}.
+     * Adds to a signal of the peer with the options of this object, as {@link #signal(SignalUpdate, TransferOptions)}
+     * does.
      *
-     * @param update what to do to which signal
+     * @param update the signal and its update
      * @return completes when the signal is updated
      */
     public Mono<Void> signal(SignalUpdate update) {
@@ -332,15 +336,14 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Adds to a signal of the peer. {@link SignalOrder#STRONG} is after everything that was submitted before on this
-     * connection, which is what was subscribed to and asked for before; {@link SignalOrder#WEAK} waits for nothing.
+     * Adds to a signal of the peer. {@link SignalOrder#STRONG} follows everything submitted earlier on this connection,
+     * which means subscribed to and requested earlier; {@link SignalOrder#WEAK} waits for nothing.
      *
-     * @param update what to do to which signal
-     * @param transferOptions deadline and the like
-     * @return completes when the signal is updated. Errors: {@link RemoteAccessException},
-     *     {@link io.sluice.engine.TransferTimeoutException}, {@link ConnectionLostException},
-     *     {@link OutcomeUnknownException}, {@link TooManyPendingException}, {@link IllegalArgumentException} if the
-     *     region belongs to another connection
+     * @param update the signal and its update
+     * @param transferOptions deadline, priority and events
+     * @return completes when the signal is updated. Errors: {@link RemoteAccessException}, {@link
+     *     io.sluice.engine.TransferTimeoutException}, {@link ConnectionLostException}, {@link OutcomeUnknownException},
+     *     {@link TooManyPendingException}, {@link IllegalArgumentException} if the region belongs to another connection
      */
     public Mono<Void> signal(SignalUpdate update, TransferOptions transferOptions) {
         Objects.requireNonNull(update, "update");
@@ -350,30 +353,29 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Adds to a 64-bit word of the peer with this face's options; as
-     * {@link #fetchAdd(RemoteRegion, long, long, TransferOptions)}.
+     * Adds to a 64-bit word of the peer with the options of this object, as {@link #fetchAdd(RemoteRegion, long, long,
+     * TransferOptions)} does.
      *
      * @param remote the region, attached on this connection
-     * @param remoteOffset where the word lies, in bytes; a multiple of 8
-     * @param addend what to add; wraps around as Java's addition does
-     * @return what the word held before
+     * @param remoteOffset the offset of the word, in bytes; a multiple of 8
+     * @param addend the number to add; wraps around like Java's addition
+     * @return the previous value
      */
     public Mono<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend) {
         return fetchAdd(remote, remoteOffset, addend, options);
     }
 
     /**
-     * Adds to a 64-bit word of the peer, atomically in the region's {@link io.sluice.engine.AtomicDomain}, and fetches
-     * what it held before. Every subscription adds: {@code retry()} and {@code repeat()} add again.
+     * Adds to a 64-bit word of the peer, atomically in the region's {@link io.sluice.engine.AtomicDomain}, and returns
+     * the previous value. Every subscription adds: {@code retry()} and {@code repeat()} add again.
      *
      * @param remote the region, attached on this connection
-     * @param remoteOffset where the word lies, in bytes; a multiple of 8
-     * @param addend what to add; wraps around as Java's addition does
-     * @param transferOptions deadline and the like
-     * @return what the word held before. Errors as for
-     *     {@link #write(MemoryRegion, long, RemoteRegion, long, long, TransferOptions)}, and
-     *     {@link IllegalArgumentException} if the offset is not a multiple of 8; {@link OutcomeUnknownException} means
-     *     that it may or may not have been added, and so does a cancel
+     * @param remoteOffset the offset of the word, in bytes; a multiple of 8
+     * @param addend the number to add; wraps around like Java's addition
+     * @param transferOptions deadline, priority and events
+     * @return the previous value. Errors as for {@link #write(MemoryRegion, long, RemoteRegion, long, long,
+     *     TransferOptions)}, and {@link IllegalArgumentException} if the offset is not a multiple of 8; {@link
+     *     OutcomeUnknownException} means that it may or may not have been added, and so does a cancel
      */
     public Mono<Long> fetchAdd(RemoteRegion remote, long remoteOffset, long addend, TransferOptions transferOptions) {
         Objects.requireNonNull(remote, "remote");
@@ -383,30 +385,30 @@ abstract class ReactiveTransfers {
     }
 
     /**
-     * Replaces a 64-bit word of the peer with this face's options; as
-     * {@link #compareAndSwap(RemoteRegion, long, long, long, TransferOptions)}.
+     * Replaces a 64-bit word of the peer if it has the expected value, with the options of this object, as {@link
+     * #compareAndSwap(RemoteRegion, long, long, long, TransferOptions)} does.
      *
      * @param remote the region, attached on this connection
-     * @param remoteOffset where the word lies, in bytes; a multiple of 8
-     * @param expected what it must hold
-     * @param replacement what it holds then
-     * @return what the word held before: it was replaced if that is what was expected
+     * @param remoteOffset the offset of the word, in bytes; a multiple of 8
+     * @param expected the expected value
+     * @param replacement the new value
+     * @return the previous value; the word was replaced if that equals the expected value
      */
     public Mono<Long> compareAndSwap(RemoteRegion remote, long remoteOffset, long expected, long replacement) {
         return compareAndSwap(remote, remoteOffset, expected, replacement, options);
     }
 
     /**
-     * Replaces a 64-bit word of the peer if it holds what is expected, atomically in the region's
-     * {@link io.sluice.engine.AtomicDomain}, and fetches what it held before.
+     * Replaces a 64-bit word of the peer if it has the expected value, atomically in the region's {@link
+     * io.sluice.engine.AtomicDomain}, and returns the previous value.
      *
      * @param remote the region, attached on this connection
-     * @param remoteOffset where the word lies, in bytes; a multiple of 8
-     * @param expected what it must hold
-     * @param replacement what it holds then
-     * @param transferOptions deadline and the like
-     * @return what the word held before: it was replaced if that is what was expected. Errors as for
-     *     {@link #fetchAdd(RemoteRegion, long, long, TransferOptions)}
+     * @param remoteOffset the offset of the word, in bytes; a multiple of 8
+     * @param expected the expected value
+     * @param replacement the new value
+     * @param transferOptions deadline, priority and events
+     * @return the previous value; the word was replaced if that equals the expected value. Errors as for {@link
+     *     #fetchAdd(RemoteRegion, long, long, TransferOptions)}
      */
     public Mono<Long> compareAndSwap(
             RemoteRegion remote, long remoteOffset, long expected, long replacement, TransferOptions transferOptions) {

@@ -14,13 +14,13 @@ import reactor.util.Logger;
 import reactor.util.Loggers;
 
 /**
- * One subscriber's control operation whose value has to be given back if it has no taker. Given back means: it goes to
- * the discard hook, once.
+ * One subscriber's control operation whose value must be released if no subscriber takes it. To release means to pass
+ * it to the discard hook, once.
  *
- * <p>A cancel from within {@code onNext} does not say whether the value was taken: {@code next()} cancels and takes,
- * {@code timeout} cancels and drops. Dropping operators tell Reactor's hook, so that is where this learns of it: what is
- * dropped and cancelled, in either order, is given back. So is what was handed to a chain that said by then that it was
- * cancelled, once that cancel arrives. A cancel by another thread during {@code onNext} always counts.
+ * <p>A cancel inside {@code onNext} does not tell whether the value was taken: {@code next()} cancels and takes it,
+ * {@code timeout} cancels and drops it. Operators report drops to Reactor's hook, which this class watches: a value
+ * that is dropped and cancelled, in either order, is released. So is a value passed to a chain that already reported
+ * itself cancelled, once that cancel arrives. A cancel by another thread during {@code onNext} always counts.
  *
  * @param <T> the resource
  */
@@ -32,7 +32,7 @@ final class ResourceSubscription<T> extends FutureSubscription<T> {
 
     private static final Logger LOG = Loggers.getLogger(Operators.class);
 
-    /** The innermost hand-over that this thread is in. */
+    /** The innermost hand-over on this thread. */
     private static final ThreadLocal<@Nullable ResourceSubscription<?>> CURRENT = new ThreadLocal<>();
 
     @SuppressWarnings("rawtypes")
@@ -46,10 +46,13 @@ final class ResourceSubscription<T> extends FutureSubscription<T> {
     private final @Nullable Scheduler scheduler;
     private volatile int fate;
 
-    /** Written before the state says that the value is being handed over, and read after. */
+    /** Written before the state says that the value is being handed over, and read afterwards. */
     private @Nullable T value;
 
-    /** The two are of use to the thread that hands over. To another one any value says that it is another. */
+    /**
+     * This field and the next matter only to the thread that hands over; another thread only sees that it is a
+     * different one.
+     */
     private @Nullable Thread handingOver;
 
     private @Nullable ResourceSubscription<?> outer;
@@ -62,12 +65,12 @@ final class ResourceSubscription<T> extends FutureSubscription<T> {
         this.scheduler = scheduler;
     }
 
-    /** Done once; again where the hooks have been reset. */
+    /** Installs the hook; again if the hooks were reset. */
     static void watchDroppedValues() {
         Hooks.onNextDropped(ResourceSubscription::dropped);
     }
 
-    /** Not by {@code publishOn} behind this, which would take the value before its subscriber can. */
+    /** Does not use {@code publishOn}, which would take the value before its subscriber can. */
     @Override
     void arrived(@Nullable T result, @Nullable Throwable error) {
         if (scheduler == null) {
@@ -104,7 +107,7 @@ final class ResourceSubscription<T> extends FutureSubscription<T> {
                 mark(DROPPED);
             }
         } catch (Throwable thrown) {
-            // by the rules a subscriber that throws has cancelled
+            // a subscriber that throws counts as cancelled
             mark(DROPPED | CANCELLED);
             throw thrown;
         } finally {
@@ -128,12 +131,12 @@ final class ResourceSubscription<T> extends FutureSubscription<T> {
         mark(CANCELLED);
     }
 
-    /** Whether a cancel is on its way that has not come here yet: an operator that has it discards the value. */
+    /** Whether a cancel has reached an operator but not yet this subscription: that operator discards the value. */
     private boolean isBeingCancelled() {
         for (Scannable each = Scannable.from(actual);
                 each.isScanAvailable();
                 each = Scannable.from(each.scanUnsafe(Attr.ACTUAL))) {
-            // a subscriber that has all it wants may say that it is both
+            // a subscriber that has all it wants may report both
             if (Boolean.TRUE.equals(each.scanUnsafe(Attr.CANCELLED))
                     && !Boolean.TRUE.equals(each.scanUnsafe(Attr.TERMINATED))) {
                 return (fate & CANCELLED) == 0;
@@ -142,15 +145,15 @@ final class ResourceSubscription<T> extends FutureSubscription<T> {
         return false;
     }
 
-    /** An operator on this thread has dropped something. */
+    /** Called when an operator on this thread has dropped an item. */
     private static void dropped(Object item) {
         ResourceSubscription<?> innermost = CURRENT.get();
         if (innermost == null && LOG.isDebugEnabled()) {
-            // what Reactor says where it has no hook
+            // what Reactor logs without a hook
             LOG.debug("onNextDropped: " + item);
         }
         for (ResourceSubscription<?> each = innermost; each != null; each = each.outer) {
-            // something else may be what an operator between has made of the value, if a cancel came with it
+            // another item may be what an operator in between made of the value, if it was cancelled, too
             if (item == each.value || (each.fate & CANCELLED) != 0) {
                 each.mark(DROPPED);
             }

@@ -3,11 +3,11 @@ package io.sluice.reactor;
 import io.sluice.engine.Connection;
 import io.sluice.engine.TransferElement;
 
-/** Which way the elements of a vectored transfer go. */
+/** Chooses the connections of the elements of a vectored transfer. */
 interface Route {
-    /** The connection that an element takes. */
+    /** Returns the connection of an element. */
     Connection connection(TransferElement element);
 
-    /** How many elements may be under way, at least 1; asked at each subscription. */
+    /** Returns how many elements may be in flight, at least 1; called at each subscription. */
     int operationLimit();
 }

@@ -8,8 +8,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * The end of a connection for all waiters. The connection itself is asked once, and a cancelled waiter leaves nothing
- * behind: a dependent of a future stays until the future completes, which here is as long as the connection lives.
+ * The end of a connection, shared by all waiters. It depends on the connection's future only once, so a cancelled
+ * waiter leaves nothing behind: a dependent of that future would stay as long as the connection.
  */
 final class SharedEnd {
     private final Connection connection;
@@ -20,7 +20,7 @@ final class SharedEnd {
         this.connection = connection;
     }
 
-    /** Completes or fails as the connection does. */
+    /** Returns a Mono that completes or fails as the connection does. */
     Mono<Void> mono() {
         return Mono.defer(() -> {
             if (!asked.get() && asked.compareAndSet(false, true)) {
@@ -30,7 +30,7 @@ final class SharedEnd {
         });
     }
 
-    /** How many wait for it. */
+    /** Returns the number of waiters. */
     int waiting() {
         return end.currentSubscriberCount();
     }

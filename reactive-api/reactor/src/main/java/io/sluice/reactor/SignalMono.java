@@ -7,7 +7,7 @@ import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
 
-/** A wait for a counter, begun once for each subscriber when it asks for the value, and ended by its cancel. */
+/** A wait for a counter that begins for each subscriber when it requests the value, and that its cancel ends. */
 final class SignalMono extends Mono<Long> implements Scannable {
     private final Signal signal;
     private final long least;

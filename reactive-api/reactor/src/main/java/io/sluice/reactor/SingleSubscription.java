@@ -8,20 +8,20 @@ import reactor.core.Exceptions;
 import reactor.core.Scannable;
 
 /**
- * One subscriber's run of something that ends once. The work starts at the first demand. Completion, error, cancel and
- * a bad request may race; one field decides, so that exactly one of them wins and the subscriber sees at most one
- * terminal signal.
+ * The subscription of one subscriber to work that ends once. The work starts at the first demand. Completion, error,
+ * cancel and a bad request may race; one field decides which wins, so that the subscriber sees at most one terminal
+ * signal.
  *
  * @param <T> what the subscriber receives
  */
 abstract class SingleSubscription<T> implements Subscription, Scannable {
-    /** Nothing was asked for yet, so nothing was started. */
+    /** Nothing has been requested, so the work has not started. */
     private static final int IDLE = 0;
 
-    /** The work is being started; a cancel now leaves it to the starter to undo it. */
+    /** The work is being started; after a cancel the starting thread abandons it. */
     private static final int STARTING = 1;
 
-    /** The work goes on. */
+    /** The work is running. */
     private static final int RUNNING = 2;
 
     /** The result is being handed over; a cancel can still suppress the completion after it. */
@@ -47,18 +47,18 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
     /** Starts the work, and calls {@link #running()} once it can be abandoned. Called at most once. */
     abstract void start();
 
-    /** Gives up work that is running, as its result is no longer wanted. Called at most once. */
+    /** Abandons running work whose result is no longer wanted. Called at most once. */
     abstract void abandon();
 
-    /** Gives the result to the subscriber. */
+    /** Emits the result to the subscriber. */
     void handOver(T value) {
         actual.onNext(value);
     }
 
-    /** A cancel came while the result was being handed over. */
+    /** Called when a cancel arrives while the result is handed over. */
     void cancelledWhileHandedOver() {}
 
-    /** A cancel came after an earlier cancel or after the end, and changes nothing here. */
+    /** Called when a cancel arrives after an earlier cancel or after the end; it changes nothing here. */
     void cancelledAfterTheEnd() {}
 
     @Override
@@ -86,17 +86,17 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
     }
 
     /**
-     * The work has started and can be abandoned from now on.
+     * Says that the work has started and can be abandoned from now on.
      *
      * @return false if it was cancelled meanwhile, and the caller has to abandon it
      */
     final boolean running() {
-        // looked at first, as work that has ended by now is usual where the caller's thread does it
+        // checked first: work that the calling thread does itself has usually ended by now
         return (state == STARTING && STATE.compareAndSet(this, STARTING, RUNNING)) || state != CANCELLED;
     }
 
     /**
-     * The work has ended well.
+     * Ends the work with a result.
      *
      * @param value the result, or {@code null} for a completion without one
      * @return false if it is no longer wanted
@@ -115,7 +115,7 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
     }
 
     /**
-     * The work has ended with an error.
+     * Ends the work with an error.
      *
      * @param error the error
      * @return false if it is no longer wanted
@@ -138,7 +138,7 @@ abstract class SingleSubscription<T> implements Subscription, Scannable {
         }
     }
 
-    /** The state that was left, or -1 if the outcome is decided already. */
+    /** Changes the state and returns the previous one, or -1 if the outcome is already decided. */
     private int leaveFor(int next) {
         for (int now = state; now < EMITTING; now = state) {
             if (STATE.compareAndSet(this, now, next)) {

@@ -6,10 +6,10 @@ import io.sluice.engine.TransferElement;
 import java.util.function.IntSupplier;
 
 /**
- * Each element takes the connection that its remote region was attached on.
+ * Routes each element over the connection on which its remote region was attached.
  *
- * @param options the engine's
- * @param connections how many connections the elements may take; asked at each subscription
+ * @param options the engine's options
+ * @param connections the number of connections that the elements may use; called at each subscription
  */
 record SpanningRoute(EngineOptions options, IntSupplier connections) implements Route {
     @Override
@@ -18,8 +18,8 @@ record SpanningRoute(EngineOptions options, IntSupplier connections) implements 
     }
 
     /**
-     * Enough to fill the windows of all those connections. If all elements take one of them, it must hold them all, so
-     * this is never more than may be pending on one.
+     * Enough to fill the windows of all those connections, but never more than may be pending on one, as all elements
+     * may use the same.
      */
     @Override
     public int operationLimit() {

@@ -6,7 +6,7 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
-/** Tells a transfer of the first signal of a publisher. */
+/** Reports the first signal of a publisher to a transfer. */
 final class StartEventSubscriber implements CoreSubscriber<Object> {
     private final StartEvent.Listener listener;
     private @Nullable Subscription upstream;

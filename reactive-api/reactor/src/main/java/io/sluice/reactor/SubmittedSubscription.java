@@ -8,19 +8,19 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * One subscriber's transfer. What extends this is the engine's callback itself, so that a transfer costs one object here.
+ * One subscriber's transfer. Subclasses are the engine's callback themselves, so that a transfer costs one object here.
  *
  * @param <T> what the subscriber receives
  */
 abstract class SubmittedSubscription<T> extends SingleSubscription<T> {
-    /** Written before the state says that the transfer can be abandoned, and read after. */
+    /** Written before the state allows abandoning the transfer, and read afterwards. */
     private @Nullable Transfer transfer;
 
     SubmittedSubscription(CoreSubscriber<? super T> actual) {
         super(actual);
     }
 
-    /** Submits the transfer, with this as its callback. */
+    /** Submits the transfer with this object as its callback. */
     abstract Transfer submit();
 
     @Override
@@ -49,10 +49,10 @@ abstract class SubmittedSubscription<T> extends SingleSubscription<T> {
         }
     }
 
-    /** The transfer has ended with an error. */
+    /** Called when the transfer has ended with an error. */
     final void failed(SluiceException error) {
         if (!fail(error) && !(error instanceof TransferCancelledException)) {
-            // The cancelled error is what our own cancel asked for; any other error can only be reported here.
+            // The cancelled error is the result of our own cancel; any other error can only be reported here.
             Operators.onErrorDropped(error, actual.currentContext());
         }
     }

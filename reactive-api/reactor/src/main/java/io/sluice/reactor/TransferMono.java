@@ -8,24 +8,24 @@ import reactor.core.CoreSubscriber;
 import reactor.core.Scannable;
 import reactor.core.publisher.Mono;
 
-/** A transfer, started once for each subscriber when it requests the result. */
+/** A transfer that is started for each subscriber when it requests the result. */
 abstract class TransferMono extends Mono<TransferResult> implements Scannable {
     /**
      * Submits the transfer.
      *
-     * @param callback the terminal signal
+     * @param callback receives the terminal signal
      * @return a handle
      */
     abstract Transfer submit(TransferCallback callback);
 
     /**
-     * How many bytes a success moves.
+     * Returns how many bytes a success moves.
      *
      * @return bytes
      */
     abstract long bytes();
 
-    /** Lets the assembly hooks see it, and the automatic context propagation wrap it where that is switched on. */
+    /** Applies the assembly hooks and, where it is enabled, automatic context propagation. */
     final Mono<TransferResult> assembled() {
         return from(onAssembly(this));
     }

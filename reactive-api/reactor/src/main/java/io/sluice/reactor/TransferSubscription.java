@@ -7,7 +7,7 @@ import io.sluice.engine.TransferResult;
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 
-/** One subscriber's transfer that gives a result. */
+/** One subscriber's transfer that has a result. */
 final class TransferSubscription extends SubmittedSubscription<TransferResult> implements TransferCallback {
     private final TransferMono source;
 

@@ -12,19 +12,19 @@ import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler.Worker;
 
-/** One subscriber's vectored transfer: each element gives a result, wherever the elements come from. */
+/** One subscriber's vectored transfer: each element has a result, whatever the source of the elements. */
 abstract class VectoredRelay extends DemandRelay<TransferResult> {
     final VectoredTransferFlux source;
 
     /**
-     * What is in flight. Only the thread that submits fills a slot; the thread that empties it owns the transfer's end. There are
-     * as many slots as elements may be under way, so that a free one is always found.
+     * The transfers in flight. Only the submitting thread fills a slot; the thread that empties it owns the transfer's
+     * end. There are as many slots as elements may be in flight, so a free one always exists.
      */
     private final AtomicReferenceArray<@Nullable InFlightTransfer> inFlight;
 
     private int nextSlot;
 
-    /** Written, as the next field, by the thread that hands results over. */
+    /** Like the next field, written by the thread that emits results. */
     private int failed;
 
     private @Nullable SluiceException firstError;
@@ -40,10 +40,10 @@ abstract class VectoredRelay extends DemandRelay<TransferResult> {
         this.inFlight = new AtomicReferenceArray<>(limit);
     }
 
-    /** How many elements there were, once no more come. */
+    /** Returns the number of elements, once no more arrive. */
     abstract long elements();
 
-    /** A slot that is free, or a negative number. For the thread that submits, as the next two. */
+    /** Returns a free slot, or a negative number. Like the next two methods, only for the submitting thread. */
     final int freeSlot() {
         int slots = inFlight.length();
         for (int tried = 0; tried < slots; tried++) {
@@ -56,12 +56,12 @@ abstract class VectoredRelay extends DemandRelay<TransferResult> {
         return -1;
     }
 
-    /** A transfer is about to be submitted, and may end before it is. */
+    /** Called before a transfer is submitted, as it may end during submission. */
     final void enters(InFlightTransfer transfer) {
         inFlight.set(transfer.slot(), transfer);
     }
 
-    /** It was submitted. */
+    /** Called after a transfer was submitted. */
     final void entered(InFlightTransfer transfer, Transfer submitted) {
         transfer.submitted(submitted);
         if (!wantsItems()) {
@@ -69,7 +69,7 @@ abstract class VectoredRelay extends DemandRelay<TransferResult> {
         }
     }
 
-    /** A transfer has ended, or was refused: true once. Any thread. */
+    /** Called by any thread when a transfer has ended or was refused; returns true once. */
     final boolean leaves(InFlightTransfer transfer) {
         return inFlight.compareAndSet(transfer.slot(), transfer, null);
     }
@@ -84,7 +84,7 @@ abstract class VectoredRelay extends DemandRelay<TransferResult> {
             transfer.ended(refused);
             return;
         } catch (Throwable thrown) {
-            // A range that leaves its region and the like: a mistake of the caller, which no result can carry.
+            // An error of the caller, such as a range outside its region, which no result can carry.
             leaves(transfer);
             failOrDrop(Operators.onOperatorError(null, thrown, element, actual.currentContext()));
             return;
@@ -92,12 +92,12 @@ abstract class VectoredRelay extends DemandRelay<TransferResult> {
         entered(transfer, submitted);
     }
 
-    /** An element has ended, or was refused. Any thread, once for each element. */
+    /** Called by any thread, once for each element, when it has ended or was refused. */
     final void elementEnded(int index, long length, @Nullable SluiceException error) {
         if (wantsItems()) {
             arrived(new TransferResult(index, error == null ? length : 0, error));
         } else if (error != null && !(error instanceof TransferCancelledException)) {
-            // The cancelled error is what our own cancel asked for; any other error can only be reported here.
+            // The cancelled error is the result of our own cancel; any other error can only be reported here.
             Operators.onErrorDropped(error, actual.currentContext());
         }
     }

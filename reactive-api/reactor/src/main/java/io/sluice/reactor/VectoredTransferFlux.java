@@ -18,7 +18,7 @@ import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Scheduler.Worker;
 
-/** Many transfers, one for each element, their results as they end. */
+/** The results of many elements, in the order in which they end. */
 final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferResult> {
     private final Route route;
     private final Direction direction;
@@ -75,7 +75,7 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
             return;
         }
         List<TransferElement> all = listed;
-        // An event is completed by each element, so each has to be a transfer of its own.
+        // Each element completes an event, so each must be a transfer of its own.
         if (all == null || options.completeInto() != null) {
             source.subscribe(new PublishedElementsRelay(actual, this, getPrefetch(), worker));
         } else {
@@ -104,7 +104,7 @@ final class VectoredTransferFlux extends FluxOperator<TransferElement, TransferR
                 callback);
     }
 
-    /** How many elements may be in flight or have a result that was not handed over. */
+    /** Returns how many elements may be in flight or have a result that was not emitted. */
     @Override
     public int getPrefetch() {
         int limit = route.operationLimit();

@@ -8,12 +8,12 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 
 /**
- * One subscriber's wait. It alone has its future, so a cancel ends it, and nothing of it is left behind.
+ * The wait of one subscriber. It owns its future, so a cancel ends the wait and leaves nothing behind.
  *
- * @param <T> what is waited for
+ * @param <T> the type of the awaited value
  */
 final class WaitSubscription<T> extends FutureSubscription<T> {
-    /** Written before the state says that the wait can be abandoned, and read after. */
+    /** Written before the state allows abandoning the wait, and read afterwards. */
     private @Nullable CompletableFuture<?> wait;
 
     WaitSubscription(

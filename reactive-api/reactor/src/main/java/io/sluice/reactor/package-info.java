@@ -1,6 +1,6 @@
 /**
- * The engine's transfers as {@code Mono} and {@code Flux}: lazy, cold, cancellable, with the downstream's demand mapped
- * to what is in flight.
+ * Transfers as {@code Mono} and {@code Flux}: lazy, cold and cancellable, with downstream demand bounding what is in
+ * flight.
  *
  * <p>Start at {@link io.sluice.reactor.ReactiveTransferEngine}.
  */

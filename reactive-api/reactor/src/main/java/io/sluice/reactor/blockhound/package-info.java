@@ -1,4 +1,4 @@
-/** Finds blocking calls with BlockHound, which is optional; not exported. */
+/** Integrates with BlockHound, which is optional; not exported. */
 @NullMarked
 package io.sluice.reactor.blockhound;
 

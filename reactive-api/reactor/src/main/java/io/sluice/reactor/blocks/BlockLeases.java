@@ -21,14 +21,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Leases of blocks over one connection, in both directions. A block is what both sides agree it is: a page of the lender's
- * memory that the receiver reads, or a page of the receiver's that the lender has written. It is lent with a message that the
- * receiver sees after all writes before it, and belongs to the receiver until that acknowledges or releases it: only then may
- * the lender use the page again.
+ * Leases of blocks over one connection, in both directions. Both sides agree what a block is: a page of the lender's
+ * memory that the receiver reads, or a page of the receiver's memory that the lender has written. A message that the
+ * receiver sees after all earlier writes lends the block. It belongs to the receiver until the receiver acknowledges or
+ * releases it; only then may the lender use the page again.
  *
- * <p>This object takes the connection's notifications; those that are about no lease go to a listener. Both sides of the
- * connection need one. All methods may be called from any thread; signals come on the connection's pollers, which must not
- * block.
+ * <p>This object subscribes to the connection's notifications and passes those without a lease to a listener. Both
+ * sides of the connection need one. All methods may be called from any thread; signals arrive on the connection's
+ * pollers, which must not block.
  */
 public final class BlockLeases implements AutoCloseable {
     private static final Consumer<byte[]> NO_OTHERS = message -> {};
@@ -39,11 +39,11 @@ public final class BlockLeases implements AutoCloseable {
     private final AtomicLong nextId = new AtomicLong();
     private final AtomicInteger lentCount = new AtomicInteger();
     private final Map<Long, Sinks.One<LeaseOutcome>> lent = new ConcurrentHashMap<>();
-    /** True while a block may be given back, false while a message that does so is under way. */
+    /** True while a block may be returned, false while the message that returns it is in flight. */
     private final Map<Long, Boolean> held = new ConcurrentHashMap<>();
     /**
-     * How many of those are the user's. One whose message is under way is the lender's again, who may lend the next before it
-     * is known here that the message has gone.
+     * How many of those the user holds. A block whose message is in flight belongs to the lender again, which may lend
+     * the next one before this side learns that the message was sent.
      */
     private final AtomicInteger owned = new AtomicInteger();
 
@@ -68,10 +68,10 @@ public final class BlockLeases implements AutoCloseable {
     }
 
     /**
-     * Begins to take a connection's notifications.
+     * Subscribes to a connection's notifications.
      *
-     * @param connection its notifications must have no other subscriber
-     * @param maxLeases how many blocks may be lent at a time in each direction, at least 1; the same on both sides
+     * @param connection the connection; its notifications must have no other subscriber
+     * @param maxLeases the most blocks lent at a time in each direction, at least 1; the same on both sides
      * @return leases over that connection
      */
     public static BlockLeases over(ReactiveConnection connection, int maxLeases) {
@@ -79,11 +79,11 @@ public final class BlockLeases implements AutoCloseable {
     }
 
     /**
-     * Begins to take a connection's notifications.
+     * Subscribes to a connection's notifications.
      *
-     * @param connection its notifications must have no other subscriber
-     * @param maxLeases how many blocks may be lent at a time in each direction, at least 1; the same on both sides
-     * @param others is given the notifications that are about no lease, on the poller
+     * @param connection the connection; its notifications must have no other subscriber
+     * @param maxLeases the most blocks lent at a time in each direction, at least 1; the same on both sides
+     * @param others receives the notifications without a lease, on the poller
      * @return leases over that connection
      */
     public static BlockLeases over(ReactiveConnection connection, int maxLeases, Consumer<byte[]> others) {
@@ -95,14 +95,15 @@ public final class BlockLeases implements AutoCloseable {
     }
 
     /**
-     * Lends a block: what was written on the connection before is visible to the receiver when it is notified.
+     * Lends a block: everything written earlier on the connection is visible to the receiver when it is notified.
      *
-     * @param description what the receiver needs to know of the block; copied, and {@value LeaseMessage#HEADER_BYTES} bytes
-     *     shorter than the longest notification at most
-     * @return how the receiver has ended the lease: the block may be used again. Errors: {@link TooManyPendingException} if as
-     *     many are lent as may be; {@link ConnectionLostException}: the receiver will not give it back, and what it does with
-     *     the block over this connection fails; {@link OutcomeUnknownException}, which is one of those. A cancel does not call
-     *     the block back: it stays lent until it is given back or the connection ends, and counts in {@link #lent()}
+     * @param description what the receiver needs to know about the block; copied; at most {@value
+     *     LeaseMessage#HEADER_BYTES} bytes shorter than the longest notification
+     * @return how the receiver ended the lease, after which the block may be used again. Errors: {@link
+     *     TooManyPendingException} if too many blocks are lent; {@link ConnectionLostException} or its subclass {@link
+     *     OutcomeUnknownException} if the receiver will not return the block, and its transfers with it over this
+     *     connection fail. A cancel does not recall the block: it stays lent until it is returned or the connection
+     *     ends, and counts in {@link #lent()}
      */
     public Mono<LeaseOutcome> lend(byte[] description) {
         byte[] copy = description.clone();
@@ -115,7 +116,7 @@ public final class BlockLeases implements AutoCloseable {
             long id = nextId.getAndIncrement();
             Sinks.One<LeaseOutcome> outcome = Sinks.one();
             lent.put(id, outcome);
-            // Not a part of the chain: a cancel must not undo what the receiver may have heard of.
+            // Not part of the chain: a cancel must not undo a message that the receiver may have seen.
             connection
                     .notify(new LeaseMessage(LeaseMessage.Type.LEND, id, copy).toBytes())
                     .subscribe(ignored -> {}, error -> notLent(id, error));
@@ -143,29 +144,29 @@ public final class BlockLeases implements AutoCloseable {
     }
 
     /**
-     * How many blocks the receiver has not given back.
+     * Returns how many blocks the receiver has not returned.
      *
-     * @return 0 to the most that may be lent
+     * @return 0 to {@code maxLeases}
      */
     public int lent() {
         return lentCount.get();
     }
 
     /**
-     * How many of the peer's blocks were not given back.
+     * Returns how many of the peer's blocks were not returned.
      *
-     * @return 0 to the most that may be lent
+     * @return 0 to {@code maxLeases}
      */
     public int held() {
         return end == null ? owned.get() : 0;
     }
 
     /**
-     * The blocks that the peer lends. A block that comes while as many are held as may be is given back unused at once, and so
-     * is what has come or comes when the subscriber has cancelled.
+     * Returns the blocks that the peer lends. A block that arrives when the maximum is held is returned unused
+     * immediately, and so are blocks that were not delivered or arrive after the subscriber has cancelled.
      *
-     * @return for one subscriber; those that came before it come first. Completes when the connection is closed, or fails with
-     *     {@link ConnectionLostException}
+     * @return a Flux for one subscriber, beginning with the blocks that arrived before it. Completes when the
+     *     connection is closed, or fails with {@link ConnectionLostException}
      */
     public Flux<ReceivedBlock> received() {
         return received.asFlux().doOnDiscard(ReceivedBlock.class, BlockLeases::giveBackUnused);
@@ -200,7 +201,7 @@ public final class BlockLeases implements AutoCloseable {
             }
             SluiceException ended = end;
             if (ended != null) {
-                // The thread that ended the leases meanwhile may have found the subscriber busy with this block.
+                // A thread that ended the leases meanwhile may have found the subscriber busy with this block.
                 endReceived(ended);
             }
         }
@@ -208,11 +209,11 @@ public final class BlockLeases implements AutoCloseable {
 
     private static void giveBackUnused(ReceivedBlock block) {
         block.release().subscribe(ignored -> {}, error -> {
-            // It is lent until the connection ends, like a forgotten one.
+            // It stays lent until the connection ends, like a forgotten one.
         });
     }
 
-    /** One that is not lent, any more or at all, is ignored. */
+    /** Ignores a block that is not lent. */
     private void returned(long id, LeaseOutcome how) {
         Sinks.One<LeaseOutcome> outcome = removeLent(id);
         if (outcome != null) {
@@ -234,7 +235,7 @@ public final class BlockLeases implements AutoCloseable {
                     .notify(LeaseMessage.of(how, id).toBytes())
                     .doOnSuccess(done -> held.remove(id))
                     .doOnError(error -> notGivenBack(id))
-                    // It may be on its way or not: it must not be touched, and can be given back once more.
+                    // The message may be in flight: the block must not be touched, and can be returned again.
                     .doOnCancel(() -> notGivenBack(id));
         });
     }
@@ -246,7 +247,7 @@ public final class BlockLeases implements AutoCloseable {
     }
 
     private void finish(SluiceException cause) {
-        // What came first has ended them; a close after it changes nothing.
+        // The leases have already ended; a later close changes nothing.
         SluiceException first = end;
         SluiceException ended = first == null ? cause : first;
         end = ended;
@@ -263,8 +264,8 @@ public final class BlockLeases implements AutoCloseable {
     }
 
     /**
-     * Stops taking notifications and ends all leases here, as if the connection had ended; the connection itself stays as it is.
-     * Close the connection, too: the peer is not told.
+     * Cancels the subscription to notifications and ends all leases here, as if the connection had ended. The
+     * connection stays open and the peer is not notified, so close the connection, too.
      */
     @Override
     public void close() {

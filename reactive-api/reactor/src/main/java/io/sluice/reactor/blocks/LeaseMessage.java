@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A notification about a lease: magic (4 bytes), version (1), type (1), zero (2), id (8), and for a block that is lent its
- * description; network byte order.
+ * A notification about a lease: magic (4 bytes), version (1), type (1), zero (2), id (8), and the description of a lent
+ * block; network byte order.
  */
 record LeaseMessage(Type type, long id, byte[] description) {
     static final int HEADER_BYTES = 16;
@@ -19,7 +19,7 @@ record LeaseMessage(Type type, long id, byte[] description) {
         ACKNOWLEDGE(1),
         RELEASE(2);
 
-        /** The form on the wire, which no version changes. */
+        /** The code on the wire, which never changes. */
         private final int code;
 
         Type(int code) {
@@ -51,7 +51,7 @@ record LeaseMessage(Type type, long id, byte[] description) {
                 .array();
     }
 
-    /** {@code null} if it is about something else, or of another version. */
+    /** Returns {@code null} for another kind of message or version. */
     static @Nullable LeaseMessage fromBytes(byte[] bytes) {
         if (bytes.length < HEADER_BYTES) {
             return null;

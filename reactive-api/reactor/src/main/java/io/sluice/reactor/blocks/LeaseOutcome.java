@@ -1,9 +1,9 @@
 package io.sluice.reactor.blocks;
 
-/** How a receiver has ended a lease. Either way it will not touch the block again. */
+/** How a receiver ended a lease. Either way it does not touch the block again. */
 public enum LeaseOutcome {
-    /** It has what it wanted. */
+    /** The receiver has used the block. */
     ACKNOWLEDGED,
-    /** It has given the block up. */
+    /** The receiver returned the block unused. */
     RELEASED
 }

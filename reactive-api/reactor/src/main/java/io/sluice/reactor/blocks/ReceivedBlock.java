@@ -2,7 +2,7 @@ package io.sluice.reactor.blocks;
 
 import reactor.core.publisher.Mono;
 
-/** A block that the peer has lent. It stays as it is until it is given back. */
+/** A block that the peer has lent. The peer does not change it until it is returned. */
 public final class ReceivedBlock {
     private final BlockLeases leases;
     private final long id;
@@ -15,7 +15,7 @@ public final class ReceivedBlock {
     }
 
     /**
-     * What the lender has said of the block: where it lies, say.
+     * Returns the lender's description of the block, such as its location.
      *
      * @return a copy
      */
@@ -24,21 +24,22 @@ public final class ReceivedBlock {
     }
 
     /**
-     * Gives the block back, used. Call it only when nothing touches the block any more: after a cancelled, timed out or failed
-     * transfer wait for {@link io.sluice.reactor.ReactiveConnection#quiesced()}.
+     * Returns the block after use. Call this only when nothing touches the block any more: after a cancelled, timed out
+     * or failed transfer wait for {@link io.sluice.reactor.ReactiveConnection#quiesced()}.
      *
-     * @return completes when the lender's engine holds the message; errors as for
-     *     {@link io.sluice.reactor.ReactiveConnection#notify(byte[])}, after which it can be tried again; when the leases
-     *     have ended, what ended them: the lender has the block back already. If it was given back before, completes at once
+     * @return completes when the lender's engine holds the message; errors as for {@link
+     *     io.sluice.reactor.ReactiveConnection#notify(byte[])}, after which it can be tried again. If the leases have
+     *     ended, the error that ended them: the lender has the block back already. If the block was returned before,
+     *     completes immediately
      */
     public Mono<Void> acknowledge() {
         return leases.giveBack(id, LeaseMessage.Type.ACKNOWLEDGE);
     }
 
     /**
-     * Gives the block back, unused; as {@link #acknowledge()}.
+     * Returns the block unused, like {@link #acknowledge()}.
      *
-     * @return as there
+     * @return as for {@link #acknowledge()}
      */
     public Mono<Void> release() {
         return leases.giveBack(id, LeaseMessage.Type.RELEASE);

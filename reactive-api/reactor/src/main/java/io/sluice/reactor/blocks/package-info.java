@@ -1,6 +1,6 @@
 /**
- * Who owns a block that was moved: it is lent to the receiver until the receiver gives it back, over notifications. Start at
- * {@link io.sluice.reactor.blocks.BlockLeases}.
+ * Ownership of transferred blocks: a block is lent to the receiver until the receiver returns it by a notification.
+ * Start at {@link io.sluice.reactor.blocks.BlockLeases}.
  */
 @NullMarked
 package io.sluice.reactor.blocks;

@@ -16,7 +16,7 @@ public class DefaultTransferObservationConvention implements TransferObservation
     private static final String NAME = "sluice.transfer";
     private static final String NO_ERROR = "none";
 
-    /** It has no state. */
+    /** Creates the convention, which has no state. */
     public DefaultTransferObservationConvention() {}
 
     @Override

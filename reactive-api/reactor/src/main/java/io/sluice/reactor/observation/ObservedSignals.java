@@ -9,7 +9,7 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * One subscriber's observation.
+ * The observation of one subscriber.
  *
  * @param <T> what the subscriber receives
  */
@@ -29,7 +29,7 @@ final class ObservedSignals<T> extends DefaultSignalListener<T> {
     @Override
     public void doFirst() {
         observation.start();
-        // code that takes the span's identity does so in its scope; the transfer itself goes on elsewhere
+        // code that reads the span's identity does so in its scope; the transfer continues on other threads
         observation.openScope().close();
     }
 

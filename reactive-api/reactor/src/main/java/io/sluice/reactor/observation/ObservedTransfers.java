@@ -12,18 +12,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Observes logical transfers, one observation for each subscriber, from its subscription to its terminal signal or cancel. It costs
- * what the registry's handlers cost, for each transfer, so use it for transfers that are worth a span: a request's pages,
- * not each page.
+ * Observes logical transfers: one observation for each subscriber, from its subscription to its terminal signal or
+ * cancel. Each costs as much as the registry's handlers do, so use it for transfers that are worth a span, such as all
+ * pages of a request but not each page.
  *
  * <pre>{@code
  * ObservedTransfers observed = ObservedTransfers.in(registry);
  * connection.write(source, remote, 0).transform(observed.mono(connection, Operation.WRITE))
  * }</pre>
  *
- * <p>The parent is the observation in the subscriber's Reactor context, or without one the thread's current one; the new one is in
- * the context that the transfer's own operators see. Names and keys are {@link TransferObservation}'s; a convention changes
- * them. Immutable; any thread.
+ * <p>The parent is the observation in the subscriber's Reactor context or, without one, the thread's current
+ * observation. The operators of the transfer find the new observation in their context. Names and keys are those of
+ * {@link TransferObservation} unless a convention changes them. Immutable and thread-safe.
  */
 @SuppressWarnings("exports") // Applications that observe require the modules of these types; others do without.
 public final class ObservedTransfers {
@@ -36,32 +36,33 @@ public final class ObservedTransfers {
     }
 
     /**
-     * With the names and keys of {@link TransferObservation}, or those of a convention that the registry has.
+     * Observes with the names and keys of {@link TransferObservation}, or of the registry's convention if it has one.
      *
-     * @param registry with the handlers
-     * @return what observes
+     * @param registry the registry with the handlers
+     * @return an object that observes transfers in the registry
      */
     public static ObservedTransfers in(ObservationRegistry registry) {
         return new ObservedTransfers(registry, null);
     }
 
     /**
-     * The same with names and keys of one's own.
+     * Returns one that uses a convention's names and keys.
      *
      * @param own the convention
-     * @return another one; this one is unchanged
+     * @return a new object; this one is unchanged
      */
     public ObservedTransfers withConvention(TransferObservationConvention own) {
         return new ObservedTransfers(registry, Objects.requireNonNull(own, "own"));
     }
 
     /**
-     * Observes a Mono, for its {@code transform}. The bytes are those of its {@link TransferResult}, if it has one.
+     * Returns a function for {@code transform} that observes a Mono. The observed bytes are those of its {@link
+     * TransferResult}, if it emits one.
      *
-     * @param connection that it uses
-     * @param operation what it does
-     * @param <T> what it gives
-     * @return makes an observed one of a plain one
+     * @param connection the connection of the transfer
+     * @param operation the kind of operation
+     * @param <T> the type of the result
+     * @return the function
      */
     public <T> Function<Mono<T>, Mono<T>> mono(ReactiveConnection connection, Operation operation) {
         Objects.requireNonNull(connection, "connection");
@@ -70,12 +71,12 @@ public final class ObservedTransfers {
     }
 
     /**
-     * Observes a Flux, such as a vectored transfer, as one; for its {@code transform}. The bytes are those of all results without
-     * an error.
+     * Returns a function for {@code transform} that observes a Flux, such as a vectored transfer, as one. The observed
+     * bytes are those of all results without an error.
      *
-     * @param connection that it uses
-     * @param operation what its elements do
-     * @return makes an observed one of a plain one
+     * @param connection the connection of the transfer
+     * @param operation the kind of operation of its elements
+     * @return the function
      */
     public Function<Flux<TransferResult>, Flux<TransferResult>> flux(
             ReactiveConnection connection, Operation operation) {

@@ -7,7 +7,7 @@ import io.sluice.engine.EngineMetrics.Operation;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The facts about an observed transfer, for conventions and handlers. Any thread. */
+/** The facts about an observed transfer, for conventions and handlers. Thread-safe. */
 @SuppressWarnings("exports") // Applications that observe require the modules of these types; others do without.
 public final class TransferContext extends Observation.Context {
     private final Connection connection;
@@ -21,7 +21,7 @@ public final class TransferContext extends Observation.Context {
     }
 
     /**
-     * What it does.
+     * Returns the kind of operation.
      *
      * @return the operation
      */
@@ -30,7 +30,7 @@ public final class TransferContext extends Observation.Context {
     }
 
     /**
-     * How its bytes go.
+     * Returns the transport.
      *
      * @return the transport's name
      */
@@ -39,7 +39,7 @@ public final class TransferContext extends Observation.Context {
     }
 
     /**
-     * Whose memory it is about.
+     * Returns the peer whose memory is accessed.
      *
      * @return the peer's identity
      */
@@ -48,18 +48,18 @@ public final class TransferContext extends Observation.Context {
     }
 
     /**
-     * What it has moved.
+     * Returns the number of bytes moved.
      *
-     * @return bytes of the results that have come, without those with an error
+     * @return the bytes of the results so far, without those with an error
      */
     public long bytes() {
         return bytes.get();
     }
 
     /**
-     * How it has ended.
+     * Returns the outcome.
      *
-     * @return {@link TransferOutcome#UNKNOWN} until then
+     * @return {@link TransferOutcome#UNKNOWN} until the transfer has ended
      */
     public TransferOutcome outcome() {
         return outcome.get();
@@ -69,7 +69,7 @@ public final class TransferContext extends Observation.Context {
         bytes.addAndGet(more);
     }
 
-    /** False if it has ended before. */
+    /** Sets the outcome; returns false if there already was one. */
     boolean end(TransferOutcome how) {
         return outcome.compareAndSet(TransferOutcome.UNKNOWN, how);
     }

@@ -26,15 +26,15 @@ public enum TransferObservation implements ObservationDocumentation {
         }
     };
 
-    /** Keys of few values, for meters and spans. */
+    /** Keys with few values, for meters and spans. */
     public enum LowCardinalityKey implements KeyName {
         /** The operation: {@code write}, {@code read}, and so on. */
         OPERATION("operation"),
-        /** How its bytes go. */
+        /** The transport. */
         TRANSPORT("transport"),
-        /** How it ended: {@code success}, {@code error}, {@code timeout} or {@code cancelled}. */
+        /** The outcome: {@code success}, {@code error}, {@code timeout} or {@code cancelled}. */
         OUTCOME("outcome"),
-        /** The {@link io.sluice.engine.ErrorKind} of its error, or {@code none}. */
+        /** The {@link io.sluice.engine.ErrorKind} of the error, or {@code none}. */
         ERROR_KIND("error.kind");
 
         private final String key;
@@ -49,11 +49,11 @@ public enum TransferObservation implements ObservationDocumentation {
         }
     }
 
-    /** Keys of many values, for spans alone. */
+    /** Keys with many values, for spans only. */
     public enum HighCardinalityKey implements KeyName {
         /** The peer engine's identity. */
         PEER("sluice.peer"),
-        /** The bytes that were moved. */
+        /** The number of bytes moved. */
         BYTES("sluice.bytes");
 
         private final String key;

@@ -8,15 +8,15 @@ import java.util.concurrent.TimeoutException;
 
 /** How an observed transfer ended. */
 public enum TransferOutcome {
-    /** It has not. */
+    /** It has not ended. */
     UNKNOWN,
     /** With success. */
     SUCCESS,
     /** With an error other than the next. */
     ERROR,
-    /** By its deadline, or by one of its subscriber's. */
+    /** By its deadline or a time-out of its subscriber. */
     TIMEOUT,
-    /** By its subscriber. */
+    /** By a cancel of its subscriber. */
     CANCELLED;
 
     static TransferOutcome of(Throwable error) {
@@ -25,7 +25,7 @@ public enum TransferOutcome {
         return first instanceof TransferTimeoutException || first instanceof TimeoutException ? TIMEOUT : ERROR;
     }
 
-    /** In lower case, as a key's value. */
+    /** Returns the name in lower case, as the value of a key. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

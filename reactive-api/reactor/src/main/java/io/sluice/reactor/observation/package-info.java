@@ -1,4 +1,4 @@
-/** Transfers as observations of Micrometer's Observation API, for users who want spans of them; needs micrometer-observation. */
+/** Observes transfers through Micrometer's Observation API, such as for spans; needs micrometer-observation. */
 @NullMarked
 package io.sluice.reactor.observation;
 

@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Leaves a peer alone that fails again and again. Closed, it counts failures; when there were so many within the window it opens
- * and refuses attempts for a time. Then it is half open and lets one attempt through: if that succeeds the circuit closes and
- * forgets the failures, otherwise it opens once more.
+ * A circuit breaker for a peer that fails repeatedly. While closed it counts failures; when the limit is reached within
+ * the window it opens and refuses attempts for a time. Then it is half open and lets one attempt through: if that
+ * succeeds the circuit closes and forgets the failures, otherwise it opens again.
  *
- * <p>All methods may be called from any thread. None blocks for longer than another of them takes.
+ * <p>All methods may be called from any thread, and block only while another of them runs.
  */
 public final class CircuitBreaker {
     private final CircuitBreakerOptions options;
     private final LongSupplier nanoTime;
-    /** When the youngest failures were, as a ring: the circuit opens when the oldest of them is within the window. */
+    /** The times of the latest failures, as a ring: the circuit opens when the oldest of them is within the window. */
     private final long[] failedAt;
 
     private CircuitState state = CircuitState.CLOSED;
@@ -30,19 +30,19 @@ public final class CircuitBreaker {
     }
 
     /**
-     * Makes one.
+     * Creates a circuit breaker.
      *
-     * @param options when it opens, and for how long
-     * @return a closed circuit
+     * @param options when the circuit opens, and for how long
+     * @return a closed circuit breaker
      */
     public static CircuitBreaker of(CircuitBreakerOptions options) {
         return new CircuitBreaker(options, System::nanoTime);
     }
 
     /**
-     * What it lets through now.
+     * Returns the current state.
      *
-     * @return {@code HALF_OPEN} from the end of its time on, even before the first attempt
+     * @return the state; {@code HALF_OPEN} once the open time is over, even before the first attempt
      */
     public synchronized CircuitState state() {
         if (state == CircuitState.OPEN && openNanosLeft() <= 0) {
@@ -53,27 +53,28 @@ public final class CircuitBreaker {
     }
 
     /**
-     * How long it refuses still.
+     * Returns how much longer attempts are refused.
      *
-     * @return 0 unless it is open
+     * @return 0 unless the circuit is open
      */
     public synchronized Duration remaining() {
         return state() == CircuitState.OPEN ? Duration.ofNanos(openNanosLeft()) : Duration.ZERO;
     }
 
     /**
-     * How often it has opened.
+     * Returns how often the circuit has opened.
      *
-     * @return only ever grows
+     * @return a count that only grows
      */
     public synchronized long opened() {
         return opened;
     }
 
     /**
-     * Asks for an attempt. A caller that is let through reports the outcome by {@link #succeeded()} or {@link #failed()}.
+     * Asks for permission to make an attempt. A caller that gets it reports the outcome by {@link #succeeded()} or
+     * {@link #failed()}.
      *
-     * @return whether to try; while half open that is true once
+     * @return true if the attempt may be made; while half open that is once
      */
     public synchronized boolean tryAcquire() {
         return switch (state()) {
@@ -87,7 +88,7 @@ public final class CircuitBreaker {
         };
     }
 
-    /** The attempt that a half-open circuit let through has succeeded: it closes. Of no effect otherwise. */
+    /** Reports that the attempt of a half-open circuit succeeded, which closes the circuit. Has no effect otherwise. */
     public synchronized void succeeded() {
         if (state() == CircuitState.HALF_OPEN && probing) {
             state = CircuitState.CLOSED;
@@ -96,7 +97,7 @@ public final class CircuitBreaker {
         }
     }
 
-    /** Something failed: an attempt, or what was thought to have succeeded. While the circuit is open that counts for nothing. */
+    /** Reports a failure of an attempt, or of a connection that did not last. Ignored while the circuit is open. */
     public synchronized void failed() {
         switch (state()) {
             case CLOSED -> count();
@@ -113,7 +114,7 @@ public final class CircuitBreaker {
         failedAt[next] = now;
         next = (next + 1) % failedAt.length;
         failures = Math.min(failures + 1, failedAt.length);
-        // next is the oldest now, if the ring is full
+        // next is now the oldest, if the ring is full
         if (failures == failedAt.length
                 && now - failedAt[next] <= options.window().toNanos()) {
             open();

@@ -3,9 +3,9 @@ package io.sluice.reactor.recovery;
 import java.time.Duration;
 
 /**
- * When a peer that fails again and again is left alone, and for how long. Immutable.
+ * When a circuit breaker stops attempts to reach a failing peer, and for how long. Immutable.
  *
- * @param failures how many within the window open the circuit, or 0 for never. Default 20
+ * @param failures the number of failures within the window that opens the circuit, or 0 for never. Default 20
  * @param window how long a failure counts. Default 60 s
  * @param openTime how long the circuit stays open before one attempt is made. Default 5 s
  * @param probeTime how long the connection of that attempt must last to close the circuit. Default 5 s
@@ -28,18 +28,18 @@ public record CircuitBreakerOptions(int failures, Duration window, Duration open
     }
 
     /**
-     * The defaults.
+     * Returns the defaults.
      *
-     * @return as documented above
+     * @return the defaults documented above
      */
     public static CircuitBreakerOptions defaults() {
         return DEFAULTS;
     }
 
     /**
-     * A circuit that never opens.
+     * Returns options of a circuit that never opens.
      *
-     * @return options of no effect
+     * @return options without a circuit breaker
      */
     public static CircuitBreakerOptions never() {
         return new CircuitBreakerOptions(0, DEFAULTS.window, DEFAULTS.openTime, DEFAULTS.probeTime);

@@ -4,7 +4,7 @@ import java.io.Serial;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The peer has failed so often that it is left alone for a while. Nothing was submitted. */
+/** The peer has failed so often that no attempts are made for a while. Nothing was submitted. */
 public final class CircuitOpenException extends NotConnectedException {
     @Serial
     private static final long serialVersionUID = 1L;
@@ -13,9 +13,9 @@ public final class CircuitOpenException extends NotConnectedException {
     private final Duration remaining;
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
-     * @param message what happened, and where it helps what to do
+     * @param message what happened and, where useful, what to do
      * @param remaining how long the circuit stays open
      * @param cause the failure that opened it, or {@code null}
      */
@@ -25,9 +25,9 @@ public final class CircuitOpenException extends NotConnectedException {
     }
 
     /**
-     * When to come back.
+     * Returns how long to wait before trying again.
      *
-     * @return how long the circuit stays open from when this was made
+     * @return how long the circuit stays open, counted from the creation of this exception
      */
     public Duration remaining() {
         return remaining;

@@ -1,11 +1,11 @@
 package io.sluice.reactor.recovery;
 
-/** The calls that a circuit breaker lets through. */
+/** The state of a circuit breaker. */
 public enum CircuitState {
-    /** Everything; failures are counted. */
+    /** Attempts are allowed; failures are counted. */
     CLOSED,
-    /** Nothing, until its time is over. */
+    /** Attempts are refused until the open time is over. */
     OPEN,
-    /** One attempt, whose fate decides. */
+    /** One attempt is allowed, whose outcome decides. */
     HALF_OPEN
 }

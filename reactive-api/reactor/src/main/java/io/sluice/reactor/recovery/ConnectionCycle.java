@@ -19,8 +19,8 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * One connection after the other to a peer. Events run as tasks, one at a time, so that no state here needs a lock; a caller that
- * finds an open connection reads one volatile field.
+ * Keeps a connection to a peer, one after another. Events run as tasks, one at a time, so state needs no lock; a caller
+ * that finds an open connection reads one volatile field.
  */
 final class ConnectionCycle {
     private final Mono<ReactiveConnection> connect;
@@ -51,14 +51,14 @@ final class ConnectionCycle {
         this.breaker = new CircuitBreaker(options.circuitBreaker(), nanoTime);
     }
 
-    /** The connection, if there is one and it takes new transfers. */
+    /** Returns the connection, if there is one that accepts new transfers. */
     @Nullable
     ReactiveConnection openNow() {
         ReactiveConnection now = current;
         return now != null && now.connection().state() == ConnectionState.OPEN ? now : null;
     }
 
-    /** The connection that is open, or the next one. */
+    /** Returns the open connection, or the next one. */
     Mono<ReactiveConnection> connection() {
         return Mono.defer(() -> {
             ReactiveConnection now = openNow();
@@ -74,8 +74,8 @@ final class ConnectionCycle {
     }
 
     /**
-     * An error, away from the thread that runs the tasks: a subscriber that tries again in its error signal would hold that
-     * thread, perhaps one that closes or a poller, for as long as the error lasts.
+     * Signals an error on another thread than the one that runs the tasks: a subscriber that retries in its error
+     * signal would occupy that thread, possibly a poller, as long as the error lasts.
      */
     private static <T> Mono<T> elsewhere(Throwable error) {
         return Mono.<T>error(error).subscribeOn(Schedulers.parallel());
@@ -128,7 +128,7 @@ final class ConnectionCycle {
         probe.dispose();
         ReactiveConnection last = current;
         current = null;
-        // first: it must not wait for what subscribers do with the end
+        // first, as it must not wait for subscribers that react to the end
         if (last == null) {
             closed.tryEmitEmpty();
         } else {
@@ -184,7 +184,7 @@ final class ConnectionCycle {
     }
 
     private Mono<ReactiveConnection> dial() {
-        // Its time is over by now, as the pause was as long.
+        // Its open time is over, as the pause was as long.
         breaker.tryAcquire();
         return connect.switchIfEmpty(Mono.error(() -> new ConnectFailedException(
                 "the publisher that connects completed without a connection; it must emit one")));
@@ -230,7 +230,7 @@ final class ConnectionCycle {
         current = null;
         downSince = nanoTime.getAsLong();
         Duration lasted = Duration.ofNanos(downSince - upSince);
-        // One that ends at once, again and again, is no better than one that is refused.
+        // A connection that repeatedly ends at once is no better than a refused one.
         failures = lasted.compareTo(options.maxBackoff()) >= 0 ? 0 : failures + 1;
         again(error, pause -> new Reconnection.Lost(error, lasted, pause));
     }
@@ -252,7 +252,7 @@ final class ConnectionCycle {
         Duration pause = options.pauseAfter(Math.max(1, failures));
         Duration refused = breaker.remaining();
         boolean open = refused.compareTo(Duration.ZERO) > 0;
-        // on top, not instead: those whose circuits a peer has opened at one instant must not all come back at another
+        // added, not a replacement: peers whose circuits opened at the same time must not all return at the same time
         Duration whole = open ? refused.plus(pause) : pause;
         dialAfter(whole);
         events.tryEmitNext(event.apply(whole));
@@ -276,7 +276,7 @@ final class ConnectionCycle {
     private CircuitOpenException circuitOpen() {
         Duration remaining = breaker.remaining();
         return new CircuitOpenException(
-                "the peer has failed so often that it is left alone for " + remaining.toMillis() + " ms more",
+                "the peer has failed so often that no attempt is made for " + remaining.toMillis() + " ms more",
                 remaining,
                 lastFailure);
     }

@@ -5,18 +5,18 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * There was no connection, and none to wait for any longer: the time to wait is over, too many wait already, or connecting was
- * given up. Nothing was submitted, so that doing it again later does nothing twice.
+ * There was no connection to use: the time to wait is over, too many subscribers wait already, or connecting was given
+ * up. Nothing was submitted, so the operation can be repeated safely.
  */
 public class NotConnectedException extends ConnectionLostException {
     @Serial
     private static final long serialVersionUID = 1L;
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
-     * @param message what happened, and where it helps what to do
-     * @param cause what the last attempt to connect failed with, or how the last connection ended; or {@code null}
+     * @param message what happened and, where useful, what to do
+     * @param cause the error of the last attempt to connect, or the end of the last connection; or {@code null}
      */
     public NotConnectedException(String message, @Nullable Throwable cause) {
         super(message, cause);

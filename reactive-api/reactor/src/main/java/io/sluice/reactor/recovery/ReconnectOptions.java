@@ -6,16 +6,16 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;
 
 /**
- * How a connection is made again, and how long what needs it waits meanwhile. Immutable.
+ * Options of reconnecting, and of waiting for a connection meanwhile. Immutable.
  *
- * @param minBackoff the longest pause after the first failure; it doubles with each further one in a row. Each pause is drawn
- *     at random between nothing and that length, so that many peers do not come back at one instant. Default 100 ms
- * @param maxBackoff what that length grows to at most. A connection that lasts as long counts as a success. Default 5 s
- * @param maxFailures after how many failures in a row to give up, or 0 for never; attempts that fail and connections that do
- *     not last count alike. Default 0
- * @param maxWait how long what is subscribed while the connection is down waits for it. Default 10 s
- * @param maxWaiting how many may wait at a time, 0 or more. Default 4,096
- * @param circuitBreaker when to leave a peer that fails again and again alone
+ * @param minBackoff the longest pause after the first failure; it doubles with each further failure in a row. Each
+ *     pause is random between 0 and that length, so that many peers do not return at once. Default 100 ms
+ * @param maxBackoff the upper limit of that length. A connection that lasts as long counts as a success. Default 5 s
+ * @param maxFailures the number of failures in a row after which to give up, or 0 for never; failed attempts and
+ *     connections that do not last both count. Default 0
+ * @param maxWait how long a subscriber waits for a connection. Default 10 s
+ * @param maxWaiting how many subscribers may wait at a time, 0 or more. Default 4,096
+ * @param circuitBreaker the options of the circuit breaker
  */
 public record ReconnectOptions(
         Duration minBackoff,
@@ -53,30 +53,30 @@ public record ReconnectOptions(
     }
 
     /**
-     * Options of how to connect; all else is as by default.
+     * Creates options of connecting; the others have their defaults.
      *
      * @param minBackoff the longest pause after the first failure
-     * @param maxBackoff what it grows to
-     * @param maxFailures after how many failures in a row to give up, or 0 for never
+     * @param maxBackoff the longest pause after any failure
+     * @param maxFailures the number of failures in a row after which to give up, or 0 for never
      */
     public ReconnectOptions(Duration minBackoff, Duration maxBackoff, int maxFailures) {
         this(minBackoff, maxBackoff, maxFailures, DEFAULTS.maxWait, DEFAULTS.maxWaiting, DEFAULTS.circuitBreaker);
     }
 
     /**
-     * The defaults.
+     * Returns the defaults.
      *
-     * @return as documented above
+     * @return the defaults documented above
      */
     public static ReconnectOptions defaults() {
         return DEFAULTS;
     }
 
     /**
-     * The same with other pauses.
+     * Returns these options with other pauses.
      *
      * @param min the longest pause after the first failure
-     * @param max what it grows to, at least as long
+     * @param max the longest pause after any failure, at least as long
      * @return new options
      */
     public ReconnectOptions withBackoff(Duration min, Duration max) {
@@ -84,9 +84,9 @@ public record ReconnectOptions(
     }
 
     /**
-     * The same with another number of failures.
+     * Returns these options with another limit of failures.
      *
-     * @param failures after how many in a row to give up, or 0 for never
+     * @param failures the number of failures in a row after which to give up, or 0 for never
      * @return new options
      */
     public ReconnectOptions withMaxFailures(int failures) {
@@ -94,9 +94,9 @@ public record ReconnectOptions(
     }
 
     /**
-     * The same with another time to wait.
+     * Returns these options with another time to wait.
      *
-     * @param wait for a connection; 0 to fail at once while there is none
+     * @param wait how long to wait for a connection; 0 to fail at once while there is none
      * @return new options
      */
     public ReconnectOptions withMaxWait(Duration wait) {
@@ -104,9 +104,9 @@ public record ReconnectOptions(
     }
 
     /**
-     * The same with another bound of those that wait.
+     * Returns these options with another limit of waiting subscribers.
      *
-     * @param waiting how many may wait at a time, 0 or more
+     * @param waiting how many subscribers may wait at a time, 0 or more
      * @return new options
      */
     public ReconnectOptions withMaxWaiting(int waiting) {
@@ -114,9 +114,9 @@ public record ReconnectOptions(
     }
 
     /**
-     * The same with another circuit breaker.
+     * Returns these options with another circuit breaker.
      *
-     * @param breaker its options
+     * @param breaker the options of the circuit breaker
      * @return new options
      */
     public ReconnectOptions withCircuitBreaker(CircuitBreakerOptions breaker) {
@@ -124,16 +124,16 @@ public record ReconnectOptions(
     }
 
     /**
-     * Draws a pause.
+     * Draws a random pause.
      *
-     * @param failures how many there were in a row, at least 1
-     * @return from nothing to {@code minBackoff} doubled by each failure but the first, at most {@code maxBackoff}
+     * @param failures the number of failures in a row, at least 1
+     * @return 0 to {@code minBackoff} doubled by each failure after the first, at most {@code maxBackoff}
      */
     public Duration pauseAfter(int failures) {
         return pauseAfter(failures, bound -> ThreadLocalRandom.current().nextLong(bound));
     }
 
-    /** Draws a pause with a source of randomness that gives a number below its argument. */
+    /** Draws a pause with a source of randomness that returns a number below its argument. */
     Duration pauseAfter(int failures, LongUnaryOperator random) {
         if (failures < 1) {
             throw new IllegalArgumentException("failures is 1 or more, not " + failures);

@@ -13,19 +13,20 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A connection to one peer that is made again whenever it has ended, with pauses that grow, until this is closed.
+ * A connection to one peer that is opened again whenever it ends, with growing pauses, until this object is closed.
  *
- * <p><strong>What is in flight at a break</strong> ends as it does on any connection: with {@link OutcomeUnknownException} what
- * may have changed the peer's memory, with {@link io.sluice.engine.ConnectionLostException} all else. Nothing is ever submitted
- * twice; to repeat what may be repeated is the caller's decision, by {@code retryWhen}.
+ * <p><strong>Operations in flight at a break</strong> end as on any connection: with {@link OutcomeUnknownException} if
+ * they may have changed the peer's memory, otherwise with {@link io.sluice.engine.ConnectionLostException}. Nothing is
+ * ever submitted twice; the caller decides what to repeat, by {@code retryWhen}.
  *
- * <p><strong>What is subscribed while there is no connection</strong> waits for the next, at most
- * {@link ReconnectOptions#maxWait()} and {@link ReconnectOptions#maxWaiting()} at a time, and ends with
- * {@link NotConnectedException} otherwise; at once with {@link CircuitOpenException} while the peer has failed so often that it
- * is left alone.
+ * <p><strong>Operations subscribed without a connection</strong> wait for the next, for at most {@link
+ * ReconnectOptions#maxWait()} and at most {@link ReconnectOptions#maxWaiting()} at a time, and otherwise end with
+ * {@link NotConnectedException}. While the circuit breaker is open they end immediately with {@link
+ * CircuitOpenException}.
  *
- * <p>All methods may be called from any thread. Signals come on a poller, on the thread of a timer, or on the subscribing thread;
- * subscribers must not block. While there is a connection, a transfer costs one look at it more than on the connection itself.
+ * <p>All methods may be called from any thread. Signals arrive on a poller, on a timer's thread, or on the subscribing
+ * thread; subscribers must not block. While there is a connection, a transfer costs one volatile read more than on the
+ * connection itself.
  */
 public final class ReconnectingConnection {
     private final ConnectionCycle cycle;
@@ -39,13 +40,14 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * A connection to whichever engine answers at an address, made when it is first needed, or {@link #start started}.
+     * Returns a connection to the engine that answers at an address. It is opened when it is first needed or {@link
+     * #start started}.
      *
-     * @param engine that connects
-     * @param address of the peer. With an engine's identity another run of the peer is refused: leave it out
-     *     ({@link EngineAddress#of}) if the peer may restart
+     * @param engine the engine that connects
+     * @param address the peer's address. With an engine's identity another run of the peer is refused: omit it ({@link
+     *     EngineAddress#of}) if the peer may restart
      * @param options pauses and bounds
-     * @return not connected yet
+     * @return the connection, not opened yet
      */
     public static ReconnectingConnection to(
             ReactiveTransferEngine engine, EngineAddress address, ReconnectOptions options) {
@@ -53,11 +55,11 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * A connection that is made in a way of the caller's, such as one by name in a directory.
+     * Returns a connection that the caller opens, such as one by name in a directory.
      *
-     * @param connect subscribed for each attempt; the connection is this one's to close. It must end by itself
+     * @param connect subscribed to for each attempt; must end by itself. This object closes the connections
      * @param options pauses and bounds
-     * @return not connected yet
+     * @return the connection, not opened yet
      */
     public static ReconnectingConnection over(Mono<ReactiveConnection> connect, ReconnectOptions options) {
         return over(connect, options, System::nanoTime);
@@ -71,7 +73,7 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * Connects now, and does not wait for the first use.
+     * Connects now, without waiting for the first use.
      *
      * @return this
      */
@@ -81,21 +83,21 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * The connection that is open, or the next one.
+     * Returns the open connection, or the next one.
      *
-     * @return the connection, which is not the subscriber's to close; or {@link NotConnectedException},
-     *     {@link CircuitOpenException}, {@link io.sluice.engine.ConnectionClosedException} if this is closed
+     * @return the connection, which the subscriber must not close; or {@link NotConnectedException}, {@link
+     *     CircuitOpenException}, {@link io.sluice.engine.ConnectionClosedException} if this is closed
      */
     public Mono<ReactiveConnection> connection() {
         return cycle.connection();
     }
 
     /**
-     * One operation over the connection that is open at the subscription, or the next one.
+     * Runs an operation over the connection that is open at the subscription, or the next one.
      *
      * @param operation called for each subscriber
-     * @param <T> of its result
-     * @return what the operation gives; or errors as of {@link #connection()}
+     * @param <T> the type of the result
+     * @return the operation's result; errors also as for {@link #connection()}
      */
     public <T> Mono<T> mono(Function<? super ReactiveConnection, ? extends Mono<T>> operation) {
         Objects.requireNonNull(operation, "operation");
@@ -106,11 +108,11 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * Operations over the connection that is open at the subscription, or the next one; as {@link #mono}.
+     * Runs operations over the connection that is open at the subscription, or the next one, as {@link #mono} does.
      *
      * @param operation called for each subscriber
-     * @param <T> of its results
-     * @return what the operation gives; or errors as of {@link #connection()}
+     * @param <T> the type of the results
+     * @return the operation's result; errors also as for {@link #connection()}
      */
     public <T> Flux<T> flux(Function<? super ReactiveConnection, ? extends Flux<T>> operation) {
         Objects.requireNonNull(operation, "operation");
@@ -121,21 +123,22 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * Each connection as it is made, first of the last one: for what must be done again on each, such as to listen for
-     * notifications ({@code connections().switchMap(ReactiveConnection::notifications)}, with the errors of a connection's end
-     * left out). Subscribing starts it.
+     * Returns each connection when it is opened, beginning with the latest one. Use it for what must be repeated on
+     * each connection, such as listening for notifications ({@code
+     * connections().switchMap(ReactiveConnection::notifications)}, with the errors of a connection's end suppressed).
+     * Subscribing starts the connection.
      *
-     * @return until this is closed; or {@link NotConnectedException} when it gives up
+     * @return completes when this object is closed; {@link NotConnectedException} when it gives up
      */
     public Flux<ReactiveConnection> connections() {
         return cycle.connections().doOnSubscribe(subscription -> cycle.start());
     }
 
     /**
-     * A region of the peer by its name, looked up and attached again on each connection.
+     * Returns a region of the peer by name, looked up and attached again on each connection.
      *
-     * @param name as the peer gave it to its region
-     * @return nothing is attached yet
+     * @param name the name that the peer gave its region
+     * @return the region, not attached yet
      */
     public ReconnectingRegion region(String name) {
         Objects.requireNonNull(name, "name");
@@ -143,10 +146,11 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * A region of the peer, attached again on each connection.
+     * Returns a region of the peer that is attached again on each connection.
      *
-     * @param descriptor gives the descriptor on each new connection: that of a peer's earlier run is refused
-     * @return nothing is attached yet
+     * @param descriptor supplies the descriptor for each new connection, as descriptors of a peer's earlier run are
+     *     refused
+     * @return the region, not attached yet
      */
     public ReconnectingRegion region(
             Function<? super ReactiveConnection, ? extends Mono<RegionDescriptor>> descriptor) {
@@ -155,52 +159,53 @@ public final class ReconnectingConnection {
     }
 
     /**
-     * Where it stands.
+     * Returns the current state.
      *
-     * @return now
+     * @return the state
      */
     public ReconnectingState state() {
         return cycle.state();
     }
 
     /**
-     * Whether the peer is left alone.
+     * Returns the state of the circuit breaker.
      *
-     * @return now
+     * @return the state
      */
     public CircuitState circuitState() {
         return cycle.breaker().state();
     }
 
     /**
-     * How often the circuit has opened.
+     * Returns how often the circuit has opened.
      *
-     * @return only ever grows
+     * @return a count that only grows
      */
     public long circuitsOpened() {
         return cycle.breaker().opened();
     }
 
     /**
-     * How many connections were made, the first one included.
+     * Returns how many connections were opened, including the first.
      *
-     * @return only ever grows
+     * @return a count that only grows
      */
     public long connectionsMade() {
         return cycle.made();
     }
 
     /**
-     * What happens, from the subscription on. A subscriber that has not asked for more misses what happens meanwhile.
+     * Returns the events from the subscription on. A subscriber without demand misses events.
      *
-     * @return until this is closed, or gives up
+     * @return completes when this object is closed or gives up
      */
     public Flux<Reconnection> events() {
         return cycle.events();
     }
 
     /**
-     * Closes the connection, and makes no other. What waits ends with {@link io.sluice.engine.ConnectionClosedException}.
+     * Closes the connection and opens no other. Waiting subscribers end with {@link
+     * io.sluice.engine.ConnectionClosedException}.
      *
      * @return completes when the last connection is closed
      */

@@ -17,11 +17,12 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A region of the peer of a {@link ReconnectingConnection}, attached once on each connection, when it is first needed there. A
- * peer that has just restarted may not have it yet: while the peer does not know it, or the descriptor is of an earlier run, it
- * is asked again, with pauses, for at most {@link ReconnectOptions#maxWait()}, after as long for the connection.
+ * A region of the peer of a {@link ReconnectingConnection}, attached on each connection when it is first needed there.
+ * A peer that has just restarted may not have the region yet: while the peer does not know it, or the descriptor is
+ * from an earlier run, attaching is retried, with pauses, for at most {@link ReconnectOptions#maxWait()} after an
+ * equally long wait for the connection.
  *
- * <p>All methods may be called from any thread; for the rest see {@link ReconnectingConnection}.
+ * <p>All methods may be called from any thread. Otherwise the rules of {@link ReconnectingConnection} apply.
  */
 public final class ReconnectingRegion {
     private final ReconnectingConnection connection;
@@ -42,21 +43,21 @@ public final class ReconnectingRegion {
     }
 
     /**
-     * The region on the connection that is open, or on the next one.
+     * Returns the region on the open connection, or on the next one.
      *
-     * @return the region, of use until its connection ends; or errors as of {@link ReconnectingConnection#connection()},
-     *     {@link RegionNotFoundException}, {@link StaleDescriptorException}, or what else attaching fails with
+     * @return the region, valid until its connection ends; errors as for {@link ReconnectingConnection#connection()},
+     *     {@link RegionNotFoundException}, {@link StaleDescriptorException}, and the other errors of an attach
      */
     public Mono<RemoteRegion> remote() {
         return mono((open, remote) -> Mono.just(remote));
     }
 
     /**
-     * One operation on the region, over the connection that is open at the subscription, or the next one.
+     * Runs an operation on the region, over the connection that is open at the subscription, or the next one.
      *
-     * @param operation called for each subscriber, with the region and the connection that it is attached on
-     * @param <T> of its result
-     * @return what the operation gives; or errors as of {@link #remote()}
+     * @param operation called for each subscriber with the connection and the region attached on it
+     * @param <T> the type of the result
+     * @return the operation's result; errors also as for {@link #remote()}
      */
     public <T> Mono<T> mono(BiFunction<? super ReactiveConnection, ? super RemoteRegion, ? extends Mono<T>> operation) {
         Objects.requireNonNull(operation, "operation");
@@ -70,11 +71,11 @@ public final class ReconnectingRegion {
     }
 
     /**
-     * Operations on the region; as {@link #mono}.
+     * Runs operations on the region, as {@link #mono} does.
      *
-     * @param operation called for each subscriber, with the region and the connection that it is attached on
-     * @param <T> of its results
-     * @return what the operation gives; or errors as of {@link #remote()}
+     * @param operation called for each subscriber with the connection and the region attached on it
+     * @param <T> the type of the results
+     * @return the operation's result; errors also as for {@link #remote()}
      */
     public <T> Flux<T> flux(BiFunction<? super ReactiveConnection, ? super RemoteRegion, ? extends Flux<T>> operation) {
         Objects.requireNonNull(operation, "operation");
@@ -91,10 +92,10 @@ public final class ReconnectingRegion {
      * Writes into the region.
      *
      * @param local the source
-     * @param localOffset where it begins, in bytes
-     * @param remoteOffset where it begins in this region, in bytes
+     * @param localOffset the start of the local range, in bytes
+     * @param remoteOffset the start of the range in this region, in bytes
      * @param length bytes, 0 or more
-     * @return as {@link ReactiveConnection#write(MemoryRegion, long, RemoteRegion, long, long)}; or errors as of
+     * @return as {@link ReactiveConnection#write(MemoryRegion, long, RemoteRegion, long, long)}; errors also as for
      *     {@link #remote()}
      */
     public Mono<TransferResult> write(MemoryRegion local, long localOffset, long remoteOffset, long length) {
@@ -105,17 +106,17 @@ public final class ReconnectingRegion {
      * Reads from the region.
      *
      * @param local the target
-     * @param localOffset where it begins, in bytes
-     * @param remoteOffset where it begins in this region, in bytes
+     * @param localOffset the start of the local range, in bytes
+     * @param remoteOffset the start of the range in this region, in bytes
      * @param length bytes, 0 or more
-     * @return as {@link ReactiveConnection#read(MemoryRegion, long, RemoteRegion, long, long)}; or errors as of
+     * @return as {@link ReactiveConnection#read(MemoryRegion, long, RemoteRegion, long, long)}; errors also as for
      *     {@link #remote()}
      */
     public Mono<TransferResult> read(MemoryRegion local, long localOffset, long remoteOffset, long length) {
         return mono((open, remote) -> open.read(local, localOffset, remote, remoteOffset, length));
     }
 
-    /** Forgets what is attached, so that the next operation attaches again: for a peer that has replaced the region. */
+    /** Forgets the attached region, so that the next operation attaches again, for a peer that has replaced it. */
     public void forget() {
         attachment.set(null);
     }
@@ -129,7 +130,7 @@ public final class ReconnectingRegion {
         return connection.connection().map(this::attachmentOn);
     }
 
-    /** The one on a connection, shared by all who need it there. */
+    /** Returns the attachment on a connection, shared by all operations. */
     private Attachment attachmentOn(ReactiveConnection open) {
         while (true) {
             Attachment known = attachment.get();

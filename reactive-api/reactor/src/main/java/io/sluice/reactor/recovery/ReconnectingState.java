@@ -1,15 +1,15 @@
 package io.sluice.reactor.recovery;
 
-/** Where a {@link ReconnectingConnection} stands. */
+/** The state of a {@link ReconnectingConnection}. */
 public enum ReconnectingState {
     /** Not used yet. */
     IDLE,
-    /** There is no connection; attempts are made, with pauses. */
+    /** Not connected; attempts are made, with pauses. */
     CONNECTING,
-    /** There is one. */
+    /** Connected. */
     CONNECTED,
-    /** There were too many failures in a row; it stays so. */
+    /** Given up after too many failures in a row; final. */
     GIVEN_UP,
-    /** Closed on this side; it stays so. */
+    /** Closed on this side; final. */
     CLOSED
 }

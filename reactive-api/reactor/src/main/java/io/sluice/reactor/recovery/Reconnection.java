@@ -6,37 +6,37 @@ import java.time.Duration;
 /** An event of a {@link ReconnectingConnection}. */
 public sealed interface Reconnection {
     /**
-     * A connection was made.
+     * A connection was opened.
      *
-     * @param connection the new one
-     * @param failures how many attempts in a row had failed, and connections had not lasted, before it
-     * @param downtime how long there was none: since the last one's end, or since the first one was wanted
+     * @param connection the new connection
+     * @param failures how many attempts had failed, and connections had not lasted, in a row before it
+     * @param downtime how long there was no connection: since the last one ended, or since the first was needed
      */
     record Connected(ReactiveConnection connection, int failures, Duration downtime) implements Reconnection {}
 
     /**
-     * The connection has ended; another is made after a pause.
+     * The connection ended; another is opened after a pause.
      *
-     * @param cause how it ended
-     * @param lasted how long there was one
-     * @param pause until the next attempt
+     * @param cause the error with which it ended
+     * @param lasted how long the connection lasted
+     * @param pause the time until the next attempt
      */
     record Lost(Throwable cause, Duration lasted, Duration pause) implements Reconnection {}
 
     /**
-     * An attempt to connect has failed; another is made after a pause.
+     * An attempt to connect failed; another is made after a pause.
      *
-     * @param cause what it failed with
-     * @param failures how many in a row that makes
-     * @param pause until the next attempt
+     * @param cause the attempt's error
+     * @param failures how many failures in a row there are now
+     * @param pause the time until the next attempt
      */
     record AttemptFailed(Throwable cause, int failures, Duration pause) implements Reconnection {}
 
     /**
-     * The peer is left alone for a while.
+     * The circuit opened: no attempts are made for a while.
      *
      * @param cause the failure that opened the circuit
-     * @param pause until one attempt is made
+     * @param pause the time until one attempt is made
      */
     record CircuitOpened(Throwable cause, Duration pause) implements Reconnection {}
 
@@ -44,9 +44,9 @@ public sealed interface Reconnection {
     record CircuitClosed() implements Reconnection {}
 
     /**
-     * There were as many failures in a row as the options allow.
+     * The connection gave up after as many failures in a row as the options allow.
      *
-     * @param cause the last of them
+     * @param cause the last failure
      */
     record GivenUp(Throwable cause) implements Reconnection {}
 }

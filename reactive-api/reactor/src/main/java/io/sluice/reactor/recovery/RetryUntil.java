@@ -8,7 +8,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
-/** Tries again what fails for now, with the options' pauses and for at most the time that one waits; then that failure stands. */
+/**
+ * Retries transient failures with the pauses of the options, for at most {@link ReconnectOptions#maxWait()}; then the
+ * last failure is final.
+ */
 final class RetryUntil extends Retry {
     private final Predicate<Throwable> forNow;
     private final ReconnectOptions options;

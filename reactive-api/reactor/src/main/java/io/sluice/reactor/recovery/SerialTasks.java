@@ -7,8 +7,8 @@ import reactor.util.Logger;
 import reactor.util.Loggers;
 
 /**
- * Runs tasks one at a time, in the order in which they come, on whichever thread finds none running. A task that another one
- * hands over runs after it.
+ * Runs tasks one at a time, in the order of submission, on the submitting thread that finds none running. A task
+ * submitted by another task runs after it.
  */
 final class SerialTasks {
     private static final Logger LOG = Loggers.getLogger(SerialTasks.class);
@@ -33,8 +33,8 @@ final class SerialTasks {
         try {
             task.run();
         } catch (RuntimeException | LinkageError | StackOverflowError e) {
-            // A subscriber's own, as Reactor throws on errors that it takes for fatal. Later tasks must still run.
-            LOG.error("A subscriber of a reconnecting connection threw; the others go on", e);
+            // Thrown by a subscriber, or by Reactor for an error that it considers fatal. Later tasks must still run.
+            LOG.error("A subscriber of a reconnecting connection threw; the others continue", e);
         }
     }
 }

@@ -11,7 +11,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Schedulers;
 
-/** Those that wait for a connection, in the order in which they came, each with a timer. For one thread at a time. */
+/** The subscribers that wait for a connection, in the order of arrival, each with a timer. For one thread at a time. */
 final class WaitingSubscribers {
     private final Map<MonoSink<ReactiveConnection>, Disposable> timers = new LinkedHashMap<>();
 
@@ -23,7 +23,7 @@ final class WaitingSubscribers {
         timers.put(subscriber, Schedulers.parallel().schedule(expired, most.toNanos(), TimeUnit.NANOSECONDS));
     }
 
-    /** Whether it has still been waiting. */
+    /** Removes a subscriber; returns false if it was no longer waiting. */
     boolean remove(MonoSink<ReactiveConnection> subscriber) {
         Disposable timer = timers.remove(subscriber);
         if (timer == null) {
@@ -33,7 +33,7 @@ final class WaitingSubscribers {
         return true;
     }
 
-    /** Tells everybody, of whom none waits any longer. */
+    /** Removes all subscribers and passes each to an action. */
     void tellAll(Consumer<MonoSink<ReactiveConnection>> what) {
         List<MonoSink<ReactiveConnection>> told = List.copyOf(timers.keySet());
         timers.values().forEach(Disposable::dispose);

@@ -1,6 +1,6 @@
 /**
- * Connections that come back: made again after a break, with pauses, a circuit breaker, and regions that are attached again.
- * Nothing that was submitted is ever repeated.
+ * Connections that reconnect after a break, with pauses, a circuit breaker, and regions that are attached again.
+ * Submitted operations are never repeated.
  */
 @NullMarked
 package io.sluice.reactor.recovery;
