@@ -1,6 +1,6 @@
 import org.jspecify.annotations.NullMarked;
 
-/** Exports an engine's figures through Micrometer and the Flight Recorder. */
+/** Exports an engine's metrics to Micrometer and the Flight Recorder. */
 @NullMarked
 module io.sluice.metrics {
     requires static transitive org.jspecify;
@@ -9,7 +9,7 @@ module io.sluice.metrics {
     requires transitive micrometer.observation;
     requires micrometer.commons;
     requires jdk.jfr;
-    // Only for those who have a Prometheus registry, and not transitive: all others would have to have them to compile.
+    // Needed only with a Prometheus registry. Not transitive, or all other users would need them to compile.
     requires static micrometer.registry.prometheus;
     requires static io.prometheus.metrics.tracer.common;
     requires static io.prometheus.metrics.model;

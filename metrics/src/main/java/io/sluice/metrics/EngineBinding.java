@@ -31,21 +31,21 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One engine's meters in one registry, of which there is one however often they are bound. Of engines with the same name and
- * tags the first is measured; when it is no longer bound, the next one takes its place.
+ * The meters of one engine in one registry, shared by all bindings. Of engines with the same name and tags the first is
+ * measured; when it is no longer bound, the next takes its place.
  */
 final class EngineBinding {
-    /** The most peers that can be told apart. */
+    /** The most peers that can have their own meters. */
     static final int MOST_PEERS = 10_000;
 
     private static final Logger LOG = System.getLogger(EngineBinding.class.getName());
     private static final double NANOS_A_SECOND = 1e9;
     private static final double[] PERCENTILES = {0.5, 0.99};
 
-    /** No value refers to its registry, so an unused registry can be collected. */
+    /** Values must not refer to their registry, so that an unused registry can be collected. */
     private static final Map<MeterRegistry, Map<Tags, List<EngineBinding>>> ALL = new WeakHashMap<>();
 
-    /** Of this registry. Of those with the same tags the first one's meters are registered. */
+    /** The bindings of this registry. Of those with the same tags the meters of the first are registered. */
     private final Map<Tags, List<EngineBinding>> bound;
 
     private final WeakReference<MeterRegistry> registry;
@@ -55,7 +55,7 @@ final class EngineBinding {
     private final @Nullable TransferExemplars exemplars;
     private final RegisteredMeters meters;
     private final List<Runnable> removals = new ArrayList<>();
-    // held here, as registries refer weakly to what they read
+    // held here, as registries hold only weak references to the objects they read
     private final List<Object> read = new ArrayList<>();
     private int holders = 1;
 
@@ -97,8 +97,8 @@ final class EngineBinding {
             } else {
                 LOG.log(
                         Level.WARNING,
-                        "two engines are called {0} and have the same tags: the second one is measured when the meters of"
-                                + " the first one are closed",
+                        "two engines are named {0} and have the same tags: the second is measured once the meters of"
+                                + " the first are closed; give each engine a name of its own",
                         metrics.engine());
             }
             siblings.add(binding);
@@ -106,7 +106,7 @@ final class EngineBinding {
         }
     }
 
-    /** One of those who have bound it is done with it. */
+    /** Releases one binding. */
     void release() {
         synchronized (ALL) {
             holders--;
@@ -297,7 +297,7 @@ final class EngineBinding {
     private void registerHistograms(MeterRegistry leaf, TransportMetrics transport, Operation operation) {
         Tags own = tags.and("transport", transport.name(), "operation", lower(operation));
         if (PrometheusRegistries.isOne(leaf)) {
-            // what the registry's filters add to every meter is taken from the counter of the same operations
+            // tags that the registry's filters add to every meter are copied from the counter of the same operations
             FunctionCounter counter = leaf.find(EngineMeter.TRANSFER_OPERATIONS.meterName())
                     .tags(own.and("outcome", lower(Outcome.SUCCESS)))
                     .functionCounter();
@@ -335,7 +335,7 @@ final class EngineBinding {
         }
     }
 
-    /** The registry, or the members of a composite one at any depth. */
+    /** Returns the registry, or the members of a composite registry at any depth. */
     private static Collection<MeterRegistry> leaves(MeterRegistry registry) {
         return registry instanceof CompositeMeterRegistry composite
                 ? composite.getRegistries().stream()

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Whether an engine lives and can be used, for supervisors and load balancers. Each question goes to every poller
- * and back, and waits for the answer a bounded time. Any thread but a poller's, which must not wait.
+ * Liveness and readiness of an engine, for supervisors and load balancers. Each check asks every poller and waits a
+ * bounded time for the answer. May be called from any thread except pollers, which must not wait.
  */
 public final class EngineHealth {
     private static final int THRESHOLDS = 10;
@@ -25,9 +25,9 @@ public final class EngineHealth {
     }
 
     /**
-     * An answer.
+     * The result of a check.
      *
-     * @param isUp whether all is well
+     * @param isUp whether the check succeeded
      * @param detail what is wrong, in words; {@code up} if nothing is
      */
     public record Status(boolean isUp, String detail) {
@@ -39,10 +39,10 @@ public final class EngineHealth {
     }
 
     /**
-     * With ten stall thresholds of patience, at least a second.
+     * Creates a check with a patience of ten stall thresholds, at least a second.
      *
-     * @param engine open
-     * @return its health
+     * @param engine an open engine
+     * @return the check
      */
     public static EngineHealth of(TransferEngine engine) {
         Duration thresholds = engine.options().stallThreshold().multipliedBy(THRESHOLDS);
@@ -50,10 +50,10 @@ public final class EngineHealth {
     }
 
     /**
-     * The same with another patience.
+     * Returns a check with another patience.
      *
-     * @param time how long a poller may take to answer; more than zero
-     * @return a new health; this one is unchanged
+     * @param time the longest time a poller may take to answer; more than zero
+     * @return a new check; this one is unchanged
      */
     public EngineHealth withPatience(Duration time) {
         if (time.isNegative() || time.isZero()) {
@@ -63,10 +63,10 @@ public final class EngineHealth {
     }
 
     /**
-     * Whether every poller goes on: none has failed, and none is held up in a duty cycle for longer than the patience. An engine
-     * that is closed does not live.
+     * Checks that every poller makes progress: none has failed, and none has been in one duty cycle for longer than the
+     * patience. A closed engine is not live.
      *
-     * @return the answer, within the patience
+     * @return the result, within the patience
      */
     public Status live() {
         CompletableFuture<Void> pingPollers = engine.pingPollers();
@@ -85,9 +85,9 @@ public final class EngineHealth {
     }
 
     /**
-     * Whether it lives and, if it was to listen, listens.
+     * Checks that the engine is live and, if it was configured to listen, listens.
      *
-     * @return the answer, within the patience
+     * @return the result, within the patience
      */
     public Status ready() {
         Status live = live();

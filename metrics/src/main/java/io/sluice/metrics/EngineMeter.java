@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The meters that {@link EngineMeters} registers: the one place where their names and meanings stand. Each carries the tag
- * {@code engine} in addition to its own.
+ * The meters that {@link EngineMeters} registers, with their names and meanings. Each has the tag {@code engine} in
+ * addition to its own.
  */
 public enum EngineMeter {
     /** Operations that ended. */
@@ -22,8 +22,8 @@ public enum EngineMeter {
             "sluice.transfer.bytes",
             Type.COUNTER,
             "bytes",
-            "Logical bytes of those operations, but for notifications, which move none between regions; for another"
-                    + " outcome than success what was asked for",
+            "Logical bytes of those operations, except notifications, which move none between regions; for another"
+                    + " outcome than success the bytes requested",
             "operation",
             "transport",
             "outcome"),
@@ -32,7 +32,7 @@ public enum EngineMeter {
             "sluice.wire.bytes",
             Type.COUNTER,
             "bytes",
-            "Bytes that the transport moved for its data path, framing and what was sent again included; direction is sent"
+            "Bytes on the transport's data path, including framing and bytes sent again; direction is sent"
                     + " or received",
             "transport",
             "direction"),
@@ -81,7 +81,7 @@ public enum EngineMeter {
     /** Transfers submitted and not ended. */
     PENDING("sluice.pending", Type.GAUGE, "", "Transfers submitted and not ended"),
     /** The most transfers pending. */
-    PENDING_LIMIT("sluice.pending.limit", Type.GAUGE, "", "What maxPending allows, over the connections open now"),
+    PENDING_LIMIT("sluice.pending.limit", Type.GAUGE, "", "The sum of maxPending over the open connections"),
     /** Submissions refused. */
     PENDING_OVERFLOW(
             "sluice.pending.overflow", Type.COUNTER, "", "Submissions refused because too many transfers were pending"),
@@ -137,7 +137,7 @@ public enum EngineMeter {
             "sluice.connections",
             Type.GAUGE,
             "",
-            "Connections open now (state open), and peers lost not long ago that have no other connection (state lost)",
+            "Connections open now (state open), and peers lost recently that have no other connection (state lost)",
             "transport",
             "state"),
     /** Connections established. */
@@ -160,20 +160,20 @@ public enum EngineMeter {
             "sluice.heartbeats.missed",
             Type.COUNTER,
             "",
-            "Heartbeat intervals in which nothing was heard of a peer",
+            "Heartbeat intervals without a message from the peer",
             "transport"),
     /** Notifications received. */
     NOTIFICATIONS_RECEIVED(
             "sluice.notifications.received", Type.COUNTER, "", "Notifications that peers have sent", "transport"),
-    /** Notifications that peers will take. */
+    /** Notifications that peers accept. */
     NOTIFICATION_CREDITS(
-            "sluice.notification.credits", Type.GAUGE, "", "Notifications that peers will take now", "transport"),
+            "sluice.notification.credits", Type.GAUGE, "", "Notifications that peers accept now", "transport"),
     /** Notifications that wait. */
     NOTIFICATIONS_WAITING(
             "sluice.notifications.waiting",
             Type.GAUGE,
             "",
-            "Notifications that wait for credits or for what they come after",
+            "Notifications that wait for credits or for earlier operations",
             "transport"),
     /** Duty cycles. */
     POLLER_POLLS(
@@ -204,7 +204,7 @@ public enum EngineMeter {
             "sluice.port.events",
             Type.COUNTER,
             "",
-            "The counters of the port itself, by the driver's names, where the device has them",
+            "The counters of the port, by the driver's names, if the device has any",
             "device",
             "port",
             "counter"),
@@ -217,8 +217,8 @@ public enum EngineMeter {
             "sluice.peer.errors",
             Type.COUNTER,
             "",
-            "Operations with the peer that ended with an error or by their deadline; what was submitted after a"
-                    + " connection's end is left out",
+            "Operations with the peer that ended with an error or by their deadline, without those submitted after a"
+                    + " connection's end",
             "peer"),
     /** How long operations with a peer took. */
     PEER_DURATION(
@@ -237,14 +237,14 @@ public enum EngineMeter {
             "sluice.peer.silence",
             Type.GAUGE,
             "seconds",
-            "Time since something was last heard of the peer; of several the longest",
+            "Time since the last message from the peer; of several peers the longest",
             "peer");
 
     /** The kind of the meter. */
     public enum Type {
-        /** It only grows. */
+        /** A count that only grows. */
         COUNTER("counter"),
-        /** A figure of the moment. */
+        /** A current value. */
         GAUGE("gauge"),
         /** True cumulative buckets in a Prometheus registry, a function timer (count and sum) in others. */
         HISTOGRAM("histogram"),
@@ -257,14 +257,14 @@ public enum EngineMeter {
             this.text = text;
         }
 
-        /** As documents name it. */
+        /** Returns the name used in documents. */
         @Override
         public String toString() {
             return text;
         }
     }
 
-    /** Which engine a meter is of; every meter has it. */
+    /** The tag for the engine, which every meter has. */
     public static final String ENGINE_TAG = "engine";
 
     private static final String PEER_PREFIX = "sluice.peer.";
@@ -284,16 +284,16 @@ public enum EngineMeter {
     }
 
     /**
-     * The meter's name, with dots.
+     * Returns the meter's name, with dots.
      *
-     * @return as a registry's naming convention starts from
+     * @return the name to which a registry applies its naming convention
      */
     public String meterName() {
         return meterName;
     }
 
     /**
-     * What kind of meter it is.
+     * Returns the kind of meter.
      *
      * @return the kind
      */
@@ -302,7 +302,7 @@ public enum EngineMeter {
     }
 
     /**
-     * The base unit.
+     * Returns the base unit.
      *
      * @return {@code bytes}, {@code seconds}, or empty; limits have none, so that no registry appends it to their names
      */
@@ -311,7 +311,7 @@ public enum EngineMeter {
     }
 
     /**
-     * What it means.
+     * Returns the meaning of the meter.
      *
      * @return one line
      */
@@ -320,7 +320,7 @@ public enum EngineMeter {
     }
 
     /**
-     * Its tags in addition to {@link #ENGINE_TAG}.
+     * Returns the tags in addition to {@link #ENGINE_TAG}.
      *
      * @return the keys
      */
@@ -329,7 +329,7 @@ public enum EngineMeter {
     }
 
     /**
-     * Whether there is one for each peer, which {@link EngineMeters.Builder#peers(int)} asks for.
+     * Returns whether there is one for each peer, enabled by {@link EngineMeters.Builder#peers(int)}.
      *
      * @return true for the meters of peers
      */
@@ -338,9 +338,9 @@ public enum EngineMeter {
     }
 
     /**
-     * The names that Prometheus has for it.
+     * Returns the meter's names in Prometheus.
      *
-     * @return one, or several for a histogram or a timer
+     * @return one name, or several for a histogram or timer
      */
     public List<String> prometheusNames() {
         String base = meterName.replace('.', '_');

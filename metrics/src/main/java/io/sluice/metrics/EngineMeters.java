@@ -12,18 +12,19 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Exports an engine's figures to Micrometer registries: all that {@link EngineMeter} names. Nothing is added to the path of a
- * transfer: a registry reads the pollers' own counters when it is scraped or publishes.
+ * Exports an engine's metrics to Micrometer registries: all meters of {@link EngineMeter}. It adds nothing to the path
+ * of a transfer: a registry reads the pollers' counters when it is scraped or publishes.
  *
- * <p>A Prometheus registry, and one within a composite registry that has it already, gets the durations as true histograms, from
- * 1 µs to 10 s, by a collector of its own: no {@code Timer} may have one of their names. Any other registry gets a function timer
- * for each, of which it publishes the count and the sum, and gauges called {@code .percentile} with the tag {@code phi}: estimates
- * over the last half to one minute, which do not add up over processes.
+ * <p>A Prometheus registry, also as a present member of a composite registry, gets the durations as true histograms
+ * from 1 µs to 10 s, by a separate collector: no {@code Timer} may have one of their names. Any other registry gets a
+ * function timer for each, with count and sum, and gauges called {@code .percentile} with the tag {@code phi}:
+ * estimates over the last half to one minute, which cannot be aggregated over processes.
  *
- * <p>Every meter carries the tag {@code engine}, so that several engines of a process are told apart; give them
- * {@linkplain io.sluice.engine.EngineOptions.Builder#name(String) names}. To bind an engine twice to one registry with the same
- * tags is harmless. Of two engines with one name and the same tags, the second is measured once the meters of the first are
- * closed. A registry keeps the engine's figures until this is {@linkplain #close() closed}, which belongs to closing the engine.
+ * <p>Every meter has the tag {@code engine}, which distinguishes several engines of a process; give them {@linkplain
+ * io.sluice.engine.EngineOptions.Builder#name(String) names}. Binding an engine twice to one registry with the same
+ * tags is harmless. Of two engines with the same name and tags, the second is measured once the meters of the first are
+ * closed. A registry keeps the engine's metrics until this object is {@linkplain #close() closed}: close it with the
+ * engine.
  *
  * <p>All methods may be called from any thread.
  */
@@ -43,19 +44,19 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
     }
 
     /**
-     * All meters but those of peers, without further tags.
+     * Exports all meters except those of peers, without further tags.
      *
-     * @param engine to be measured
-     * @return to be bound to a registry
+     * @param engine the engine to measure
+     * @return the meters, to be bound to a registry
      */
     public static EngineMeters of(TransferEngine engine) {
         return builder(engine).build();
     }
 
     /**
-     * Begins with the defaults.
+     * Returns a builder with the defaults.
      *
-     * @param engine to be measured
+     * @param engine the engine to measure
      * @return the builder
      */
     public static Builder builder(TransferEngine engine) {
@@ -65,8 +66,9 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
     /**
      * Registers the meters.
      *
-     * @param registry any; if it is a composite one, its members until now get the histograms, and later ones all but those
-     * @throws IllegalStateException if this is closed
+     * @param registry any registry; the present members of a composite registry get the histograms, later members do
+     *     not
+     * @throws IllegalStateException if the meters are closed
      */
     @Override
     public void bindTo(MeterRegistry registry) {
@@ -78,7 +80,7 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
         }
     }
 
-    /** Unregisters the meters, except where another binding has registered the same ones. A second call does nothing. */
+    /** Unregisters the meters, unless another binding registered the same ones. A second call does nothing. */
     @Override
     public void close() {
         synchronized (bindings) {
@@ -88,7 +90,7 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
         }
     }
 
-    /** Says what to export. For one thread. */
+    /** Builds {@link EngineMeters}. Not thread-safe. */
     public static final class Builder {
         private final EngineMetrics metrics;
         private Tags tags = Tags.empty();
@@ -102,7 +104,7 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
         /**
          * Adds tags to every meter.
          *
-         * @param more of few values
+         * @param more the tags, which should have few values
          * @return this
          */
         public Builder tags(Iterable<Tag> more) {
@@ -111,12 +113,11 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
         }
 
         /**
-         * Exports meters for each peer, too. Their number is bounded: peers beyond it come together under the peer
-         * {@code other}. The place of a peer that is gone is given to a new one. A new peer's meters are
-         * registered when a registry reads the old ones, so that they come with its next reading. Default: 0, no meters of
-         * peers.
+         * Exports meters for each peer, too. Their number is bounded: further peers are combined as the peer {@code
+         * other}. A new peer replaces a disconnected one. Its meters are registered when a registry reads the existing
+         * ones, so they appear at the next reading. Default: 0, no meters of peers.
          *
-         * @param most how many peers are told apart, 0 to 10,000
+         * @param most how many peers have their own meters, 0 to 10,000
          * @return this
          */
         public Builder peers(int most) {
@@ -128,9 +129,10 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
         }
 
         /**
-         * Attaches exemplars of traced transfers to the histogram of durations, in Prometheus registries. Default: none.
+         * Attaches exemplars of traced transfers to the histogram of durations, in Prometheus registries. Default:
+         * none.
          *
-         * @param source also registered as a handler of observations
+         * @param source the exemplars, also registered as a handler of observations
          * @return this
          */
         public Builder exemplars(TransferExemplars source) {
@@ -139,9 +141,9 @@ public final class EngineMeters implements MeterBinder, AutoCloseable {
         }
 
         /**
-         * Makes them.
+         * Creates the meters.
          *
-         * @return to be bound to a registry
+         * @return the meters, to be bound to a registry
          */
         public EngineMeters build() {
             return new EngineMeters(metrics, tags, peers, exemplars);

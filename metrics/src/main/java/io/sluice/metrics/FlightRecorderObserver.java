@@ -11,14 +11,14 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what happens seldom in an engine as events of the JDK's Flight Recorder: {@code io.sluice.SlowTransfer},
- * {@code io.sluice.PollerStalled}, {@code io.sluice.ConnectionState} and {@code io.sluice.Region}. Every recording has them unless
- * its settings switch them off, as {@code jcmd PID JFR.start io.sluice.Region#enabled=false} does. Without a recording, or switched
- * off, no event is built. Given to an engine with {@link io.sluice.engine.EngineOptions.Builder#observer}. Any thread; nothing
- * blocks.
+ * Writes rare events of an engine to the JDK's Flight Recorder: {@code io.sluice.SlowTransfer}, {@code
+ * io.sluice.PollerStalled}, {@code io.sluice.ConnectionState} and {@code io.sluice.Region}. Every recording contains
+ * them unless its settings disable them, as {@code jcmd PID JFR.start io.sluice.Region#enabled=false} does. Without a
+ * recording, or if disabled, events cost nothing. Pass it to an engine by {@link
+ * io.sluice.engine.EngineOptions.Builder#observer}. Thread-safe; never blocks.
  */
 public final class FlightRecorderObserver implements EngineObserver {
-    /** One may observe several engines. */
+    /** Creates an observer, which may observe several engines. */
     public FlightRecorderObserver() {}
 
     @Override

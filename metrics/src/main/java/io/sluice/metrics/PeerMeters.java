@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /**
- * The meters of a bounded number of peers; all others are one, called {@code other}. A newly connected peer takes the place of the
- * one that has been gone for longest. A peer among the others stays there for as long as the engine knows it, and its counts until
- * then are kept: the counters of {@code other} only grow.
+ * The meters of a bounded number of peers; all further peers are combined as {@code other}. A newly connected peer
+ * replaces the peer that has been disconnected for longest. A peer in {@code other} stays there as long as the engine
+ * knows it, and its counts are kept afterwards, so the counters of {@code other} only grow.
  */
 final class PeerMeters {
     private static final String OTHER = "other";
@@ -31,15 +31,15 @@ final class PeerMeters {
     private final RegisteredMeters meters;
     private final Map<EngineId, Named> named = new HashMap<>();
     private final Map<EngineId, PeerMetrics> others = new HashMap<>();
-    // those that had a place and are gone
+    // peers that had their own meters and are disconnected
     private final Set<EngineId> replaced = new HashSet<>();
     private Gone gone = new Gone(0, 0, 0, 0);
     private boolean removed;
 
-    /** A peer with meters of its own; registries refer weakly to what they read. */
+    /** A peer with its own meters; registries hold only weak references to the objects they read. */
     private record Named(PeerMetrics peer, RegisteredMeters meters) {}
 
-    /** The counts of those others that the engine has forgotten. */
+    /** The counts of peers in {@code other} that the engine has forgotten. */
     private record Gone(long operations, long bytes, long errors, long nanos) {
         Gone and(PeerMetrics peer) {
             return new Gone(
@@ -80,7 +80,7 @@ final class PeerMeters {
         refresh();
     }
 
-    /** This one is read whenever any is, so peers that have come and gone are noticed here. */
+    /** This meter is read whenever any is, so new and disconnected peers are noticed here. */
     private double otherOperations() {
         refresh();
         return operationsOfOthers();
@@ -140,7 +140,7 @@ final class PeerMeters {
         replaced.retainAll(known);
     }
 
-    /** Makes room for a peer; false if all that have a place are connected. */
+    /** Makes room for a peer; returns false if all peers with their own meters are connected. */
     private boolean replaceOneGone() {
         Optional<Named> longest = named.values().stream()
                 .filter(each -> !each.peer().isConnected())
@@ -177,7 +177,7 @@ final class PeerMeters {
         own.gauge(EngineMeter.PEER_SILENCE, ofPeer, peer, figures -> figures.silenceNanos() / NANOS_A_SECOND);
     }
 
-    /** Takes the meters of all peers away but those of the others, which go with the engine's. */
+    /** Removes the meters of all peers except {@code other}, which are removed with the engine's. */
     synchronized void remove() {
         removed = true;
         named.values().forEach(each -> each.meters().removeAll());

@@ -3,7 +3,7 @@ package io.sluice.metrics;
 import io.sluice.engine.PortMetrics;
 import java.util.Map;
 
-/** One reading of a port's counters for all the meters that ask for one of them at about the same time. */
+/** One reading of a port's counters, shared by all meters that are read at about the same time. */
 final class PortReading {
     private static final long FRESH_NANOS = 200_000_000;
 

@@ -27,14 +27,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The histograms of all engines that are bound to one Prometheus registry: a name may come from one collector alone. Each scrape
- * takes snapshots of what the pollers have counted.
+ * The histograms of all engines bound to one Prometheus registry, as only one collector may supply a name. Each scrape
+ * takes snapshots of the pollers' counts.
  */
 final class PrometheusHistograms implements MultiCollector {
     private static final double NANOS_A_SECOND = 1e9;
     private static final double[] BOUNDS = bounds();
 
-    /** Nothing in a value refers to its registry. */
+    /** Values must not refer to their registry. */
     private static final Map<PrometheusRegistry, PrometheusHistograms> ALL = new WeakHashMap<>();
 
     private final List<Series> all = new CopyOnWriteArrayList<>();
@@ -50,7 +50,7 @@ final class PrometheusHistograms implements MultiCollector {
         return bounds;
     }
 
-    /** The reading of one set of labels. */
+    /** The histogram of one set of labels. */
     private record Series(
             TransportMetrics transport,
             Operation operation,
@@ -74,8 +74,8 @@ final class PrometheusHistograms implements MultiCollector {
      * Adds the histograms of one kind of operation over one transport.
      *
      * @param registry a Prometheus registry
-     * @param tags what the registry has made of the tags
-     * @return takes them away again
+     * @param tags the tags after the registry's filters
+     * @return removes them
      */
     static Runnable add(
             MeterRegistry registry,
@@ -133,7 +133,7 @@ final class PrometheusHistograms implements MultiCollector {
                 HistogramSnapshot.Builder family = HistogramSnapshot.builder();
                 family.name(name(histogram));
                 family.help(histogram.meter().description());
-                // a registry may be bound by itself and within a composite one
+                // a registry may be bound directly and within a composite registry
                 Set<Labels> seen = new HashSet<>();
                 for (Series series : all) {
                     if (seen.add(series.labels())) {

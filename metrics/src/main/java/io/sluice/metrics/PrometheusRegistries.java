@@ -3,7 +3,7 @@ package io.sluice.metrics;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 
-/** Tells Prometheus registries from others, also in a program that has no such class. */
+/** Recognizes Prometheus registries, also in a program without that class. */
 final class PrometheusRegistries {
     private static final boolean PRESENT = isPresent();
 

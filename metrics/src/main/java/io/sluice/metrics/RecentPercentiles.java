@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.function.Supplier;
 
 /**
- * Estimates percentiles of what a histogram has counted of late: since the reading before last, of those that are kept, which are
- * half a minute apart or, where reads are rarer, as far as readings are. Any thread.
+ * Estimates percentiles of recent counts of a histogram: since the kept reading before the last. Kept readings are half
+ * a minute apart, or as far apart as reads if these are rarer. Thread-safe.
  */
 final class RecentPercentiles {
     private static final long INTERVAL_NANOS = Duration.ofSeconds(30).toNanos();
@@ -21,10 +21,10 @@ final class RecentPercentiles {
     private long nextAt;
 
     /**
-     * Percentiles of what is counted from now on, and of what has been counted already.
+     * Creates estimates over all counts so far and from now on.
      *
      * @param histogram takes a snapshot
-     * @param clock tells how far apart readings are
+     * @param clock measures the time between readings
      */
     RecentPercentiles(Supplier<LatencyHistogram> histogram, Clock clock) {
         this.histogram = histogram;
@@ -33,9 +33,9 @@ final class RecentPercentiles {
     }
 
     /**
-     * An estimate: within the bucket that holds it, times count as evenly spread.
+     * Returns an estimate, which assumes that times are evenly spread within a bucket.
      *
-     * @param phi which, from 0 to 1
+     * @param phi the quantile, from 0 to 1
      * @return nanoseconds, at most the last bucket's lower bound; NaN if nothing was counted
      */
     synchronized double nanos(double phi) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
-/** Meters that were registered together and go together. Any thread. */
+/** Meters that are registered and removed together. Thread-safe. */
 final class RegisteredMeters {
     private final WeakReference<MeterRegistry> registry;
     private final List<Meter.Id> ids = new ArrayList<>();
@@ -21,7 +21,7 @@ final class RegisteredMeters {
         this.registry = new WeakReference<>(registry);
     }
 
-    /** Others in the same registry, which go by themselves. */
+    /** Returns another group in the same registry, which is removed separately. */
     RegisteredMeters others() {
         MeterRegistry there = registry.get();
         if (there == null) {

@@ -18,12 +18,12 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers, for each bucket of the histogram of durations, a recent transfer that was traced, so that a slow bucket leads to a
- * trace. It handles the observations of transfers, and belongs behind the handler that starts spans: a span has
- * to be current in an observation's scope. A transfer without an observation leaves no exemplar; nor does a span that is not
- * sampled.
+ * Remembers a recent traced transfer for each bucket of the histogram of durations, so that a slow bucket leads to a
+ * trace. It handles the observations of transfers; register it after the handler that starts spans, as a span must be
+ * current in an observation's scope. Transfers without an observation, and spans that are not sampled, leave no
+ * exemplar.
  *
- * <p>Prometheus asks for exemplars in the OpenMetrics format alone. Any thread.
+ * <p>Prometheus requests exemplars only in the OpenMetrics format. Thread-safe.
  */
 @SuppressWarnings("exports") // Who gives a registry of Prometheus requires its module; all others do without.
 public final class TransferExemplars implements ObservationHandler<Observation.Context> {
@@ -43,15 +43,15 @@ public final class TransferExemplars implements ObservationHandler<Observation.C
     }
 
     /**
-     * For the observations called {@code sluice.transfer}.
+     * Creates exemplars of the observations named {@code sluice.transfer}.
      *
-     * @param spans gives the current span
+     * @param spans returns the current span
      */
     public TransferExemplars(SpanContext spans) {
         this.spans = Objects.requireNonNull(spans, "spans");
     }
 
-    /** All, as an observation has its name only when it starts. */
+    /** Supports all contexts, as an observation has its name only when it starts. */
     @Override
     public boolean supportsContext(Observation.Context context) {
         return true;

@@ -4,23 +4,23 @@ import io.sluice.engine.EngineMetrics.Operation;
 import io.sluice.engine.LatencyHistogram;
 import io.sluice.engine.TransportMetrics;
 
-/** The histograms of the engine, and the meters that they are. */
+/** The histograms of the engine and their meters. */
 enum TransferHistogram {
-    /** All of it. */
+    /** The whole duration. */
     DURATION(EngineMeter.TRANSFER_DURATION) {
         @Override
         LatencyHistogram of(TransportMetrics transport, Operation operation) {
             return transport.duration(operation);
         }
     },
-    /** Its first part. */
+    /** The first part of the duration. */
     CREDIT_WAIT(EngineMeter.TRANSFER_CREDIT_WAIT) {
         @Override
         LatencyHistogram of(TransportMetrics transport, Operation operation) {
             return transport.creditWait(operation);
         }
     },
-    /** Its second part. */
+    /** The second part of the duration. */
     COMPLETION(EngineMeter.TRANSFER_COMPLETION) {
         @Override
         LatencyHistogram of(TransportMetrics transport, Operation operation) {
@@ -38,6 +38,6 @@ enum TransferHistogram {
         return meter;
     }
 
-    /** A snapshot. */
+    /** Returns a snapshot. */
     abstract LatencyHistogram of(TransportMetrics transport, Operation operation);
 }

@@ -1,4 +1,4 @@
-/** Binds what the engine counts and measures to Micrometer; it reads snapshots and adds nothing to the hot path. */
+/** Binds the engine's metrics to Micrometer. It reads snapshots and adds nothing to the hot path. */
 @NullMarked
 package io.sluice.metrics;
 
