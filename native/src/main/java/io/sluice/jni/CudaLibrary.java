@@ -56,7 +56,7 @@ public final class CudaLibrary {
         }
         String file = new String(claimant(), UTF_8);
         return (file.isEmpty() ? "A library that libcuda loads" : file) + " wanted to handle " + SignalNames.of(signals)
-                + "; the handlers of this process were kept or put back";
+                + "; the handlers of this process were kept or restored";
     }
 
     /**

@@ -87,6 +87,6 @@ final class ProcFiles {
     }
 
     private static UncheckedIOException missing(String what) {
-        return new UncheckedIOException(new IOException("the kernel does not tell: " + what));
+        return new UncheckedIOException(new IOException("the kernel does not report: " + what));
     }
 }

@@ -57,7 +57,7 @@ public final class VerbsLibrary {
         }
         String file = new String(claimant(), UTF_8);
         return (file.isEmpty() ? "A library that libibverbs loads" : file) + " wanted to handle "
-                + SignalNames.of(signals) + "; the handlers of this process were kept or put back";
+                + SignalNames.of(signals) + "; the handlers of this process were kept or restored";
     }
 
     private static native byte @Nullable [] open(byte @Nullable [] path);

@@ -16,7 +16,7 @@ public final class MemoryNotAccessibleException extends SluiceException {
      * @param memory the memory
      */
     public MemoryNotAccessibleException(RegionMemory memory) {
-        super("the processor cannot touch " + memory
+        super("the processor cannot access " + memory
                 + ": memory() gives its address for programs of the device; to see the"
                 + " bytes, transfer them to a region of host memory");
     }

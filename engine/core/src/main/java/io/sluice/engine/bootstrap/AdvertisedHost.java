@@ -28,7 +28,7 @@ public record AdvertisedHost(InetAddress address, String origin) {
         if (!bound.isAnyLocalAddress()) {
             if (bound.isLoopbackAddress() && !saysLoopback(listenHost)) {
                 LOG.warn(
-                        "listening on {} alone, as the name '{}' resolves to it: peers on other machines cannot"
+                        "listening only on {}, as the name '{}' resolves to it: peers on other machines cannot"
                                 + " connect. Listen on an address, or on 0.0.0.0",
                         bound.getHostAddress(),
                         listenHost);

@@ -92,7 +92,7 @@ public final class ConnectAttempt {
                 && error.getCause() instanceof PathUnavailableException unavailable
                 && mayBeAdded(unavailable.transport())) {
             LOG.info(
-                    "the connection with {} is tried again without a path over {}: {}",
+                    "connecting to {} again without a path over {}: {}",
                     target,
                     unavailable.transport(),
                     error.getMessage());
@@ -102,7 +102,7 @@ public final class ConnectAttempt {
                 && error.getCause() instanceof TransportUnavailableException
                 && tried != null
                 && without.size() + 1 < engine.transports().names().size()) {
-            LOG.info("the connection with {} cannot take {}: {}", target, tried, error.getMessage());
+            LOG.info("the connection to {} cannot use {}: {}", target, tried, error.getMessage());
             new ConnectAttempt(engine, target, options, with(without, tried), notAdded, result).begin();
         } else if (error != null) {
             result.completeExceptionally(error);

@@ -68,7 +68,7 @@ public final class Credentials {
         List<Token> found = List.copyOf(source.tokens());
         if (found.isEmpty() || found.size() > TokenSource.MAX_TOKENS) {
             throw new SluiceException(
-                    "the source of tokens gives " + found.size() + " tokens, and not 1 to " + TokenSource.MAX_TOKENS);
+                    "the token source returned " + found.size() + " tokens instead of 1 to " + TokenSource.MAX_TOKENS);
         }
         lately = found;
         return found;
@@ -101,7 +101,7 @@ public final class Credentials {
             try {
                 found = load();
             } catch (RuntimeException e) {
-                log.log(Level.WARN, "the tokens are not to be had, so no peer can be authenticated", e);
+                log.log(Level.WARN, "the tokens are not available, so no peer can be authenticated", e);
                 found = List.of();
             }
             List<Token> loaded = found;

@@ -27,7 +27,7 @@ final class FieldReader {
             byte[] value = new byte[length];
             body.get(value);
             if (fields.put(tag, value) != null) {
-                throw new ProtocolException("field " + tag + " of a bootstrap message stands twice");
+                throw new ProtocolException("field " + tag + " of a bootstrap message occurs twice");
             }
         }
     }

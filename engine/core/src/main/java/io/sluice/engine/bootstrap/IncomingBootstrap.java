@@ -78,7 +78,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             bootstrap = new IncomingBootstrap(engine, loop, descriptor, share);
         } catch (RuntimeException | Error e) {
             // too late, or memory is short: the socket is closed, and its place must not stay taken
-            engine.handshakes().log().log(Level.WARN, "an accepted socket could not be taken: " + e, null);
+            engine.handshakes().log().log(Level.WARN, "an accepted socket could not be handled: " + e, null);
             engine.handshakes().abandoned(share);
             return;
         }
@@ -88,7 +88,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             loop.arm(bootstrap, bootstrap.begunAt + bootstrap.silenceNanos);
             engine.unfinished().begun(bootstrap);
         } catch (RuntimeException | Error e) {
-            engine.handshakes().log().log(Level.WARN, "an accepted socket could not be taken: " + e, null);
+            engine.handshakes().log().log(Level.WARN, "an accepted socket could not be handled: " + e, null);
             bootstrap.abort();
         }
     }
@@ -119,7 +119,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         boolean admitted = engine.handshakes().admits(share, hinted, loop.now());
         counted = admitted;
         if (!admitted) {
-            reject(Rejection.RATE, "more peers connect at once than this engine takes (maxHandshakesPerSecond)");
+            reject(Rejection.RATE, "more peers connect at once than this engine accepts (maxHandshakesPerSecond)");
         }
         return admitted;
     }
@@ -150,7 +150,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
         greeted = true;
         if (engine.credentials().tls() != null && socket.security() == null) {
-            reject(Rejection.TLS_MISMATCH, "this engine asks for TLS");
+            reject(Rejection.TLS_MISMATCH, "this engine requires TLS");
             return;
         }
         byte[] helloBytes = new byte[body.remaining()];
@@ -165,15 +165,15 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
         if ((fields.number(Tag.AUTHENTICATION, 0, 1) == 1) != hasTokens) {
             reject(
                     Rejection.AUTHENTICATION,
-                    hasTokens ? "this engine asks for a token" : "this engine has no token, and yours has");
+                    hasTokens ? "this engine requires a token" : "this engine has no token, but yours has one");
             return;
         }
         boolean knowsIntegrity = fields.optional(Tag.INTEGRITY) != null;
         if (engine.options().integrity() != Integrity.NONE && !knowsIntegrity) {
             reject(
                     Rejection.INTEGRITY,
-                    "this engine asks for checks that yours does not know (integrity "
-                            + engine.options().integrity() + "); yours is of an earlier version");
+                    "this engine requires checks that yours does not support (integrity "
+                            + engine.options().integrity() + "); yours is an earlier version");
             return;
         }
         byte[] nonce = fields.bytes(Tag.NONCE, NonceSource.BYTES);
@@ -204,7 +204,7 @@ final class IncomingBootstrap extends Deadline implements FramedSocket.Handler, 
             if (token == null) {
                 reject(
                         Rejection.AUTHENTICATION,
-                        tokens.isEmpty() ? "this engine has no token to compare with now" : WRONG_TOKEN);
+                        tokens.isEmpty() ? "this engine's tokens are not available now" : WRONG_TOKEN);
                 return;
             }
             orReject(() -> choose(helloBytes, fields, token));

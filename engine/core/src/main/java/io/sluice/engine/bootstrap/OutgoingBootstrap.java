@@ -205,7 +205,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
 
     private void welcomed(ByteBuffer body) {
         if (session != null) {
-            throw new ProtocolException("the peer welcomes twice");
+            throw new ProtocolException("the peer sent its WELCOME twice");
         }
         FieldReader fields = new FieldReader(body);
         EngineId peer = fields.engineId(Tag.ENGINE_ID);
@@ -218,8 +218,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (peerAuthenticates != (token != null)) {
             throw new AuthenticationException(
                     token == null
-                            ? target + " asks for a token, and this engine has none"
-                            : "this engine has a token, and " + target + " does not ask for one");
+                            ? target + " requires a token, but this engine has none"
+                            : "this engine has a token, but " + target + " does not require one");
         }
         SessionSecret secret = new SessionSecret(
                 token == null ? null : token.secret(), hello, Welcome.unproven(fields), socket().security());
@@ -238,8 +238,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
         Integrity integrity = IntegrityTerms.read(fields);
         if (integrity != IntegrityTerms.agree(integrity, engine.options().integrity())) {
-            throw new ConnectFailedException(target + " does not know the checks that this engine asks for (integrity "
-                    + engine.options().integrity() + "); it is of an earlier version");
+            throw new ConnectFailedException(target + " does not support the checks that this engine requires (integrity "
+                    + engine.options().integrity() + "); it is an earlier version");
         }
         attempted.takes(transportName);
         boolean knowsPaths = (Features.read(fields) & Features.PATHS) != 0;
@@ -295,7 +295,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
     private void accepted(ByteBuffer body) {
         BootstrappedSession begun = session;
         if (begun == null) {
-            throw new ProtocolException("the peer accepts before it welcomes");
+            throw new ProtocolException("the peer sent its ACCEPT before its WELCOME");
         }
         List<byte[]> offers = PathOffers.read(new FieldReader(body), paths);
         finish();
@@ -312,7 +312,7 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         if (cause instanceof SSLException) {
             fail(new AuthenticationException(
                     cause instanceof NotTlsException
-                            ? target + " does not speak TLS, and this engine asks for it"
+                            ? target + " does not speak TLS, but this engine requires it"
                             : "TLS with " + target + " failed: " + reason,
                     cause));
             return;

@@ -60,9 +60,9 @@ record TransportFallback(String transport, String because, boolean lacks) {
     /** Says it; of a peer that has proved itself, as others could fill the log. */
     void log(String peer) {
         if (lacks) {
-            LOG.info("the connection with {} takes {}: {}", peer, transport, because);
+            LOG.info("the connection to {} uses {}: {}", peer, transport, because);
         } else {
-            LOG.debug("the connection with {} takes {}: {}", peer, transport, because);
+            LOG.debug("the connection to {} uses {}: {}", peer, transport, because);
         }
     }
 

@@ -36,7 +36,7 @@ public final class Frame {
      */
     static int checkedLength(ByteBuffer from, int at, int maxBody) {
         if (from.getShort(at) != MAGIC) {
-            throw new ProtocolException("these bytes are not of this protocol");
+            throw new ProtocolException("these bytes do not belong to this protocol");
         }
         if (from.get(at + 2) != VERSION) {
             throw new ProtocolException("the peer speaks version " + from.get(at + 2) + ", this is " + VERSION);

@@ -58,8 +58,8 @@ public record ConnectionEnd(
      */
     public SluiceException notificationUnknown() {
         return new OutcomeUnknownException(
-                "the notification was under way when the connection ended (" + reason
-                        + "): the peer may or may not have got it",
+                "the notification was in flight when the connection ended (" + reason
+                        + "): the peer may or may not have received it",
                 cause);
     }
 
@@ -70,7 +70,7 @@ public record ConnectionEnd(
      */
     public SluiceException outcomeUnknown() {
         return new OutcomeUnknownException(
-                "the operation was under way when the connection ended (" + reason
+                "the operation was in flight when the connection ended (" + reason
                         + "): the target's bytes may be the old ones, the new ones, or a mixture",
                 cause);
     }

@@ -33,34 +33,35 @@ public final class TransferErrors {
             case ACCESS_DENIED ->
                 new RemoteAccessException(
                         Reason.ACCESS_DENIED,
-                        "the peer's region may not be " + (operation.changesRemote() ? "written" : "read"));
+                        "the peer gives no right to " + (operation.changesRemote() ? "write" : "read") + " the region");
             case REMOTE_MEMORY_FAULT ->
                 new RemoteAccessException(Reason.MEMORY_FAULT, "the peer's memory was freed while it was registered");
             case MISALIGNED ->
                 new RemoteAccessException(
-                        Reason.MISALIGNED, "the word does not lie at a multiple of 8 bytes in the peer's memory");
+                        Reason.MISALIGNED, "the word is not aligned to 8 bytes in the peer's memory");
             case ATOMIC_DOMAIN ->
                 new RemoteAccessException(
                         Reason.ATOMIC_DOMAIN,
-                        "the peer has registered the region for atomic operations by its network adapter alone");
+                        "the peer has registered the region for atomic operations by its network adapter only");
             case UNSUPPORTED ->
                 new RemoteAccessException(
                         Reason.UNSUPPORTED,
-                        "the peer cannot carry out the operation: its network adapter does not have it, or its processor does"
-                                + " not touch memory of the region's kind");
+                        "the peer cannot execute the operation: its network adapter does not support it, or its"
+                                + " processor does not access memory of the region's kind");
             case INTEGRITY ->
                 new IntegrityException(
                         operation.changesRemote()
-                                ? "the bytes were changed on their way, as their checksum tells; what the peer's memory holds"
-                                        + " there is undefined"
-                                : "the bytes were changed on their way, or while they were read, as their checksum tells; what"
-                                        + " the local memory holds there is undefined");
+                                ? "the checksum shows that bytes were changed in transit; the content of the peer's range is"
+                                        + " undefined"
+                                : "the checksum shows that bytes were changed in transit, or while they were read; the content"
+                                        + " of the local range is undefined");
             case OUTCOME_UNKNOWN ->
-                new OutcomeUnknownException("the lane broke while the operation was under way: it may or may not have"
+                new OutcomeUnknownException("the lane broke while the operation was in flight: it may or may not have"
                         + " taken effect, and is not sent again");
             case LOCAL_MEMORY_FAULT ->
                 new RegionClosedException(
-                        "the local memory was freed while it was registered, or is of a mapped file that was cut short");
+                        "the local memory was freed while it was registered, or belongs to a mapped file that was"
+                                + " truncated");
             case FLUSHED, FLUSHED_UNSENT, SUCCESS -> throw new IllegalArgumentException("not a refusal: " + status);
         };
     }

@@ -76,7 +76,7 @@ public final class AttachedRegion implements RemoteRegion {
         if (path == null) {
             throw new MemoryNotAccessibleException(
                     "no transport of this connection (" + transports() + ") accesses " + local.memory() + " to reach "
-                            + descriptor + "; connect by a transport for it, or transfer by way of host memory");
+                            + descriptor + "; use a transport that does, or transfer through host memory");
         }
         RegistrationException refusal = local.refusal(path.path().transport().index());
         if (refusal != null) {

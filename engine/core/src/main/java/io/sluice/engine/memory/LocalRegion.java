@@ -178,7 +178,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         }
         if (at % Long.BYTES != 0 || !words.isAligned(at)) {
             throw new IllegalArgumentException(
-                    "a signal lies at a multiple of 8 bytes, in the region and in memory, not at offset " + at);
+                    "a signal is aligned to 8 bytes, in the region and in memory; offset " + at + " is not");
         }
         return new RegionSignal(of, offset, this, at);
     }
@@ -219,7 +219,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
 
     RegionDescriptor descriptor(Set<Access> rights, long offset, long length) {
         if (access().isEmpty()) {
-            throw new IllegalStateException("the region is local: it gives peers no right, so no descriptor");
+            throw new IllegalStateException("the region is local: peers have no rights on it, so it has no descriptor");
         }
         if (rights.isEmpty() || !access().containsAll(rights)) {
             throw new IllegalArgumentException("rights " + rights + " are not a part of the region's " + access());

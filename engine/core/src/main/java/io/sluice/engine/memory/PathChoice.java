@@ -38,7 +38,7 @@ final class PathChoice {
         this.obstacles = new String[paths.size()];
         this.used = new boolean[paths.size()];
         for (AttachPath path : paths) {
-            obstacles[path.index()] = "the peer does not let the region be reached by it";
+            obstacles[path.index()] = "the peer does not offer the region over it";
         }
     }
 
@@ -111,13 +111,13 @@ final class PathChoice {
                 return taken;
             }
         }
-        throw new SluiceException("the path policy has chosen " + chosen + ", which is none of the candidates "
+        throw new SluiceException("the path policy has chosen " + chosen + ", which is not among the candidates "
                 + candidates + " for " + descriptor);
     }
 
     private String reason(AttachPath taken, ConnectionPath preferred, Use use, MemoryKind local) {
         if (!taken.face().equals(preferred)) {
-            return "the path policy has chosen it before " + preferred.transport();
+            return "the path policy prefers it to " + preferred.transport();
         }
         if (taken.index() == 0) {
             return "the connection's preferred path reaches the region";

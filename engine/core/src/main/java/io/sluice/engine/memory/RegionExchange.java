@@ -222,7 +222,7 @@ public final class RegionExchange {
     public void answered(ByteBuffer answer) {
         PendingRequest request = pending.remove(AttachMessage.need(answer, 8).getLong());
         if (request == null) {
-            throw new ProtocolException("an answer to a question that was not asked");
+            throw new ProtocolException("an answer to a request that was not sent");
         }
         try {
             request.answered(answer);
@@ -328,9 +328,9 @@ public final class RegionExchange {
                         RemoteAccessException.Reason.ACCESS_DENIED,
                         "the peer does not let this engine use " + descriptor + " with the rights it gives");
             case AttachMessage.UNSUPPORTED_MEMORY ->
-                new MemoryNotAccessibleException("the region of " + descriptor + " is memory that no transport of this"
-                        + " connection reaches; connect once more, as a connection made from now on may have a path to it,"
-                        + " or transfer by way of other memory at the peer");
+                new MemoryNotAccessibleException("no transport of this connection reaches the memory of "
+                        + descriptor + "; connect again, as a new connection may have a path to it, or use other memory at"
+                        + " the peer");
             default -> new InvalidDescriptorException("the peer did not issue " + descriptor);
         };
     }

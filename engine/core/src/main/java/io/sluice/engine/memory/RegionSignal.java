@@ -98,7 +98,7 @@ record RegionSignal(MemoryRegion region, long offset, LocalRegion owner, long at
 
     private void change() {
         if (owner.atomicDomain() != AtomicDomain.TARGET_CPU) {
-            throw new IllegalStateException("the region's words are changed by its network adapter alone");
+            throw new IllegalStateException("only the region's network adapter may change its words");
         }
         lease();
     }

@@ -91,7 +91,7 @@ final class TransportRegistrations implements AutoCloseable {
         throw refusing.size() == 1
                 ? first
                 : new RegistrationException(
-                        "no transport takes " + memory + ": "
+                        "no transport can register " + memory + ": "
                                 + refusing.stream()
                                         .map(each -> each.name() + ": " + message(each))
                                         .collect(Collectors.joining("; ")),
@@ -101,13 +101,13 @@ final class TransportRegistrations implements AutoCloseable {
     private void say(OpenTransport refusing, RegionMemory memory) {
         if (refusing.refused()) {
             LOG.warn(
-                    "transport {} does not take {}, which is reached by other transports alone; connections made until now may"
-                            + " have no path over one of those: {}",
+                    "transport {} cannot register {}, which only other transports reach; existing connections may have"
+                            + " no path over one of those: {}",
                     refusing.name(),
                     memory,
                     message(refusing));
         } else {
-            LOG.debug("transport {} does not take {}: {}", refusing.name(), memory, message(refusing));
+            LOG.debug("transport {} cannot register {}: {}", refusing.name(), memory, message(refusing));
         }
     }
 

@@ -62,6 +62,6 @@ final class StallCause {
                         ? "a callback works too long (move the work to another thread), or code was loaded for its"
                                 + " first use"
                         : "a callback blocks (move the work to another thread), or the JVM stopped its threads"
-                                + " (-Xlog:safepoint tells)");
+                                + " (see -Xlog:safepoint)");
     }
 }

@@ -48,7 +48,7 @@ public final class TransportLoops {
         try {
             loop.close();
         } catch (RuntimeException | Error e) {
-            LOG.error("{} was not closed in order", loop, e);
+            LOG.error("{} could not be closed", loop, e);
         }
     }
 }

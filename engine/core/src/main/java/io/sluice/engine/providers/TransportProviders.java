@@ -24,9 +24,9 @@ public final class TransportProviders {
         } catch (ServiceConfigurationError e) {
             Throwable cause = e.getCause();
             throw new SluiceException(
-                    "cannot look the transports up: " + e.getMessage()
+                    "cannot look up the transports: " + e.getMessage()
                             + (cause == null ? "" : ": " + cause.getMessage())
-                            + "; mend META-INF/services of the jar that it names, or, if too many files are open, raise"
+                            + "; correct META-INF/services in the jar that it names, or, if too many files are open, raise"
                             + " their limit (ulimit -n)",
                     e);
         }

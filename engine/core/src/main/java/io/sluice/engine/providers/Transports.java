@@ -52,7 +52,7 @@ public final class Transports implements AutoCloseable {
             throw e;
         }
         if (!options.transports().isEmpty() && !made.lacking.isEmpty()) {
-            LOG.warn("going on with {} alone: {}", made.names(), describe(made.lacking));
+            LOG.warn("continuing with only {}: {}", made.names(), describe(made.lacking));
         }
         return made;
     }

@@ -12,7 +12,7 @@ import javax.net.ssl.SSLException;
 public final class RefusedBeforeTlsException extends SSLException {
     /** The meaning of the alert, for the side that connects. */
     public static final String MEANING =
-            "more peers connect at once than it takes (maxHandshakesPerSecond, maxHalfOpen); try again later";
+            "more peers connect at once than it accepts (maxHandshakesPerSecond, maxHalfOpen); try again later";
 
     @Serial
     private static final long serialVersionUID = 1L;

@@ -57,8 +57,8 @@ public final class SecretFile {
                 ? "read"
                 : permissions.contains(PosixFilePermission.OTHERS_WRITE) ? "change" : null;
         if (all != null) {
-            throw new IOException(path + " holds a secret, and every user of this machine may " + all
-                    + " it; take that right away (chmod o= " + path + ")");
+            throw new IOException(path + " contains a secret, but every user of this machine may " + all
+                    + " it; remove that right (chmod o= " + path + ")");
         }
     }
 }

@@ -27,7 +27,7 @@ public record TlsPeer(byte[] binding, String subject, List<String> names) {
     static TlsPeer of(SSLSession session) throws SSLException {
         if (!(session.getPeerCertificates()[0] instanceof X509Certificate certificate)
                 || !(session instanceof ExtendedSSLSession extended)) {
-            throw new SSLException("the TLS provider tells neither certificates nor keying material");
+            throw new SSLException("the TLS provider supplies neither certificates nor keying material");
         }
         try {
             return new TlsPeer(
@@ -35,7 +35,7 @@ public record TlsPeer(byte[] binding, String subject, List<String> names) {
                     certificate.getSubjectX500Principal().getName(X500Principal.RFC2253),
                     names(certificate));
         } catch (UnsupportedOperationException e) {
-            throw new SSLException("the TLS provider has no exporters, by which sessions are bound to it", e);
+            throw new SSLException("the TLS provider has no exporters, which bind sessions to it", e);
         }
     }
 

@@ -153,7 +153,7 @@ public final class TlsStream implements SecureStream {
     public Handshake handshake() throws IOException {
         Exception failed = error;
         if (failed != null) {
-            throw new SSLException("this side cannot go on: " + failed.getMessage(), failed);
+            throw new SSLException("this side cannot continue: " + failed.getMessage(), failed);
         }
         SSLEngine tls = engine;
         if (tls == null) {
@@ -212,7 +212,7 @@ public final class TlsStream implements SecureStream {
                 throw new IOException(
                         count == 0
                                 ? "the peer closed the socket in the TLS handshake, without a reason: it may have been slow to"
-                                        + " answer, or be closing; its log and its count of refused handshakes tell"
+                                        + " answer, or be closing; see its log and its count of refused handshakes"
                                 : "in the TLS handshake: " + Errno.message((int) -count));
             }
         }

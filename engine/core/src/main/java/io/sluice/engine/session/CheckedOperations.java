@@ -136,7 +136,7 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             TransferCallback callback) {
         given(options, callback);
         if (bytes < 1 || bytes > Long.BYTES) {
-            throw new IllegalArgumentException("a put is of 1 to 8 bytes, not " + bytes);
+            throw new IllegalArgumentException("a put has 1 to 8 bytes, not " + bytes);
         }
         AttachedRegion attached = check(Opcode.PUT, remote, remoteOffset, bytes);
         return checked(transfers()
@@ -348,8 +348,8 @@ abstract class CheckedOperations<T extends Transfer> implements TransferOperatio
             need(attached, Access.REMOTE_READ);
         }
         if (operation.isAtomic() && (attached.descriptor().offset() + offset) % Long.BYTES != 0) {
-            throw new IllegalArgumentException("the word of an atomic operation or signal lies at a multiple of 8 bytes"
-                    + " from its region's start, not at "
+            throw new IllegalArgumentException("the word of an atomic operation or signal is aligned to 8 bytes from its"
+                    + " region's start; its offset is "
                     + (attached.descriptor().offset() + offset));
         }
         return attached;

@@ -151,7 +151,7 @@ public final class DefaultTransferEngine implements TransferEngine {
             throw new SluiceException(
                     "cannot open an engine, the process is short of memory or threads (" + e.getMessage()
                             + "): raise -XX:MaxDirectMemorySize, -Xmx or the limit of threads, use fewer pollers, or"
-                            + " close what holds them",
+                            + " close what uses them",
                     e);
         }
     }
@@ -435,7 +435,7 @@ public final class DefaultTransferEngine implements TransferEngine {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            LOG.warn("the engine did not close in order", e);
+            LOG.warn("the engine could not be closed", e);
         }
     }
 

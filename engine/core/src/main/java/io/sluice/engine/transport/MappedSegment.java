@@ -82,6 +82,6 @@ public final class MappedSegment implements AutoCloseable {
             }
             Thread.yield();
         }
-        LOG.warn("{} bytes that are closed are still in use by this process and are not given back", bytes);
+        LOG.warn("{} bytes of closed memory are still in use by this process and are not released", bytes);
     }
 }

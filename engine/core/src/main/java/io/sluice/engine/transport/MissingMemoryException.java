@@ -5,6 +5,6 @@ public final class MissingMemoryException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
     MissingMemoryException() {
-        super("some of the memory is missing: it is of a mapped file that was cut short");
+        super("part of the memory is missing: it belongs to a mapped file that was truncated");
     }
 }

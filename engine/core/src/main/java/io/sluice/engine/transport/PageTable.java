@@ -138,7 +138,8 @@ public final class PageTable {
         }
         if (locals != remotes) {
             throw new IllegalArgumentException(
-                    "each page has a place on both sides: " + locals + " local ones, " + remotes + " remote ones");
+                    "each page needs a local and a remote position: there are " + locals + " local and " + remotes
+                            + " remote ones");
         }
     }
 

@@ -77,7 +77,7 @@ final class CrossMemory implements AutoCloseable {
             }
             return read == ShmOffer.PROBE_BYTES && Arrays.equals(seen.toArray(ValueLayout.JAVA_BYTE), peer.probe())
                     ? null
-                    : "another process answers to the peer's number";
+                    : "the peer's process id belongs to another process";
         }
     }
 

@@ -124,7 +124,7 @@ final class PeerRegions {
                 continue;
             }
             if (!file.fits(key.keys())) {
-                throw new ProtocolException("the peer tells two different things of one region");
+                throw new ProtocolException("the peer contradicts itself about a region");
             }
             file.use();
             key.bind(file);

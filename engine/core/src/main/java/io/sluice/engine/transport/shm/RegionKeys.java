@@ -48,7 +48,7 @@ record RegionKeys(
                 }
             }
             throw new ProtocolException(
-                    "a region is to be reached in way " + code + ", which this version does not know");
+                    "a region has keys of type " + code + ", which this version does not know");
         }
     }
 

@@ -27,7 +27,7 @@ final class RemoteFile {
         int refused = SharedMemory.check(descriptor, keys.fileBytes(), keys.hugePages());
         if (refused < 0) {
             throw new ProtocolException(
-                    "the peer's region is refused, since its memory is not sealed or not of its size: "
+                    "the peer's region is refused, because its memory is not sealed or has another size: "
                             + Errno.message(-refused));
         }
         long address = SharedMemory.map(descriptor, keys.fileBytes(), keys.writable(), false);
@@ -36,7 +36,7 @@ final class RemoteFile {
                     "the file of the peer's region is read-only, though its descriptor grants writing");
         }
         if (address < 0) {
-            throw new RegistrationException("cannot map a region of the peer's of " + keys.fileBytes() + " bytes: "
+            throw new RegistrationException("cannot map the peer's region of " + keys.fileBytes() + " bytes: "
                     + Errno.message((int) -address) + "; see the limits of the process (ulimit -v, vm.max_map_count)");
         }
         return new RemoteFile(address, keys);

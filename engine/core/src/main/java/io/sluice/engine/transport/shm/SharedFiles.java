@@ -34,7 +34,7 @@ final class SharedFiles {
             } catch (RegistrationException e) {
                 if (!saidNoHugePages.getAndSet(true)) {
                     LOG.warn(
-                            "regions get ordinary pages, since the host has no huge pages to spare (reserve some with"
+                            "regions get ordinary pages, because the host has no free huge pages (reserve some with"
                                     + " vm.nr_hugepages): {}",
                             e.getMessage());
                 }
@@ -44,7 +44,7 @@ final class SharedFiles {
     }
 
     private SharedFile make(long bytes, long pageBytes, boolean hugePages, boolean readOnly) {
-        checked(pageBytes, "tell the size of a page", bytes);
+        checked(pageBytes, "determine the page size", bytes);
         long fileBytes = roundUp(bytes, pageBytes);
         long number = next.getAndIncrement();
         byte[] name = ("sluice-region-" + number).getBytes(StandardCharsets.US_ASCII);

@@ -89,7 +89,7 @@ final class ShmHandshake implements AutoCloseable {
         ShmPeerLink made = watched(Rendezvous.connect(acceptor.meetingPoint(), sameNetwork, directory));
         if (!isOwnUser(made.peer())) {
             throw new TransportUnavailableException("the peer's process belongs to another user (" + (int) made.peer()
-                    + "), and processes share memory with those of their own user only");
+                    + "), and only processes of one user share memory");
         }
         ControlSegment.Made control = ControlSegment.make();
         segment = control.segment();
@@ -108,7 +108,7 @@ final class ShmHandshake implements AutoCloseable {
 
     private void welcomed(ControlSegment shared) {
         if (shared.answered() != word(secret)) {
-            throw new TransportUnavailableException("the peer has mapped another memory than this engine's");
+            throw new TransportUnavailableException("the peer has mapped other memory than this engine's");
         }
         meet(shared);
     }
@@ -146,7 +146,7 @@ final class ShmHandshake implements AutoCloseable {
         byte[] told = new byte[ShmOffer.SECRET_BYTES];
         ShmMessage.need(message, told.length).get(told);
         if (!MessageDigest.isEqual(told, secret) || descriptors.length != 1) {
-            throw new ProtocolException("a stranger came to the meeting point");
+            throw new ProtocolException("an unknown process connected to the meeting point");
         }
         ControlSegment shared = ControlSegment.of(descriptors[0]);
         segment = shared;

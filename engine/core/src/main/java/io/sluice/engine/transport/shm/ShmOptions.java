@@ -167,7 +167,7 @@ public final class ShmOptions implements TransportOptions {
         public Builder callerThreadBytes(int bytes) {
             if (bytes < 0 || bytes > MOST_CALLER_THREAD_BYTES) {
                 throw new IllegalArgumentException(
-                        "the caller's thread carries out 0 to " + MOST_CALLER_THREAD_BYTES + " bytes, not " + bytes);
+                        "the caller's thread transfers 0 to " + MOST_CALLER_THREAD_BYTES + " bytes, not " + bytes);
             }
             this.callerThreadBytes = bytes;
             return this;

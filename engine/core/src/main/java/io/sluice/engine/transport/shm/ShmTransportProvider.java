@@ -43,7 +43,7 @@ public final class ShmTransportProvider implements TransportProvider {
         }
         int file = SharedMemory.create("sluice-probe".getBytes(StandardCharsets.US_ASCII), 4096, false, false);
         if (file < 0) {
-            return "the kernel gives no anonymous shared memory (memfd_create): " + Errno.message(-file)
+            return "the kernel does not provide anonymous shared memory (memfd_create): " + Errno.message(-file)
                     + SharedFiles.advice(-file);
         }
         int sealed = SharedMemory.seal(file, true);

@@ -61,7 +61,7 @@ final class StaleSockets {
                 LOG.info("removed the stale socket {} of a process that has ended", file);
             }
         } catch (IOException e) {
-            LOG.debug("the socket {} may be no longer in use, and stays", file, e);
+            LOG.debug("the socket {} may no longer be in use, and stays", file, e);
         }
     }
 

@@ -302,14 +302,14 @@ final class InboundFrames {
 
     private void frame(long at) {
         if (!FrameHeader.isWellFormed(staging, at)) {
-            throw new ProtocolException("a lane carries bytes that are no frame");
+            throw new ProtocolException("a lane received bytes that are not a frame");
         }
         int operation = FrameHeader.operation(staging, at);
         if (payloadSum != null) {
             // of a header with a table the sum is over both
             if (!FrameHeader.hasTable(operation) && !FrameHeader.isIntact(staging, at, scratch.sum())) {
                 // nothing in it can be trusted, nor where the next frame begins
-                throw new ProtocolException("the header of a frame was changed on its way");
+                throw new ProtocolException("the header of a frame was changed in transit");
             }
             announcedSum = FrameHeader.payloadSum(staging, at);
             payloadSum.reset();
@@ -437,7 +437,7 @@ final class InboundFrames {
     /** The table of a frame of pages has come in full: every page is checked before a byte of any lands. */
     private void tableCame() {
         if (payloadSum != null && !table.isIntact(scratch.sum())) {
-            throw new ProtocolException("the header of a frame, or its table of pages, was changed on its way");
+            throw new ProtocolException("the header of a frame, or its table of pages, was changed in transit");
         }
         table.toNativeOrder();
         MemorySegment header = table.header();

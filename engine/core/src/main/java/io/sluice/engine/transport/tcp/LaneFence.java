@@ -40,7 +40,7 @@ record LaneFence(int lane, long handled, long refusalsKnownAfter, ArrayDeque<Ref
 
     static LaneFence read(ByteBuffer message) {
         if (message.remaining() < HEAD_BYTES || message.get() != TYPE) {
-            throw new ProtocolException("a message about lanes that is none");
+            throw new ProtocolException("an invalid message about lanes");
         }
         int lane = message.get();
         long handled = message.getLong();

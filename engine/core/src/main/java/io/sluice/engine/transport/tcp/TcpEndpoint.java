@@ -286,7 +286,7 @@ final class TcpEndpoint implements Endpoint, SocketLanes, TransportMessages, Pag
         LaneFence peer = LaneFence.read(message);
         TcpLane lane = failover && peer.lane() >= 0 && peer.lane() < lanes.length ? lanes[peer.lane()] : null;
         if (lane == null || opened < lanes.length) {
-            throw new ProtocolException("a message about a lane that there is not");
+            throw new ProtocolException("a message about a lane that does not exist");
         }
         if (closed) {
             return;

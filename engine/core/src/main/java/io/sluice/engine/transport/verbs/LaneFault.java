@@ -44,7 +44,7 @@ final class LaneFault {
                 boolean signal = first == request && request.hasSignal() && !bytesOfSignal;
                 key = (VerbsRemoteKey) (signal ? request.signal() : request.remote());
             } else if (failures >= MAX_BREAKS) {
-                context.failed("lane " + lane + " broke again and again under the same request: "
+                context.failed("lane " + lane + " broke repeatedly under the same request: "
                         + VerbsCompletionQueue.statusText(workStatus));
             }
         }

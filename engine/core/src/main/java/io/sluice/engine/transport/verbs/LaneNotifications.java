@@ -82,7 +82,7 @@ final class LaneNotifications implements NotificationSender {
     void received(int type, MemorySegment buffer, long at, int length) {
         long number = VerbsMessage.word(buffer, at, 0);
         if (number < delivered || number - delivered > maxArriving) {
-            throw new ProtocolException("a notification comes out of turn");
+            throw new ProtocolException("a notification arrived out of order");
         }
         Arriving one = arriving.computeIfAbsent(number, key -> new Arriving());
         if (type == VerbsMessage.MARKER) {

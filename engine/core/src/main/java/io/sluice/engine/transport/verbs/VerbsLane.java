@@ -235,7 +235,7 @@ final class VerbsLane implements LaneGroup.Member {
     @Override
     public void unexpected(Throwable error) {
         LOG.error("an unexpected error on lane {} of {}", state.index(), context, error);
-        context.failed("an unexpected error on lane " + state.index() + "; it is in the log of the engine that met it");
+        context.failed("an unexpected error on lane " + state.index() + "; see that engine's log");
     }
 
     @Override

@@ -305,7 +305,7 @@ public final class VerbsOptions implements TransportOptions {
          * @return this
          */
         public Builder rnrRetries(int count) {
-            this.rnrRetries = between("the number of RNR retries (7 would be for ever)", count, 0, 6);
+            this.rnrRetries = between("the number of RNR retries (7 would be unlimited)", count, 0, 6);
             return this;
         }
 
