@@ -238,8 +238,8 @@ final class OutgoingBootstrap extends Deadline implements FramedSocket.Handler, 
         }
         Integrity integrity = IntegrityTerms.read(fields);
         if (integrity != IntegrityTerms.agree(integrity, engine.options().integrity())) {
-            throw new ConnectFailedException(target + " does not support the checks that this engine requires (integrity "
-                    + engine.options().integrity() + "); it is an earlier version");
+            throw new ConnectFailedException(target + " does not support the checks that this engine requires"
+                    + " (integrity " + engine.options().integrity() + "); it is an earlier version");
         }
         attempted.takes(transportName);
         boolean knowsPaths = (Features.read(fields) & Features.PATHS) != 0;

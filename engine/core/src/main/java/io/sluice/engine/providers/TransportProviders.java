@@ -26,8 +26,8 @@ public final class TransportProviders {
             throw new SluiceException(
                     "cannot look up the transports: " + e.getMessage()
                             + (cause == null ? "" : ": " + cause.getMessage())
-                            + "; correct META-INF/services in the jar that it names, or, if too many files are open, raise"
-                            + " their limit (ulimit -n)",
+                            + "; correct META-INF/services in the jar that it names, or, if too many files are open,"
+                            + " raise their limit (ulimit -n)",
                     e);
         }
         return providers;

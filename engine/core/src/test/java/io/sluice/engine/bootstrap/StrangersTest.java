@@ -241,7 +241,7 @@ class StrangersTest {
         assertThat(target.metrics().handshakesRefused(RefusalReason.AUTHENTICATION))
                 .isEqualTo(HELLOS);
         assertThat(log.lines())
-                .filteredOn(line -> line.contains("the tokens are not to be had"))
+                .filteredOn(line -> line.contains("the tokens are not available"))
                 .isNotEmpty()
                 .hasSizeLessThanOrEqualTo(mostLinesSince(start));
     }

@@ -44,7 +44,7 @@ final class SharedFiles {
     }
 
     private SharedFile make(long bytes, long pageBytes, boolean hugePages, boolean readOnly) {
-        checked(pageBytes, "determine the page size", bytes);
+        checked(pageBytes, "determine the page size for", bytes);
         long fileBytes = roundUp(bytes, pageBytes);
         long number = next.getAndIncrement();
         byte[] name = ("sluice-region-" + number).getBytes(StandardCharsets.US_ASCII);

@@ -351,7 +351,7 @@ class PathsTest {
         assertThat(names(before)).containsExactly("device");
         MemoryRegion refused = other.allocate(bytes, RegionOptions.readWrite());
         assertThat(Patience.failure(before.attach(refused.descriptor()), MemoryNotAccessibleException.class))
-                .hasMessageContaining("connect once more");
+                .hasMessageContaining("connect again");
 
         // whether this side has refused it or the other, and whichever connects
         Connection there = Patience.await(one.connect(other.address()));

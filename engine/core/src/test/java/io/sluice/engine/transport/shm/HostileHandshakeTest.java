@@ -98,7 +98,7 @@ class HostileHandshakeTest {
             Sockets.close(made.descriptor());
             made.segment().close();
         });
-        assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContaining("stranger");
+        assertThat(failure).isInstanceOf(ProtocolException.class).hasMessageContaining("an unknown process");
     }
 
     @ParameterizedTest
@@ -170,7 +170,7 @@ class HostileHandshakeTest {
             peer.send(new byte[] {ShmMessage.WELCOME, 0});
             assertThat(endpoint.nextFailure())
                     .isInstanceOf(TransportUnavailableException.class)
-                    .hasMessageContaining("another memory");
+                    .hasMessageContaining("other memory");
         }
     }
 
