@@ -339,7 +339,10 @@ final class SendQueue {
         }
     }
 
-    /** What a new element takes for its first chunk, in one go where nobody waits; else one after the other, by turns. */
+    /**
+     * Acquires both kinds of credits for the first chunk of a new element at once, if no other waits; otherwise they
+     * are acquired one after the other, each in its queue.
+     */
     private boolean acquireBoth(long bytes) {
         return !awaitingOperation
                 && !awaitingBytes

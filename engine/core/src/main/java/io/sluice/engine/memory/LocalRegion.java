@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A region of this engine. Whoever lets the kernel or a loop touch its bytes holds a lease meanwhile. */
+/** A region of this engine. A lease is held while the kernel or a loop may touch its bytes. */
 public final class LocalRegion implements MemoryRegion, LeasedMemory {
     private static final long CLOSING = Long.MIN_VALUE;
 
@@ -232,7 +232,7 @@ public final class LocalRegion implements MemoryRegion, LeasedMemory {
         return leases.get() >= 0;
     }
 
-    /** Whether nobody touches the bytes any more. */
+    /** Whether nothing can touch the bytes any more. */
     public boolean isGivenBack() {
         return givenBack.get();
     }

@@ -40,8 +40,7 @@ public final class RegionRegistry implements RegionOwner {
     private final AtomicLong next = new AtomicLong(1);
     private final Map<Long, LocalRegion> byNumber = new ConcurrentHashMap<>();
     private final Map<String, LocalRegion> byName = new ConcurrentHashMap<>();
-    // those with a word that somebody waits for, or has waited for
-    // copied on change, so that to look at all allocates nothing
+    // regions with a word for which a wait is or was pending; copied on change, so that iterating allocates nothing
     private volatile LocalRegion[] awaited = {};
 
     /**

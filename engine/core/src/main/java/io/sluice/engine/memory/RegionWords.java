@@ -10,9 +10,9 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The 64-bit words of a region, for atomic operations at the target, and those who wait for them. Words of the host are accessed
- * by the calling thread's processor, others by way of a transport. Whoever calls holds a lease; offsets are from the region's
- * start and have been checked. Any thread.
+ * The 64-bit words of a region, for atomic operations at the target, and the waits for them. Words of host memory are
+ * accessed by the calling thread, others through a transport. The caller holds a lease; offsets are from the region's
+ * start and have been checked. Thread-safe.
  */
 final class RegionWords {
     private static final VarHandle WORD = ValueLayout.JAVA_LONG.varHandle();

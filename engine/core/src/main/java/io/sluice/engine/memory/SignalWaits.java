@@ -12,38 +12,38 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who waits for which counter of a region. Any thread, without locks. While nobody waits an update costs one read here; while
- * somebody does it allocates nothing unless it wakes one that leaves.
+ * The waits for the counters of a region. Thread-safe and lock-free. Without waits an update costs one read here; with
+ * waits it allocates nothing unless it wakes one that leaves.
  *
- * <p>A waiter first enters itself and then looks at the counter; an update first changes the counter and then looks for
- * waiters: so one of the two sees the other.
+ * <p>A waiter first registers and then reads the counter; an update first changes the counter and then looks for
+ * waiters, so at least one of them sees the other.
  */
 @SuppressWarnings("ReferenceEquality") // a wait is its own identity
 final class SignalWaits {
-    /** Where {@link #look} begins. */
+    /** The position where {@link #look} begins. */
     static final long START = 0;
 
-    /** That {@link #look} has come to the end. */
+    /** Returned by {@link #look} at the end. */
     static final long END = -1;
 
     private static final int BUCKETS = 64;
 
     private final AtomicInteger count = new AtomicInteger();
-    // made when somebody waits: most regions have no signals
+    // created by the first wait: most regions have no signals
     private final AtomicReference<@Nullable AtomicReferenceArray<@Nullable Entry>> buckets = new AtomicReference<>();
     private final Runnable whenAwaited;
     private volatile @Nullable SluiceException closed;
 
     /**
-     * With nobody waiting.
+     * Creates it without waits.
      *
-     * @param whenAwaited is run before the first wait enters itself, perhaps more than once
+     * @param whenAwaited run before the first wait registers, perhaps more than once
      */
     SignalWaits(Runnable whenAwaited) {
         this.whenAwaited = whenAwaited;
     }
 
-    /** One wait. It leaves when it ends, whoever ends it. */
+    /** A wait that leaves when it ends for any reason. */
     static final class Wait extends CompletableFuture<Long> implements SignalWaiter {
         private final long atLeast;
         private volatile boolean woken;
@@ -79,7 +79,7 @@ final class SignalWaits {
     private record Entry(
             long offset, SignalWaiter waiter, @Nullable Entry next) {}
 
-    /** A wait that leaves when it ends. */
+    /** Adds a wait that leaves when it ends. */
     void enter(long offset, Wait wait) {
         add(offset, wait);
         wait.whenComplete((value, error) -> {
@@ -93,7 +93,10 @@ final class SignalWaits {
         }
     }
 
-    /** One that stays until it leaves. It looks at {@link #closedBecause()} and the counter whenever it begins to wait. */
+    /**
+     * Adds a waiter that stays until it leaves. It checks {@link #closedBecause()} and the counter whenever it begins
+     * to wait.
+     */
     void add(long offset, SignalWaiter waiter) {
         count.incrementAndGet();
         AtomicReferenceArray<@Nullable Entry> all = buckets();
@@ -104,7 +107,7 @@ final class SignalWaits {
         } while (!all.compareAndSet(bucket, first, new Entry(offset, waiter, first)));
     }
 
-    /** Why nobody changes the counters any more; null while somebody may. */
+    /** Returns why the counters change no more; null while they may change. */
     @Nullable
     SluiceException closedBecause() {
         return closed;
@@ -113,7 +116,7 @@ final class SignalWaits {
     private AtomicReferenceArray<@Nullable Entry> buckets() {
         AtomicReferenceArray<@Nullable Entry> all = buckets.get();
         if (all == null) {
-            // before anybody can enter himself: whoever changes a counter from then on must know of this
+            // before any waiter can register: updates from then on must look here
             whenAwaited.run();
             AtomicReferenceArray<@Nullable Entry> fresh = new AtomicReferenceArray<>(BUCKETS);
             AtomicReferenceArray<@Nullable Entry> other = buckets.compareAndExchange(null, fresh);
@@ -130,14 +133,14 @@ final class SignalWaits {
         take(bucket(offset), entry -> entry.waiter() == waiter);
     }
 
-    /** The counter has changed. */
+    /** Called when a counter has changed. */
     void changed(long offset, long value) {
         if (count.get() != 0) {
             wake(offset, value);
         }
     }
 
-    /** Counters may have changed, nobody says which. */
+    /** Called when any of the counters may have changed. */
     void anyChanged(LongUnaryOperator counters) {
         AtomicReferenceArray<@Nullable Entry> all = buckets.get();
         if (all == null || count.get() == 0) {
@@ -150,7 +153,7 @@ final class SignalWaits {
         }
     }
 
-    /** Whether one waits; one that stays and is not armed does not. */
+    /** Whether a waiter waits; one that stays and is not armed does not. */
     boolean isAwaited() {
         AtomicReferenceArray<@Nullable Entry> all = buckets.get();
         if (all == null || count.get() == 0) {
@@ -171,13 +174,13 @@ final class SignalWaits {
     }
 
     /**
-     * Reads counters that are waited for, at least one if there is one, and wakes who waits for what they hold. A wait that
-     * enters or leaves meanwhile may hide others from this look, not from the next one.
+     * Reads counters with waits, at least one if there is any, and wakes the waits that they satisfy. A wait that
+     * enters or leaves meanwhile may hide others from this look but not from the next.
      *
-     * @param place {@link #START}, or where the last call has stopped
-     * @param counters reads one
+     * @param place {@link #START}, or the result of the last call
+     * @param counters reads a counter
      * @param until when to stop, as {@link System#nanoTime()}
-     * @return where it has stopped, or {@link #END}
+     * @return where it stopped, or {@link #END}
      */
     long look(long place, LongUnaryOperator counters, long until) {
         AtomicReferenceArray<@Nullable Entry> all = buckets.get();
@@ -230,7 +233,7 @@ final class SignalWaits {
                 && entry.waiter().isSatisfiedBy(value);
     }
 
-    /** Takes some waits out of a bucket. */
+    /** Removes some waits from a bucket. */
     private List<SignalWaiter> take(int bucket, Predicate<Entry> which) {
         AtomicReferenceArray<@Nullable Entry> all = buckets();
         while (true) {
@@ -254,7 +257,7 @@ final class SignalWaits {
         }
     }
 
-    /** Nobody will change the counters any more. */
+    /** Ends all waits, as the counters change no more. */
     void close(SluiceException why) {
         closed = why;
         for (int bucket = 0; count.get() != 0 && bucket < BUCKETS; bucket++) {

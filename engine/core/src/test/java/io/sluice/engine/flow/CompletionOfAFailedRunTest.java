@@ -20,7 +20,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A run whose success a device tells of, and of which a part fails while another waits for room. */
+/** A run whose success a device reports; a part of it fails while another waits for room. */
 class CompletionOfAFailedRunTest {
     private static final int BYTES = 8;
 

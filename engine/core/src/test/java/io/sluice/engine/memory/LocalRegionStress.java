@@ -62,7 +62,7 @@ final class LocalRegionStress {
         /** How often it was given back by the time its closing has completed. */
         int timesGivenBack() {
             CompletableFuture<Void> closed = region.close();
-            // the housekeeping completes it if all leases are back; otherwise nobody ever does
+            // the housekeeping completes it if all leases are back; otherwise nothing ever does
             if (region.isGivenBack()) {
                 closed.join();
             }
